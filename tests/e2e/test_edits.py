@@ -101,7 +101,9 @@ def test_a_pinned_file_stays_and_lets_the_layer_be_unchanged(fc):
     edit(fc, "cache/fc/hulls.isl", "on_x_size := { [8] }", "on_x_size := { [7] }")
     fc.write("projects/fc/layer.yaml", layer + "pin: [hulls.isl]\n")
     run = fc.run("fc")
-    assert (run.code, "y       WRONG" in run.out) == (1, True)
+    place = f"cache/fc/hulls.isl:{line_of(fc, 'on_x_size :=')}:1"
+    assert run.code == 1
+    assert f"{place}: error: edited by hand, and stage simulate fails: y is wrong\n" in run.err
     assert "ON_X, MAC, SIZES(7)" in fc.read(CODE)
     fc.write("projects/fc/layer.yaml", layer)
     assert "repaired cache/fc/hulls.isl" in fc.run("fc").out

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stages.diagnose import UserError, UserErrors, source_of
+from stages.diagnose import UserError, UserErrors
+from stages.make.core.blame import blame_edits, check_values
 from stages.make.core.build import PLAIN, Build
 from stages.make.core.declare import declaration
 from stages.make.core.disk import Disk, compare
@@ -25,13 +26,11 @@ from stages.make.store.files import digest_of
 from stages.make.store.folders import (
     STATE,
     LayerFolder,
-    every_stage,
     file_of,
     further_file,
     names_meant,
     shown_path,
 )
-from stages.make.store.given import content_of
 from stages.make.store.lock import locked
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
@@ -183,11 +182,12 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
         if isinstance(error, UserError | UserErrors) and _key_after(key, folder, inputs) is None:
             return None
         if not isinstance(error, UserErrors) and not (isinstance(error, UserError) and error.span):
-            _blame_edits(stage, folder, error, build)
+            blame_edits(stage, folder, error, build)
         raise
     seconds, after = time.time() - start, _key_after(key, folder, inputs)
     if after is None:
         return None
+    check_values(stage, folder, contents, build)
     outputs = {name: digest_of(content) for name, content in contents.items()}
     entry = Entry(
         stage=stage, outputs=outputs, reads=dict(after.reads), further=sorted(after.further),
@@ -234,37 +234,6 @@ def _keep_edits(folder: LayerFolder, names: Iterable[str]) -> None:
     """Keep texts that somebody edited, whether they stay or are to be replaced."""
     for name in names:
         store_of(folder.home).keep_edit(file_of(folder, name).read_bytes())
-
-
-def _blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build) -> None:
-    """Raise UserError for the failure of a stage, if texts that were edited by hand may be why."""
-    from stages.make.core.edits import first_change
-
-    store = store_of(folder.home)
-    stages = every_stage(folder)
-    wrote = {n: d for each in stages for n, d in _originals(each, folder, build).items()}
-    originals = {name: store.blob(digest) for name, digest in wrote.items()}
-    spans = [
-        first_change(source_of(shown_path(path), content_of(path)), original.decode())
-        for name, original in originals.items()
-        if original is not None and (path := file_of(folder, name))
-    ]
-    if spans:
-        said = error.message if isinstance(error, UserError) else repr(error)
-        more = ", ".join(f"{span.source.path}:{span.line}" for span in spans[1:])
-        raise UserError(
-            f"edited by hand, and stage {stage} fails: {said}", spans[0],
-            f"edited too: {more}" if more else None,
-        ) from error
-
-
-def _originals(stage: str, folder: LayerFolder, build: Build) -> Mapping[str, str]:
-    """Return the digests of what a stage wrote where texts that a person edited stay instead."""
-    entry = entry_of(folder, current_key(stage, folder))
-    if entry is None:
-        return {}
-    kept = compare(stage, folder, entry.outputs, build).kept
-    return {name: entry.outputs[name] for name in kept}
 
 
 @contextlib.contextmanager

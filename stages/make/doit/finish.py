@@ -13,6 +13,7 @@ from stages.make.core.action import use
 from stages.make.core.declare import declaration
 from stages.make.core.sweep import sweep_of
 from stages.make.core.task_values import RESULTS
+from stages.make.core.verdict import list_wrong
 from stages.make.doit.reporter import StageReporter
 from stages.make.doit.session import Session
 from stages.make.store.folders import STATE, LayerFolder, file_of, folders_of
@@ -30,7 +31,7 @@ def finish(known: Session, code: int) -> int:
     """Return the exit code of a build that ended with `code`, after all that is left to do."""
     assert known.home is not None
     results = dict(_results(known)) if code < INTERRUPTED else {}
-    wrong = [name for name, found in results.items() if not _is_right(found)]
+    wrong = [name for name, found in results.items() if list_wrong(found)]
     _settle(known, results.keys() - set(wrong))
     for name, found in known.results.items():
         if found.how == "same":
@@ -92,18 +93,6 @@ def _settle(known: Session, names: set[str]) -> None:
     for name in sorted(names - known.clean):
         sweep.settle(known.folders[name], known.results)
     sweep.save()
-
-
-def _is_right(results: Mapping[str, Any]) -> bool:
-    if not results:
-        return True
-    if "parts" in results:
-        from stages.report.table import is_right
-    elif "outputs" in results:
-        from stages.report.agreed import is_right
-    else:
-        from stages.report.summary import is_right
-    return is_right(results)
 
 
 def _lines(

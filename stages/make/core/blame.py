@@ -1,0 +1,58 @@
+"""What goes wrong because of texts that somebody edited by hand, at the places of the edits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from stages.diagnose import UserError, source_of
+from stages.make.core.build import Build
+from stages.make.core.disk import compare
+from stages.make.core.outlook import current_key, entry_of
+from stages.make.core.verdict import list_wrong
+from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
+from stages.make.store.given import content_of
+from stages.make.store.store import store_of
+
+RESULTS = "build/results.json"
+
+
+def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build) -> None:
+    """Raise UserError for the failure of a stage, if texts that were edited by hand may be why."""
+    from stages.make.core.edits import first_change
+
+    store = store_of(folder.home)
+    stages = every_stage(folder)
+    wrote = {n: d for each in stages for n, d in _originals(each, folder, build).items()}
+    originals = {name: store.blob(digest) for name, digest in wrote.items()}
+    spans = [
+        first_change(source_of(shown_path(path), content_of(path)), original.decode())
+        for name, original in originals.items()
+        if original is not None and (path := file_of(folder, name))
+    ]
+    if spans:
+        said = error.message if isinstance(error, UserError) else repr(error)
+        more = ", ".join(f"{span.source.path}:{span.line}" for span in spans[1:])
+        raise UserError(
+            f"edited by hand, and stage {stage} fails: {said}", spans[0],
+            f"edited too: {more}" if more else None,
+        ) from error
+
+
+def check_values(
+    stage: str, folder: LayerFolder, contents: Mapping[str, bytes], build: Build
+) -> None:
+    """Raise UserError if values are wrong, and texts that were edited by hand may be why."""
+    wrong = list_wrong(json.loads(contents[RESULTS])) if RESULTS in contents else []
+    if wrong:
+        verb = "is" if len(wrong) == 1 else "are"
+        blame_edits(stage, folder, UserError(f"{', '.join(wrong)} {verb} wrong"), build)
+
+
+def _originals(stage: str, folder: LayerFolder, build: Build) -> Mapping[str, str]:
+    """Return the digests of what a stage wrote where texts that a person edited stay instead."""
+    entry = entry_of(folder, current_key(stage, folder))
+    if entry is None:
+        return {}
+    kept = compare(stage, folder, entry.outputs, build).kept
+    return {name: entry.outputs[name] for name in kept}
