@@ -296,25 +296,48 @@ static void count_usage(struct node *node, int64_t count, struct rate rate)
     usage->start_up += node->engine->layout->machine.start_up;
 }
 
+/* Whether v lies in the PE's memory, and was configured. */
+static bool is_configured(const struct node *node, const struct vector *v)
+{
+    const struct program *program = node->engine->layout->programs[node->role];
+    const ptrdiff_t at = (const char *)v - (const char *)node->pe.memory;
+
+    if (at >= 0 && at <= (ptrdiff_t)(program->memory - sizeof *v) && v->configured)
+        return true;
+    fail(node->engine, "PE[%d, %d] runs a vector instruction that it did not configure",
+         node->pe.x, node->pe.y);
+    return false;
+}
+
+static void run(struct node *node, const struct vector *v, char *const base[MAX_OPERANDS])
+{
+    const struct machine *machine = &node->engine->layout->machine;
+    const int64_t count = points(&v->sizes);
+    const struct rate rate = rate_of(machine, v, base);
+
+    node->pe.charge += machine->start_up + rate.lanes + rate.memory;
+    count_usage(node, count, rate);
+    if (v->counter != NO_COUNTER)
+        node->pe.counters[v->counter].points += count;
+    if (count > 0 && are_inside(node, v, base))
+        run_dimensions(v, 0, base);
+}
+
 void vector_run(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b)
 {
-    vector_run_fused(pe, v, d, a, v->operation == COPY ? a : b, a);
+    struct node *node = (struct node *)pe;
+
+    if (is_configured(node, v))
+        vector_run_fused(pe, v, d, a, v->operation == COPY ? a : b, a);
 }
 
 void vector_run_fused(struct pe *pe, const struct vector *v, void *d, const void *a, const void *b,
                       const void *c)
 {
     struct node *node = (struct node *)pe;
-    const struct machine *machine = &node->engine->layout->machine;
     char *const base[MAX_OPERANDS] = { d, (char *)(uintptr_t)a, (char *)(uintptr_t)b,
                                        (char *)(uintptr_t)c };
-    const int64_t count = points(&v->sizes);
-    const struct rate rate = rate_of(machine, v, base);
 
-    pe->charge += machine->start_up + rate.lanes + rate.memory;
-    count_usage(node, count, rate);
-    if (v->counter != NO_COUNTER)
-        pe->counters[v->counter].points += count;
-    if (count > 0 && are_inside(node, v, base))
-        run_dimensions(v, 0, base);
+    if (is_configured(node, v))
+        run(node, v, base);
 }

@@ -16,6 +16,7 @@ import typing
 from stages.fabric.layout_yaml import write_layout
 from stages.layer.fitting import check_machine
 from stages.layer.memory.checked import check_objects, check_placed
+from stages.layer.memory.inside import check_inside
 from stages.layer.pe.copied import copy_instead
 from stages.layer.pe.listing import Listing
 from stages.layer.pe.model import Model
@@ -67,6 +68,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     model = make_model(inputs.lair(), tasks, simd, objects)
     profile = read_machine(mapping, inputs.further_path)
     check_placed(model, profile, memory)
+    check_inside(model)
     texts: dict[str, str] = {}
     listings: dict[str, dict[str, Listing]] = {}
     for variant, described in VARIANTS.items():

@@ -113,6 +113,11 @@ class Listing(Node):
     functions: tuple[Function, ...]
 
     @property
+    def operands(self) -> int:
+        """How many bytes there are up to the end of the last array."""
+        return find_end(self.locals)
+
+    @property
     def places(self) -> tuple[Place, ...]:
         """Where local tensors lie, one place after the other."""
         found, end = [], 0
@@ -123,6 +128,11 @@ class Listing(Node):
             found.append(Place(members, start - end if start != natural else 0))
             end = _end(locals_)
         return tuple(found)
+
+
+def find_end(locals_: Sequence[Local]) -> int:
+    """Return the first byte behind all arrays."""
+    return max((local.address + local.bytes for local in locals_), default=0)
 
 
 def _list_together(locals_: Sequence[Local]) -> list[list[Local]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from stages.layer.pe.c_functions import Body
 from stages.layer.pe.identifiers import Naming, read_names
 from stages.layer.pe.instruction import configuration, find_table_entry, find_table_field
 from stages.layer.pe.listening import hear
-from stages.layer.pe.listing import Colour, Function, Kept, Listing, Local
+from stages.layer.pe.listing import Colour, Function, Kept, Listing, Local, find_end
 from stages.layer.pe.model import Model, holds, value
 from stages.layer.pe.operands import find_part_field, find_vectors
 from stages.layer.pe.statement_nodes import Assign, Declare, For
@@ -40,7 +40,8 @@ class Program:
     vectors: bool
     pes: isl.Set
     naming: Naming = field(default_factory=lambda: Naming(names=read_names(PE_H), words={}))
-    locals: list[Local] = field(default_factory=list)
+    placed: list[Local] = field(default_factory=list)
+    behind: list[Local] = field(default_factory=list)
     fields: list[Kept] = field(default_factory=list)
     counters: list[str] = field(default_factory=list)
     colours: list[str] = field(default_factory=list)
@@ -52,7 +53,6 @@ class Program:
     main: Body = field(
         default_factory=lambda: Body(name="pe_main", comment="Configure, then start.")
     )
-    data: int = 0
     fifos: int = 0
     in_turn: bool = False
 
@@ -70,17 +70,29 @@ class Program:
             self.fields.append(kept)
 
     def keep(self, name: str, type_: str, shape: tuple[int, ...], array: str = "") -> None:
-        """Give an array the address that memory.isl has, once; the next aligned one if it has none.
+        """Give an array the address that memory.isl has, once, or one behind all that have one.
 
         `array` is its name there, if another one.
         """
-        if any(local.name == name for local in self.locals):
+        if any(local.name == name for local in (*self.placed, *self.behind)):
             return
-        size = BYTES[type_]
-        addresses = self.model.placed.addresses.get(self.role, {})
-        address = addresses.get(array or name, -(-self.data // size) * size)
-        self.locals.append(Local(name, type_, shape, address))
-        self.data = max(self.data, address + self.locals[-1].bytes)
+        address = self.model.placed.addresses.get(self.role, {}).get(array or name)
+        kept = self.behind if address is None else self.placed
+        kept.append(Local(name, type_, shape, address or 0))
+
+    @property
+    def locals(self) -> list[Local]:
+        """The arrays at their addresses."""
+        found = list(self.placed)
+        for local in self.behind:
+            size = BYTES[local.type]
+            found.append(replace(local, address=-(-find_end(found) // size) * size))
+        return found
+
+    @property
+    def data(self) -> int:
+        """How many bytes the arrays take."""
+        return find_end(self.locals)
 
     def configure(self, name: str, comment: str) -> None:
         """Keep a task's vector instructions, and configure them in main where they are used."""
