@@ -1,0 +1,134 @@
+"""The ports at the ends of the lanes that a tensor takes, and its order there.
+
+Indices count from the first element of a port, the dimensions that results have in common with what
+arrives first. What arrives though nothing uses it does so beside what is used.
+
+Paper    V Sec. 4.1.2; which orders are good is not in the paper
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.layer.search.question import AXES, Question
+from stages.poly.extents import bounding_box
+from stages.poly.naming import letters
+
+if typing.TYPE_CHECKING:
+    from stages.lair.layer import Statement
+    from stages.lair.tree import Access
+    from stages.layer.search.state import State
+
+OUT, IN = isl.dim_type.out, isl.dim_type.in_
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """The statements that read, or write, a tensor, with their accesses."""
+
+    tensor: str
+    arrives: bool
+    by: tuple[tuple[Statement, Access], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """The axis whose lanes a tensor takes, its sides, and how many elements each carries.
+
+    Where no lane has all parts of a sum, adapters on the border of the side `collect` it.
+    """
+
+    axis: int
+    sides: tuple[str, ...]
+    load: int
+    collect: bool = False
+
+
+def find_order(use: Use, way: Way, state: State, question: Question) -> isl.Map:
+    """Return { T[e] -> [PE -> index] } of a tensor that takes a way."""
+    return _order(_find_ports(use, way, state, question), use, question)
+
+
+def find_used(use: Use, axis: int, state: State, question: Question) -> isl.Map:
+    """Return { T[e] -> [c] } of the lanes of an axis on which elements are used."""
+    accesses = question.reads if use.arrives else question.writes
+    found = [
+        accesses[statement.name, use.tensor].reverse().apply_range(
+            state.places[statement.name].axes[axis].at.relation
+        )
+        for statement, _ in use.by
+    ]
+    result = found[0]
+    for each in found[1:]:
+        result = result.union(each)
+    return result.coalesce()
+
+
+def _find_ports(use: Use, way: Way, state: State, question: Question) -> isl.Map:
+    """Return { T[e] -> PE[x, y] } of the ports at the ends of its lanes."""
+    lanes = find_used(use, way.axis, state, question)
+    low, high = AXES[way.axis]
+    extent = question.target.bottom if way.axis == 0 else question.target.right
+    ends = {low: -1, high: extent + 1}
+    shown = {s: _at(way.axis, end) for s, end in ends.items()}
+    if way.collect:
+        lanes = lanes.lexmin()
+    if len(way.sides) == 1:
+        return lanes.apply_range(shown[way.sides[0]])
+    across = find_used(use, 1 - way.axis, state, question)
+    ((first, last),) = bounding_box(across.range())
+    nearer = across.intersect_range(isl.Set(f"{{ [c] : 2c <= {first + last} }}")).domain()
+    near = lanes.intersect_domain(nearer).apply_range(shown[low])
+    return near.union(lanes.subtract_domain(nearer).apply_range(shown[high]))
+
+
+def _at(axis: int, end: int) -> isl.Map:
+    """Return { [c] -> PE } of the port of a lane."""
+    return isl.Map(f"{{ [c] -> PE[{f'c, {end}' if axis == 0 else f'{end}, c'}] }}")
+
+
+def _order(ports: isl.Map, use: Use, question: Question) -> isl.Map:
+    """Return { T[e] -> [PE -> index] }: each dimension from the first element of a port on."""
+    rank = ports.dim(IN)
+    if rank == 0:
+        index = isl.Map.from_domain_and_range(ports.wrap(), isl.Set("{ index[0] }"))
+        return index.curry()
+    least = _find_least(ports.reverse(), rank)
+    pairs = ports.domain_map().flat_range_product(ports.range_map().apply_range(least))
+    element, offset = letters(rank), [f"{name}0" for name in letters(rank)]
+    moved = [f"{element[k]} - {offset[k]}" for k in _outermost_first(use, question)]
+    listed = ", ".join((*element, *offset))
+    index = pairs.apply_range(isl.Map(f"{{ [{listed}] -> index[{', '.join(moved)}] }}"))
+    return index.curry().coalesce()
+
+
+def _find_least(at: isl.Map, rank: int) -> isl.Map:
+    """Return { PE -> [o] } with the least value of each dimension of { PE -> T[e] }."""
+    parts = [
+        at.project_out(OUT, k + 1, rank - k - 1).project_out(OUT, 0, k).lexmin()
+        for k in range(rank)
+    ]
+    result = parts[0]
+    for each in parts[1:]:
+        result = result.flat_range_product(each)
+    return result
+
+
+def _outermost_first(use: Use, question: Question) -> list[int]:
+    """Return the dimensions of a tensor: those that results and what arrives share come first."""
+    statement, access = use.by[0]
+    others: Sequence[Access] = (statement.target,)
+    if not use.arrives:
+        others = [a for a in statement.reads if _comes(a.tensor, question)]
+    shared = {name for other in others for row in other.rows for name, _ in row.coefficients}
+    own = [{name for name, _ in row.coefficients} for row in access.rows]
+    return sorted(range(len(own)), key=lambda k: (not own[k] & shared, k))
+
+
+def _comes(tensor: str, question: Question) -> bool:
+    traffic: Mapping[str, object] = question.traffic
+    return tensor in question.arriving or tensor in traffic
