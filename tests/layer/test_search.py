@@ -67,6 +67,20 @@ def test_ports_that_may_be_anywhere_need_no_adapters():
     }
 
 
+def test_what_nothing_uses_arrives_beside_what_is_used():
+    lair = """lair s(): float16 x[16], float16 z[3] -> float16 y[8]
+    { all (i) in (8) y[i] = x[2*i] }"""
+    ports = "tensors: {x: {arrives: true}, z: {arrives: true}}\n"
+    built = build(lair, f'target: "{{ PE[4, 1] }}"\n{ports}', "parse")
+    run_stage("choose", built.folder)
+    first = built.yaml("candidates.yaml")["candidates"][0]
+    assert first["placement"] == "{ s[i] -> PE[i//2, 0] : 0 <= i <= 7 }"
+    assert first["tensors"] == {
+        "x": {"arrives": "{ x[i] -> [PE[i//4, -1] -> index[i mod 4]] : 0 <= i <= 15 }"},
+        "z": {"arrives": "{ z[i] -> [PE[0, 1] -> index[i]] : 0 <= i <= 2 }"},
+    }
+
+
 def test_a_sum_of_rows_and_columns_may_leave_where_adapters_have_room_to_collect_it():
     found, _ = candidates("gathered", anywhere=True)
     first = found[0]

@@ -170,7 +170,7 @@ def of_orders(built):
     """Yield the features of the orders in which tensors arrive and leave."""
     for file in ("sources", "departures"):
         for order in list_maps(built.objects["adapted"][file]):
-            rows = list(coefficients(order.range_factor_range()))
+            rows = list(coefficients(order))
             yield "chunked order", any(chunked for _, chunked in rows)
             yield "reversed order", any(c < 0 for row, _ in rows for c in row)
             yield "interchanged order", is_interchanged([row for row, _ in rows])
@@ -178,8 +178,12 @@ def of_orders(built):
 
 
 def coefficients(order):
-    """Yield, per index of each piece of { t[e] -> index[i] }, signs of its e, and if it divides."""
-    pieces = []
+    """Yield, per index of each piece of { t[e] -> [PE -> index[i]] }, signs of e, and if it divides.
+
+    Of an element that several ports have, the least index counts.
+    """
+    pieces, order = [], order.range_factor_range()
+    order = order if order.is_single_valued() else order.lexmin()
     isl.PwMultiAff.from_map(order).foreach_piece(lambda _, index: pieces.append(index))
     for piece, k in itertools.product(pieces, range(order.dim(isl.dim_type.out))):
         index = piece.get_aff(k)

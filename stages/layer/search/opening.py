@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
+from math import prod
 
 from stages.layer.search.ports import Use, Way, find_order, find_used
 from stages.layer.search.question import AXES, Question
 from stages.layer.search.state import are_free
 from stages.layer.search.weight import count_elements
 from stages.mapping.settled import Ports
+from stages.poly.extents import find_shape
+from stages.poly.pieces import list_sets
 from stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:
@@ -47,12 +50,13 @@ def open_ports(state: State, question: Question) -> dict[str, Ports]:
 
 def list_uses(question: Question) -> Iterator[Use]:
     """Yield the uses of the tensors that may arrive or leave anywhere."""
+    elements = {each.get_tuple_name(): each for each in list_sets(question.lair.tensors)}
     for tensor in question.arriving:
         by = [(s, a) for s in question.statements for a in s.reads if a.tensor == tensor]
-        yield Use(tensor=tensor, arrives=True, by=tuple(by))
+        yield Use(tensor=tensor, arrives=True, elements=elements[tensor], by=tuple(by))
     for tensor in question.leaving:
         by = [(s, s.target) for s in question.statements if s.target.tensor == tensor]
-        yield Use(tensor=tensor, arrives=False, by=tuple(by))
+        yield Use(tensor=tensor, arrives=False, elements=elements[tensor], by=tuple(by))
 
 
 def _list_ways(use: Use, state: State, question: Question) -> Iterator[Way]:
@@ -66,8 +70,11 @@ def _list_ways(use: Use, state: State, question: Question) -> Iterator[Way]:
         if summed[axis] and not all(summed):
             continue
         load = max(
-            count_elements(access, statement, place.axes[axis].at.spans)
-            for (statement, access), place in zip(use.by, places, strict=True)
+            (
+                count_elements(access, statement, place.axes[axis].at.spans)
+                for (statement, access), place in zip(use.by, places, strict=True)
+            ),
+            default=prod(find_shape(use.elements)),
         )
         if all(summed):
             free = [side for side in sides if _is_free(side, state, question)]

@@ -28,10 +28,14 @@ OUT, IN = isl.dim_type.out, isl.dim_type.in_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """The statements that read, or write, a tensor, with their accesses."""
+    """The statements that read, or write, a tensor { T[e] }, with their accesses.
+
+    What arrives may be of use to none.
+    """
 
     tensor: str
     arrives: bool
+    elements: isl.Set
     by: tuple[tuple[Statement, Access], ...]
 
 
@@ -56,21 +60,33 @@ def find_order(use: Use, way: Way, state: State, question: Question) -> isl.Map:
 def find_used(use: Use, axis: int, state: State, question: Question) -> isl.Map:
     """Return { T[e] -> [c] } of the lanes of an axis on which elements are used."""
     accesses = question.reads if use.arrives else question.writes
-    found = [
-        accesses[statement.name, use.tensor].reverse().apply_range(
-            state.places[statement.name].axes[axis].at.relation
-        )
-        for statement, _ in use.by
-    ]
-    result = found[0]
-    for each in found[1:]:
-        result = result.union(each)
+    result = isl.Map.from_domain_and_range(use.elements, isl.Set("{ [c] : false }"))
+    for statement, _ in use.by:
+        at = state.places[statement.name].axes[axis].at.relation
+        result = result.union(accesses[statement.name, use.tensor].reverse().apply_range(at))
     return result.coalesce()
+
+
+def _complete(lanes: isl.Map, elements: isl.Set) -> isl.Map:
+    """Return { T[e] -> [c] } of all elements: those that no lane uses are on one of these as well.
+
+    On the one that the function of the others gives, or else on the first.
+    """
+    missing, known = elements.subtract(lanes.domain()), lanes.range()
+    if missing.is_empty():
+        return lanes
+    pieces: list[isl.MultiAff] = []
+    lanes.lexmin_pw_multi_aff().foreach_piece(lambda _, function: pieces.append(function))
+    for piece in pieces:
+        more = isl.Map.from_multi_aff(piece).intersect_domain(missing).intersect_range(known)
+        lanes, missing = lanes.union(more), missing.subtract(more.domain())
+    first = isl.Set("{ [0] }") if known.is_empty() else known.lexmin()
+    return lanes.union(isl.Map.from_domain_and_range(missing, first)).coalesce()
 
 
 def _find_ports(use: Use, way: Way, state: State, question: Question) -> isl.Map:
     """Return { T[e] -> PE[x, y] } of the ports at the ends of its lanes."""
-    lanes = find_used(use, way.axis, state, question)
+    lanes = _complete(find_used(use, way.axis, state, question), use.elements)
     low, high = AXES[way.axis]
     extent = question.target.bottom if way.axis == 0 else question.target.right
     ends = {low: -1, high: extent + 1}
@@ -120,6 +136,8 @@ def _find_least(at: isl.Map, rank: int) -> isl.Map:
 
 def _outermost_first(use: Use, question: Question) -> list[int]:
     """Return the dimensions of a tensor: those that results and what arrives share come first."""
+    if not use.by:
+        return list(range(use.elements.dim(isl.dim_type.set)))
     statement, access = use.by[0]
     others: Sequence[Access] = (statement.target,)
     if not use.arrives:
