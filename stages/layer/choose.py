@@ -6,27 +6,28 @@ Writes   candidates.yaml    what was thought of, the best first
          slot1/chosen.yaml, slot2/chosen.yaml, slot3/chosen.yaml, slot4/chosen.yaml,
          slot5/chosen.yaml, slot6/chosen.yaml, slot7/chosen.yaml, slot8/chosen.yaml    what is tried
 Assumes  nothing of the layer's text.
-Ensures  the same layer gives the same candidates, in the same order.
+Ensures  the same layer gives the same candidates, in the same order. Where all fell out, what was
+         thought of is still told, and no slot has any.
 """
 
 from __future__ import annotations
 
 import itertools
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from stages.diagnose import UserError
 from stages.layer.search.proposal import Proposal, propose
 from stages.layer.searching import check_search
 from stages.layer.texts.candidates import Candidate, Candidates, write_candidates
-from stages.mapping.machine import read_machine
+from stages.mapping.machine import check_grid, read_machine
 from stages.mapping.refused import refusal
 from stages.mapping.settled import Chosen, write_chosen
+from stages.mapping.texts import parse_target
 from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
-    from stages.mapping.layer_yaml import Mapping
 
 READS = ("layer.yaml", "*.lair", "lair.isl")
 WRITES = (
@@ -48,28 +49,18 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     mapping, lair = inputs.mapping(), read_lair(inputs.objects("lair.isl"))
     check_search(mapping, lair)
     profile = read_machine(mapping, inputs.further_path)
+    check_grid(parse_target(mapping.target), profile, mapping)
     proposals = propose(mapping, inputs.lair(), lair, profile)
-    if all(each.refused is not None for each in proposals):
-        raise _nothing_works(proposals, mapping)
+    if not proposals:
+        raise UserError(
+            f"the target {mapping.target.text} has no room for any placement",
+            mapping.span("target"), "make it larger",
+        )
     found = Candidates(candidates=tuple(_candidates(proposals)))
     tried = [_chosen(each) for each in proposals if each.refused is None]
     texts = itertools.chain(tried, itertools.repeat(refusal(UNUSED)))
     slots = dict(zip(WRITES[1:], texts, strict=False))
     return {"candidates.yaml": write_candidates(found), **slots}
-
-
-def _nothing_works(proposals: Sequence[Proposal], mapping: Mapping) -> UserError:
-    """Return the error that says what keeps the best proposal from working."""
-    span = mapping.span("target")
-    if not proposals:
-        message = f"the target {mapping.target.text} has no room for any placement"
-        return UserError(message, span, "make it larger")
-    open_ = mapping.span("placement") if mapping.placement is not None else span
-    return UserError(
-        f"no placement is found that works; the nearest one: {proposals[0].refused}",
-        proposals[0].at or open_,
-        f"it is {proposals[0].placement}; make the target larger",
-    )
 
 
 def _chosen(proposal: Proposal) -> str:
@@ -83,7 +74,7 @@ def _candidates(proposals: list[Proposal]) -> Iterator[Candidate]:
     for each in proposals:
         slot = next(numbers) if each.refused is None else len(WRITES)
         yield Candidate(
-            slot=slot if slot < len(WRITES) else None, refused=each.refused, cycles=each.cycles,
-            memory=each.memory, area=each.area, placement=each.placement or None,
-            tensors=each.tensors,
+            slot=slot if slot < len(WRITES) else None, refused=each.refused,
+            against=each.against, cycles=each.cycles, memory=each.memory, area=each.area,
+            placement=each.placement or None, tensors=each.tensors,
         )

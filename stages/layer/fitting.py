@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import typing
+from dataclasses import dataclass
 
 from stages.diagnose import UserError
 from stages.layer.pe.needs import check_tasks
+from stages.mapping.machine import check_grid
 
 if typing.TYPE_CHECKING:
     from stages.layer.pe.model import Model
@@ -14,19 +16,42 @@ if typing.TYPE_CHECKING:
     from stages.mapping.layer_yaml import Mapping
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """What a PE of a role needs in bytes, more than the machine has, and its largest arrays."""
+
+    role: str
+    machine: str
+    need: int
+    memory: int
+    code: int
+    largest: tuple[tuple[str, int], ...]
+
+    @property
+    def said(self) -> str:
+        """What is too much."""
+        return f"a PE of role {self.role} needs {self.need} bytes, {self.machine} has {self.memory}"
+
+
+def find_shortage(programs: list[Program], profile: Profile) -> Shortage | None:
+    """Return what the largest program lacks; None where all programs have room."""
+    program = max(programs, key=lambda each: each.data + each.code)
+    need = program.data + program.code
+    if need <= profile.memory:
+        return None
+    largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
+    return Shortage(
+        role=program.role, machine=profile.name, need=need, memory=profile.memory,
+        code=program.code, largest=tuple((local.name, local.bytes) for local in largest),
+    )
+
+
 def check_machine(
     model: Model, programs: list[Program], profile: Profile, mapping: Mapping
 ) -> None:
     """Raise UserError if the layer needs more PEs, memory or tasks than the machine has."""
     grid = model.grid
-    size = (grid.right - grid.left + 1, grid.bottom - grid.top + 1)
-    if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
-        raise UserError(
-            f"the target is {size[0]} x {size[1]} PEs, "
-            f"{profile.name} has {profile.grid[0]} x {profile.grid[1]}",
-            mapping.span("target"),
-            "make the target smaller, or take a machine with a larger grid",
-        )
+    check_grid((grid.right - grid.left + 1, grid.bottom - grid.top + 1), profile, mapping)
     for program in programs:
         check_memory(program, profile, mapping)
         check_tasks(program, profile, mapping)
@@ -34,29 +59,23 @@ def check_machine(
 
 def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:
     """Raise UserError if a program and its data do not fit in the memory of a PE."""
-    code = program.code
-    need = program.data + code
-    if need <= profile.memory:
+    lacks = find_shortage([program], profile)
+    if lacks is None:
         return
-    largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
-    parts = ", ".join(f"{local.name} {local.bytes}" for local in largest)
-    _check_in_step(program, need, mapping, profile)
+    parts = ", ".join(f"{name} {size}" for name, size in lacks.largest)
+    _check_in_step(program, lacks.need, mapping, profile)
     given, described = mapping.tensors, program.model.graph.tensors
     kept = [t for t in described if described[t].kept == "stored" and t in given]
     stored = [t for t in kept if given[t].sparse]
-    leaving = [t for t in given if largest and largest[0].name == f"{t}_collected_local"]
+    leaving = [t for t in given if f"{t}_collected_local" in dict(lacks.largest[:1])]
     remedy = "spread the layer over more PEs"
     if leaving:
         remedy = f"let {leaving[0]} leave at more ports, each for other rows or columns"
     elif stored:
         remedy = f"the zeros of {stored[0]} matter, so that it is stored"
-    if code > profile.memory:
+    if lacks.code > profile.memory:
         remedy = "the code alone is too large: take a machine with more memory"
-    raise UserError(
-        f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}",
-        mapping.span("target"),
-        f"code {code}, {parts}; {remedy}",
-    )
+    raise UserError(lacks.said, mapping.span("target"), f"code {lacks.code}, {parts}; {remedy}")
 
 
 def _check_in_step(program: Program, need: int, mapping: Mapping, profile: Profile) -> None:

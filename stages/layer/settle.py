@@ -1,9 +1,9 @@
 """Take the best of the candidates that went through the stages.
 
 Paper    not in the paper, which is given placements
-Reads    layer.yaml, *.lair, */layer.yaml, */chosen.yaml, */lair.isl, */placement.isl,
-         */schedule.isl, */adapted.isl, */tasks.yaml, */routes.isl, */instances.isl,
-         */compressions.isl, */memory.isl, */simd.yaml
+Reads    layer.yaml, *.lair, candidates.yaml, */layer.yaml, */chosen.yaml, */lair.isl,
+         */placement.isl, */schedule.isl, */adapted.isl, */tasks.yaml, */routes.isl,
+         */instances.isl, */compressions.isl, */memory.isl, */simd.yaml
 Writes   slots.yaml     what the stages found of each candidate
          chosen.yaml    the best one, in the form of what a user writes
 Assumes  what is tried leaves nothing open.
@@ -17,16 +17,15 @@ import typing
 
 from stages.diagnose import UserError, UserErrors, headline
 from stages.layer.cost.predict import predict, read_written
-from stages.layer.fitting import check_machine
+from stages.layer.fitting import check_machine, find_shortage
 from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
-from stages.layer.texts.candidates import Slot, write_slots
+from stages.layer.texts.candidates import Slot, read_candidates, write_slots
+from stages.layer.unsettled import Looked, nothing_to_try, nothing_works
 from stages.mapping.machine import read_machine
 from stages.mapping.refused import why_refused
 from stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from stages.machine.profile import Profile
     from stages.mapping import layer_yaml
     from stages.mapping.inputs import LayerInputs
@@ -34,6 +33,7 @@ if typing.TYPE_CHECKING:
 READS = (
     "layer.yaml",
     "*.lair",
+    "candidates.yaml",
     "*/layer.yaml",
     "*/chosen.yaml",
     "*/lair.isl",
@@ -64,10 +64,14 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     profile = read_machine(mapping, inputs.further_path)
     names = [name.partition("/")[0] for name in inputs.names("*/chosen.yaml")]
     used = [n for n in names if not why_refused(inputs.part(n).text("chosen.yaml"))]
-    slots = {name: _look_at(inputs.part(name), inputs, profile) for name in used}
+    looked = {name: _look_at(inputs.part(name), inputs, profile) for name in used}
+    slots = {name: each.slot for name, each in looked.items()}
     possible = [name for name, slot in slots.items() if slot.refused is None]
     if not possible:
-        raise _refused(slots, mapping)
+        candidates = read_candidates(inputs.source("candidates.yaml"))
+        if not slots:
+            raise nothing_to_try(candidates, mapping)
+        raise nothing_works(looked, candidates, mapping)
     best = min(possible, key=lambda name: _rank(slots[name], mapping.goal))
     return {
         "slots.yaml": write_slots(slots, best),
@@ -79,50 +83,42 @@ def _rank(slot: Slot, goal: layer_yaml.Goal) -> tuple[int, ...]:
     return tuple(getattr(slot, figure) for figure in ORDERS[goal])
 
 
-def _refused(slots: Mapping[str, Slot], mapping: layer_yaml.Mapping) -> UserError:
-    """Return the error that says what keeps the candidate of the first slot from working."""
-    first = next(iter(slots.values()))
-    return UserError(
-        f"none of the {len(slots)} placements that were tried works; the best: {first.refused}",
-        mapping.key_span("placement" if mapping.placement else "target"),
-        "candidates.yaml has what was tried; give a placement, or a larger target",
-    )
-
-
-def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Slot:
+def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked:
     """Return what the stages say of the candidate in a slot, and whether the machine has room."""
     if (why := why_refused(slot.text("simd.yaml"))) is not None:
-        return Slot(refused=why)
+        return Looked(slot=Slot(refused=why))
     try:
         with limit_operations(MOST_OPERATIONS):
             return _measure(slot, inputs, profile)
     except (UserError, UserErrors) as error:
-        return Slot(refused=f"render: {_said(error)}")
+        return Looked(slot=Slot(refused=f"render: {_said(error)}"))
     except TooManyOperations as error:
-        return Slot(refused=f"render: {error}")
+        return Looked(slot=Slot(refused=f"render: {error}"))
     except OSError:
         raise
     except Exception as error:  # a bug of ours is no reason not to take another candidate
-        return Slot(refused=f"render: {headline(error)}")
+        return Looked(slot=Slot(refused=f"render: {headline(error)}"))
 
 
-def _measure(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Slot:
-    """Return what a candidate takes. Raises UserError where the machine has no room for it."""
+def _measure(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked:
+    """Return what a candidate takes. Raises UserError where the machine has not what it needs."""
     tasks, simd = slot.source("tasks.yaml"), slot.source("simd.yaml")
     objects = {name: slot.objects(name) for name in OBJECTS}
     model, mapping = make_model(inputs.lair(), tasks, simd, objects), slot.mapping()
     programs = make_programs(model, profile, vectors=True)
-    check_machine(model, programs, profile, mapping)
+    try:
+        check_machine(model, programs, profile, mapping)
+    except UserError as error:
+        lacks = find_shortage(programs, profile)
+        return Looked(slot=Slot(refused=f"render: {error.message}"), lacks=lacks)
     lay_out(model, programs, mapping)
     read = read_written(
         slot.source, slot.objects, profile,
         invocations=mapping.invocations, density=mapping.data.density,
     )
     found = predict(read)
-    return Slot(
-        cycles=found.cycles, area=found.area,
-        memory=max(program.data + program.code for program in programs),
-    )
+    memory = max(program.data + program.code for program in programs)
+    return Looked(slot=Slot(cycles=found.cycles, area=found.area, memory=memory))
 
 
 def _said(error: UserError | UserErrors) -> str:

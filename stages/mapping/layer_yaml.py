@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from stages.diagnose import Source
@@ -190,6 +190,14 @@ class Mapping(File):
     analysis: Analysis = Analysis()
     probes: dict[str, Isl] = {}
     pin: list[str] = []
+
+    @field_validator("placement")
+    @classmethod
+    def _check_placement(cls, text: IslText | None) -> IslText | None:
+        if text and text.text.strip() and "{" not in text.text and is_whole(text):
+            hint = "it is `{ f[i, j] -> PE[j, i] }`, the directions `(j, i)`, or `search`"
+            raise PydanticCustomError("form", " says not where instances run", {"hint": hint})
+        return text
 
     @property
     def following(self) -> dict[str, str]:

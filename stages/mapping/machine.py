@@ -42,3 +42,14 @@ def read_machine(asking: Mapping | Kernel | Program, further: Further) -> Profil
         if error.figure and error.figure not in figures and file.is_file():
             span = find_top_key(source_of(shown, file.read_bytes()), error.figure) or span
         raise UserError(said, span, error.hint) from error
+
+
+def check_grid(size: tuple[int, int], profile: Profile, mapping: Mapping) -> None:
+    """Raise UserError if a target of a width and a height is larger than the machine."""
+    if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
+        raise UserError(
+            f"the target is {size[0]} x {size[1]} PEs, "
+            f"{profile.name} has {profile.grid[0]} x {profile.grid[1]}",
+            mapping.span("target"),
+            "make the target smaller, or take a machine with a larger grid",
+        )

@@ -178,9 +178,10 @@ def of_orders(built):
 
 
 def coefficients(order):
-    """Yield, per index of each piece of { t[e] -> [PE -> index[i]] }, signs of e, and if it divides.
+    """Yield, per index of each piece of an order, the signs of the dimensions, and if it divides.
 
-    Of an element that several ports have, the least index counts.
+    The order is { t[e] -> [PE -> index[i]] }; of an element that several ports have, the least
+    index counts.
     """
     pieces, order = [], order.range_factor_range()
     order = order if order.is_single_valued() else order.lexmin()

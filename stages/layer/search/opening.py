@@ -14,7 +14,7 @@ import typing
 from collections.abc import Iterator
 from math import prod
 
-from stages.layer.search.ports import Use, Way, find_order, find_used
+from stages.layer.search.ending import Use, Way, find_order, find_used
 from stages.layer.search.question import AXES, Question
 from stages.layer.search.state import are_free
 from stages.layer.search.weight import count_elements

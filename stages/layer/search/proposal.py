@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError
+from stages.diagnose import Source, UserError
 from stages.lair.layer import Layer
 from stages.layer.routes.adaptation import choose_adaptation
 from stages.layer.routes.demand import find_demand
 from stages.layer.routes.room import check_room
+from stages.layer.search.against import find_against
 from stages.layer.search.beam import Search
 from stages.layer.search.opening import open_ports
 from stages.layer.search.question import Question, ask
@@ -41,7 +42,8 @@ class Proposal:
     """A placement, as layer.yaml has it, of all statements, and ports for tensors left open.
 
     `cycles`, `memory` in bytes on the busiest PE, and `area` in PEs are predicted; `refused` says
-    why it falls out, None where nothing is known against it, and `at` where in layer.yaml.
+    why it falls out, None where nothing is known against it, and `against` the key of layer.yaml
+    that is in the way, if one is.
     """
 
     placement: str
@@ -50,7 +52,7 @@ class Proposal:
     memory: int
     area: int
     refused: str | None = None
-    at: Span | None = None
+    against: str | None = None
 
 
 def propose(
@@ -90,23 +92,17 @@ def _propose(state: State, question: Question) -> Proposal:
     """Return a placement with its ports, and whether it can be."""
     placement = place_all(state)
     text, tensors = spell_object(placement), open_ports(state, question)
-    refused, at = None, None
+    refused, against = None, None
     try:
         _check(Chosen(placement=text, tensors=tensors), placement, question)
         refused = _refuse(state, question)
     except UserError as error:
-        refused, at = error.message, _within(error.span, question.mapping)
+        refused, against = error.message, find_against(error.span, question.mapping)
     return Proposal(
         placement=text, tensors=tensors, cycles=state.cycles, memory=state.memory,
         area=count_points(isl.Set.from_union_set(placement.range())), refused=refused,
-        at=at,
+        against=against,
     )
-
-
-def _within(span: Span | None, mapping: LayerMapping) -> Span | None:
-    """Return a place in what a user wrote; None for one in what is proposed."""
-    path = mapping.span("target").source.path
-    return span if span is not None and span.source.path == path else None
 
 
 def _check(chosen: Chosen, placement: isl.UnionMap, question: Question) -> None:

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+from stages.diagnose import Source
 from stages.mapping.explained import explain
+from stages.mapping.record_reader import read_record
 from stages.mapping.records import as_data
 from stages.mapping.settled import Ports
 from stages.mapping.yaml_text import write_document
@@ -23,6 +25,7 @@ class Candidate:
 
     slot: Annotated[int | None, "in which slot it goes through the stages"] = None
     refused: Annotated[str | None, "why it fell out"] = None
+    against: Annotated[str | None, "the key of layer.yaml that is in its way"] = None
     cycles: Annotated[int | None, "predicted"] = None
     memory: Annotated[int | None, "in bytes, on the fullest PE"] = None
     area: Annotated[int | None, "in PEs that work"] = None
@@ -42,6 +45,11 @@ class Candidates:
 def write_candidates(candidates: Candidates) -> str:
     """Return candidates.yaml, and at its head what the keys are that occur."""
     return write_document(explain(TITLE, candidates), as_data(candidates))
+
+
+def read_candidates(source: Source) -> tuple[Candidate, ...]:
+    """Return what candidates.yaml says. Raises UserErrors where it was edited to say nothing."""
+    return read_record(source, Candidates).candidates
 
 
 SLOTS_TITLE = "What the stages found of the candidates that were tried, each in its slot."
