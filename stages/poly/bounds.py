@@ -55,6 +55,15 @@ def exact_bounds(elements: isl.Set, context: isl.Set) -> ExactBounds:
     return ExactBounds(minimum=minimum, maximum=maximum, size=size, is_box=is_box, domain=domain)
 
 
+def find_full(elements: isl.Set, bounds: ExactBounds) -> isl.Set:
+    """Return the symbolic constants for which a set has every element within its bounds.
+
+    As `[p] -> { : ... }`, of those for which it is not empty.
+    """
+    within = _box(elements, bounds.minimum, bounds.maximum).intersect_params(bounds.domain)
+    return bounds.domain.subtract(within.subtract(elements).params()).coalesce()
+
+
 def bound_set(elements: isl.Set, bounds: Sequence[isl.PwAff]) -> isl.Set:
     """Return `[p] -> { T[b(p)] }`, bounds or sizes as a set of one element in the tuple T."""
     return _tuple_of(elements, bounds).as_set()

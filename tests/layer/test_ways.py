@@ -119,10 +119,12 @@ def test_dimensions_merge_only_where_no_other_task_makes_rows_longer():
 def test_no_way_writes_what_others_use():
     mapping = placed("[i, j] -> PE[(i < j ? 1 : 0), 0]", 2, leaving(2))
     built = build(MV.format(8, 8), mapping, "simulate")
-    others = built.yaml("simd.yaml")["compute_n"]["others"]
-    assert others["nested"] == {
-        "not possible": "within loops, extra instances would write what others use"
-    }
+    found = built.yaml("simd.yaml")["compute_n"]
+    reason = "extra instances would write what others use"
+    assert [found["others"][way] for way in ("relaxed", "basis", "scalar")] == [
+        {"not possible": text} for text in (reason, f"in another basis, {reason}", reason)
+    ]
+    assert (found["by"], "of several sizes" in found["why"]) == ("nested", True)
     assert built.results()["check"]["y"]["right"]
 
 

@@ -56,10 +56,11 @@ class Facts:
 def find_cost(facts: Facts, task: str, pe: PE) -> float:
     """Return the cycles of all that a PE has of a task that computes.
 
-    Its costs are those of the first PE with the largest box of instances: `task.busiest`.
+    Its costs are those of the first PE with the largest box of instances, and the most of these:
+    `task.busiest`.
     """
     own, every = facts.amounts[task][pe], facts.amounts[task]
-    most = every[min(every, key=lambda each: (-every[each].box, each))]
+    most = every[min(every, key=lambda each: (-every[each].box, -every[each].instances, each))]
     by_runs = isinstance(facts.graph.tasks[task], React)
     share = own.runs / max(1, most.runs) if by_runs else own.instances / max(1, most.instances)
     return facts.costs[task].whole * share + facts.costs[task].waiting * own.instances

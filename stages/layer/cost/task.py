@@ -29,8 +29,10 @@ from stages.layer.vector.memory import Memory, extend
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
 from stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
+from stages.poly.bounds import find_full
 from stages.poly.number import count
 from stages.poly.quota import TooManyOperations, limit_operations
+from stages.poly.simple import simplify
 
 MOST_OPERATIONS = 500_000
 """How much isl may work to find the busiest PE, in its own unit: half a second."""
@@ -38,15 +40,26 @@ MOST_OPERATIONS = 500_000
 
 @dataclass(frozen=True, kw_only=True)
 class Charged:
-    """The costs of one task, on the PE that `busiest` returns."""
+    """The costs of one task, on a PE: that which `busiest` returns, if none is given.
+
+    `place` is [PE_X, PE_Y] -> { : one PE }.
+    """
 
     situation: Situation
+    place: isl.Set | None = None
 
     @cached_property
     def charge(self) -> Charge:
         """Charges on that PE."""
-        here = self.situation.known.intersect_params(busiest(self.situation))
+        place = busiest(self.situation) if self.place is None else self.place
+        here = self.situation.known.intersect_params(place)
         return Charge(profile=self.situation.profile, here=here)
+
+    @cached_property
+    def other(self) -> Charged | None:
+        """The costs on the busiest PE of those where the instances are no box, if there is one."""
+        place = find_other(self.situation)
+        return None if place is None else replace(self, place=place)
 
     @cached_property
     def known(self) -> int:
@@ -67,7 +80,17 @@ class Charged:
         return self.charge.of(block, self.known) * self.situation.files.invocations
 
     def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
-        """Return the cycles of the vector instructions of a statement."""
+        """Return the cycles of the vector instructions of a statement.
+
+        Of rows of several sizes those on a PE where they are no box, if these are more.
+        """
+        cycles = self._vector(candidate, steps)
+        in_rows = candidate.outer is not None and candidate.each_call
+        if not in_rows or self.other is None:
+            return cycles
+        return max(cycles, self.other._vector(candidate, steps))
+
+    def _vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
         memory = extend(self.situation.files.local, candidate.touched)
         guard = None if self.situation.guard is None else str(self.situation.guard)
         begun = Decision(guard=guard, by=candidate.way, why=candidate.why)
@@ -77,8 +100,7 @@ class Charged:
         add_vector_call(block, self.situation.name, work, _naming(), self._elements())
         vectors = [step for step in steps if not step.looped]
         charged = self._guarded(block) + sum(self._run(candidate, s, memory) for s in vectors)
-        at_call = candidate.way == "configure"
-        once = 0 if at_call else len(vectors) * configurations(candidate)
+        once = 0 if candidate.each_call else len(vectors) * configurations(candidate)
         configured = once * self.situation.profile.configuration
         return charged * self.situation.files.invocations + configured
 
@@ -94,12 +116,14 @@ class Charged:
 
         Where two sizes vary, and the others leave lanes empty, for their mean.
         """
-        runs, here = self.calls, self.charge.here
-        sizes = [candidate.sizes[k] for k in step.along]
+        runs, here, found = self.calls, self.charge.here, candidate.sizes
         box = _along(candidate.box, step.along).intersect_params(here)
         if candidate.outer is not None:
             runs = count(candidate.outer.intersect_params(here))
-        single = [is_single(size) for size in candidate.sizes]
+        if candidate.outer is not None and candidate.each_call:
+            found = tuple(simplify(size, box.params()) for size in found)
+        sizes = [found[k] for k in step.along]
+        single = [is_single(size) for size in found]
         lanes = find_step_rate(self.situation, step, memory, single)
         varying = [size for size in sizes if _constant(size) is None]
         fixed = prod(_constant(size) or 1 for size in sizes)
@@ -111,7 +135,7 @@ class Charged:
             mean = -(-count(box) // max(1, runs))
             running = runs * -(-mean // lanes)
         start = self.situation.profile.vector_start_up
-        if candidate.way == "configure":
+        if candidate.each_call:
             start += self.situation.profile.configuration
         return runs * start + running
 
@@ -136,14 +160,41 @@ class Charged:
 def busiest(situation: Situation) -> isl.Set:
     """Return [PE_X, PE_Y] -> { : one PE }, with the largest sizes, the outermost first.
 
-    Sizes of which isl needs long to tell where they are largest do not count.
+    Of several such PEs one where the instances are a box. Sizes of which isl needs long to tell
+    where they are largest do not count.
     """
-    domain = situation.elements.params()
+    domain = _largest(situation, situation.elements.params())
+    full = domain.intersect(_full(situation))
+    return _one_pe(domain if full.is_empty() else full)
+
+
+def find_other(situation: Situation) -> isl.Set | None:
+    """Return the busiest PE of those where the instances are no box; None if there is none."""
+    rest = situation.elements.params().subtract(_full(situation))
+    return None if rest.is_empty() else _one_pe(_largest(situation, rest))
+
+
+def _full(situation: Situation) -> isl.Set:
+    """Return the symbolic constants for which the instances are a box."""
+    if situation.exact.is_box:
+        return situation.exact.domain
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+        return find_full(situation.elements, situation.exact)
+    return isl.Set.empty(situation.exact.domain.space)
+
+
+def _largest(situation: Situation, domain: isl.Set) -> isl.Set:
+    """Return the part of a domain with the largest sizes, the outermost first."""
     with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         for size in situation.exact.size:
             here = size.intersect_params(domain).floor()
             greatest = isl.PwAff.from_aff(isl.Aff.val_on_domain_space(domain.space, here.max_val()))
             domain = domain.intersect(here.eq_set(greatest))
+    return domain
+
+
+def _one_pe(domain: isl.Set) -> isl.Set:
+    """Return [PE_X, PE_Y] -> { : the first PE } of a domain of symbolic constants."""
     pes = project_names(domain, find_index_constants(domain))
     places = pes.unbind_params(isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }"))
     return bind_set(_first(places), PE_NAMES)

@@ -25,7 +25,7 @@ from stages.layer.pe.value_nodes import Address, Element, Field, Operand
 from stages.layer.streams.tasks import AT_RUN_TIME
 from stages.layer.texts.decisions import Decision, Table
 from stages.poly.ast import Instance, interval, make_element_loops
-from stages.poly.bind import bind_set
+from stages.poly.bind import PARAM, PE_NAMES, bind_set
 from stages.poly.expression import Name, Number, Operation, Value, compare, count_operations
 
 
@@ -78,10 +78,13 @@ def _run(
             for k, o in enumerate(step.operands)
         )
         vector = Address(Element(Field(step.field), selected))
-        if decision.by == "configure":
+        if is_configured_at_call(decision):
             run.add(_configure(step, vector, find_sizes_at_run_time(run, decision)))
         run.add(RunVector(vector, operands))
     looked_up = _look_up(block, name, decision, naming, run)
+    if decision.outer is not None:
+        sizes = enumerate(decision.sizes or ())
+        block.declare({f"size{k}": value(size, context) for k, size in sizes}, run)
     if decision.by in AT_RUN_TIME:
         ends = find_ends(name, model, context)
         block.declare({n: e for n, e in ends.items() if n not in looked_up}, run)
@@ -144,8 +147,24 @@ def _selected(block: Block, decision: Decision, context: isl.Set) -> tuple[Value
     return tuple(subscripts)
 
 
+def is_configured_at_call(decision: Decision) -> bool:
+    """Return whether an instruction is configured before each call, as its sizes differ."""
+    within = decision.outer is not None and any(map(_differs, decision.sizes or ()))
+    return decision.by == "configure" or within
+
+
+def _differs(size: int | str) -> bool:
+    """Return whether a size is another one from call to call on a PE."""
+    if isinstance(size, int):
+        return False
+    function = isl.PwAff(size)
+    names = function.get_var_names_not_none(PARAM)
+    used = (n for k, n in enumerate(names) if function.involves_dims(PARAM, k, 1))
+    return not set(PE_NAMES).issuperset(used)
+
+
 def find_sizes_at_run_time(block: Block, decision: Decision) -> list[Value]:
-    """Return sizes: fixed, looked up, or last - first + 1."""
+    """Return sizes: fixed, looked up or those of a row, or last - first + 1."""
     return [
         Number(size) if isinstance(size, int) else _size_at_run_time(block, decision, k)
         for k, size in enumerate(decision.sizes or ())
@@ -153,7 +172,7 @@ def find_sizes_at_run_time(block: Block, decision: Decision) -> list[Value]:
 
 
 def _size_at_run_time(block: Block, decision: Decision, k: int) -> Value:
-    if f"size{k}" in decision.tables:
+    if f"size{k}" in decision.tables or decision.outer is not None:
         return Name(f"size{k}")
     block.charge(scalar=2)
     return Operation("+", (Operation("-", (Name(f"last{k}"), Name(f"first{k}"))), Number(1)))
@@ -165,7 +184,7 @@ def configuration(name: str, model: Work, naming: Naming, context: isl.Set) -> B
     One for each size that occurs on a PE; empty where it is configured before each call.
     """
     decision = model.simd[name]
-    if decision.by == "configure":
+    if is_configured_at_call(decision):
         return Block()
     sizes = [value(s, context) for s in decision.sizes or ()]
     subscripts: tuple[Value, ...] = ()

@@ -34,7 +34,7 @@ class Candidate:
     of sizes, each with a configuration of its own; empty where there is one size. `needed` are
     those that occur, [PE_X, PE_Y] -> { [size - least] }. `touched` are the [PE_X, PE_Y] ->
     { T_local[l] } for which memory must have room. `shapes` are those of local tensors that must
-    not become others, since dimensions were merged.
+    not become others, since dimensions were merged. `each_call`: it is configured before each call.
     """
 
     way: str
@@ -48,6 +48,7 @@ class Candidate:
     several: tuple[int, ...] = ()
     needed: isl.Set | None = None
     touched: tuple[isl.Set, ...] = ()
+    each_call: bool = False
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 

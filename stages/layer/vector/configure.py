@@ -25,6 +25,7 @@ def candidate(situation: Situation) -> Candidate:
         sizes=exact.size,
         origin=firsts(exact.minimum, situation.elements.params()),
         box=situation.elements,
+        each_call=True,
     )
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import islpy as isl
-
 from stages.layer.streams.tasks import AT_RUN_TIME
 from stages.layer.texts import decisions
 from stages.layer.texts.decisions import Decision, Local, Operand, Size, Table
@@ -42,7 +40,7 @@ def instruction(
         several=tuple(candidate.several),
         needed=None if candidate.needed is None else str(candidate.needed),
         outer=None if candidate.outer is None else str(candidate.outer),
-        extents=_extents(situation, candidate.sizes),
+        extents=_extents(candidate),
         tables=tables,
     )
     if len(listed) == 1:
@@ -97,11 +95,11 @@ def _placed(operand: Operand, tables: Tables) -> Operand:
     return replace(operand, base=tuple(tables.place(index) for index in operand.base))
 
 
-def _extents(situation: Situation, sizes: Sequence[isl.PwAff]) -> tuple[Size, ...]:
+def _extents(candidate: Candidate) -> tuple[Size, ...]:
     """Return each size, or its least and greatest value where it is not the same everywhere."""
-    domain = situation.elements.params()
+    domain = candidate.box.params()
     found: list[Size] = []
-    for size in sizes:
+    for size in candidate.sizes:
         here = size.intersect_params(domain).floor()
         least, greatest = here.min_val().to_python(), here.max_val().to_python()
         found.append(least if least == greatest else (least, greatest))

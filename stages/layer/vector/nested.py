@@ -6,6 +6,7 @@ Paper    V Sec. 5, goes without this
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -50,18 +51,22 @@ def find_within(
 
     `plain` is { [k] -> [i] }, `elements` the instances { [k] }. Raises NotPossibleError.
     """
-    change = _split(plain.get_space().domain(), outer).apply_range(plain)
-    found = boxed(situation, *called, change)
-    inner = [k for k in range(elements.dim(SET)) if k not in outer]
+    change = split_off(plain.get_space().domain(), outer).apply_range(plain)
+    return replace(boxed(situation, *called, change), outer=find_loops(elements, outer))
+
+
+def find_loops(elements: isl.Set, outer: Sequence[int]) -> isl.Set:
+    """Return { [outer0, ...] }, the values of the outer dimensions of { [k] }."""
     around = elements
-    for position in reversed(inner):
-        around = around.project_out(SET, position, 1)
+    for position in reversed(range(elements.dim(SET))):
+        if position not in outer:
+            around = around.project_out(SET, position, 1)
     for position in range(len(outer)):
         around = around.set_dim_name(SET, position, f"outer{position}")
-    return replace(found, outer=around.coalesce())
+    return around.coalesce()
 
 
-def _split(space: isl.Space, outer: tuple[int, ...]) -> isl.Map:
+def split_off(space: isl.Space, outer: Sequence[int]) -> isl.Map:
     """Return [outer0, ...] -> { [k] -> [i] }, the outer dimensions as symbolic constants."""
     split = isl.Map.identity(space.map_from_set())
     for number, position in enumerate(outer):

@@ -28,7 +28,7 @@ from stages.layer.vector.memory import extend
 from stages.layer.vector.merging import check_rank, merge
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step, find_parts, find_steps
-from stages.layer.vector.ways import list_ways
+from stages.layer.vector.ways import Ways, list_ways
 from stages.machine.types import BYTES
 from stages.poly.quota import TooManyOperations, limit_operations
 
@@ -93,14 +93,13 @@ def list_options(
             situation=situation, operations=(), possible=(_loops(cost_of(situation), str(reason)),)
         )
     possible, impossible, cost = [], {}, cost_of(situation)
-    for way, find in list_ways(situation, operations).items():
-        try:
-            with limit_operations(MOST_OPERATIONS):
-                possible.append(_cheapest(cost, operations, find(situation)))
-        except NotPossibleError as reason:
-            impossible[way] = reason
-        except TooManyOperations:
-            impossible[way] = NotPossibleError("isl needs long to tell")
+    for way, finders in list_ways(situation, operations).items():
+        found = [_found(cost, operations, find) for find in finders]
+        options = [option for option in found if isinstance(option, Option)]
+        if options:
+            possible.append(min(options, key=lambda option: option.cycles))
+        else:
+            impossible[way] = next(e for e in found if isinstance(e, NotPossibleError))
     fewest = "loops take the fewest cycles"
     if not situation.exact.minimum:
         fewest = "there is a single instance"
@@ -171,20 +170,25 @@ OPERATIONS: ForKind[Situation, tuple[Operation, ...]] = ForKind(
 """The operations of vector instructions, by the kind of a task."""
 
 
-def _cheapest(
-    cost: Cost, operations: Sequence[Operation], candidates: Sequence[Candidate]
-) -> Option:
-    """Return the best that one way gives. Raises NotPossibleError."""
+def _found(cost: Cost, operations: Sequence[Operation], find: Ways) -> Option | NotPossibleError:
+    """Return the best of some boxes, or why there is none.
+
+    Where isl needs long, the best of those that it has told.
+    """
     found: list[Option] = []
     reason = NotPossibleError("there is no box")
-    for candidate in candidates:
-        try:
-            found.append(_option(cost, operations, candidate))
-        except NotPossibleError as error:
-            reason = error
-    if not found:
-        raise reason
-    return min(found, key=lambda option: option.cycles)
+    try:
+        with limit_operations(MOST_OPERATIONS):
+            for candidate in find(cost.situation):
+                try:
+                    found.append(_option(cost, operations, candidate))
+                except NotPossibleError as error:
+                    reason = error
+    except NotPossibleError as error:
+        reason = error
+    except TooManyOperations:
+        reason = NotPossibleError("isl needs long to tell")
+    return min(found, key=lambda option: option.cycles, default=reason)
 
 
 def _option(cost: Cost, operations: Sequence[Operation], candidate: Candidate) -> Option:

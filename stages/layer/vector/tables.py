@@ -14,7 +14,7 @@ from stages.layer.texts.decisions import Table
 from stages.layer.vector.memory import extend
 from stages.layer.vector.situation import Situation
 from stages.machine.types import BYTES
-from stages.poly.bind import PARAM, find_index_constants, project_names
+from stages.poly.bind import PARAM, PE_NAMES, find_index_constants, project_names
 from stages.poly.expressed import express
 from stages.poly.expression import count_operations
 from stages.poly.function import find_function, is_affine
@@ -49,9 +49,10 @@ class Tables:
         for least, value in self.firsts.items():
             function = _composed(function, least, value)
         simple = function.gist(self.context).coalesce()
-        indices = find_index_constants(self.context)
-        used = [i for i in indices if simple.involves_dims(PARAM, _position(simple, i), 1)]
-        if len(used) != 1:
+        names = simple.get_var_names_not_none(PARAM)
+        used = [n for k, n in enumerate(names) if simple.involves_dims(PARAM, k, 1)]
+        used = [name for name in used if name not in PE_NAMES]
+        if len(used) != 1 or used[0] not in find_index_constants(self.context):
             return False
         first, last = _ends(self.context, used[0])
         entries = last - first + 1
@@ -83,10 +84,6 @@ def _composed(function: isl.PwAff, name: str, value: isl.PwAff) -> isl.PwAff:
     graph = isl.Set.from_pw_aff(function).intersect_params(same)
     at = graph.find_dim_by_name(PARAM, name)
     return find_function(graph.project_out(PARAM, at, 1)).get_at(0)
-
-
-def _position(function: isl.PwAff, name: str) -> int:
-    return int(function.find_dim_by_name(PARAM, name))
 
 
 def _ends(context: isl.Set, name: str) -> tuple[int, int]:

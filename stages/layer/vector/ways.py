@@ -5,7 +5,7 @@ Paper    V Sec. 5
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from stages.lair.operations import Operation, multiplies_and_adds
 from stages.layer.texts.kinds import ForKind, always
@@ -19,13 +19,14 @@ from stages.layer.vector import (
     lattice,
     nested,
     relaxed,
+    row_sizes,
     scalar,
 )
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.situation import Situation
 
 Way = Callable[[Situation], Candidate]
-Ways = Callable[[Situation], Sequence[Candidate]]
+Ways = Callable[[Situation], Iterable[Candidate]]
 WAYS: dict[str, Way] = {
     "hull": hull.candidate,
     "exact": exact.candidate,
@@ -59,14 +60,18 @@ FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
 """All ways for a statement, exact bounds for what moves elements; memory may be filled in loops."""
 
 
-def list_ways(situation: Situation, operations: Sequence[Operation]) -> dict[str, Ways]:
-    """Return the ways for a task of such operations, each of which gives one box or several."""
+def list_ways(
+    situation: Situation, operations: Sequence[Operation]
+) -> dict[str, tuple[Ways, ...]]:
+    """Return the ways for a task of such operations, and what finds the boxes of each of them."""
     ways = FOR_KIND(situation, situation.task).items()
-    found = {way: _alone(find) for way, find in ways}
-    if not situation.runs:
-        found["exact"] = in_rows.transfers
+    found: dict[str, tuple[Ways, ...]] = {way: (_alone(find),) for way, find in ways}
+    if situation.runs:
+        found["nested"] += (row_sizes.candidates,)
+    else:
+        found["exact"] = (in_rows.transfers,)
     if multiplies_and_adds(operations) and not situation.profile.vector_multiply_add:
-        found["scalar"] = scalar.candidates
+        found["scalar"] = (scalar.candidates,)
     return found
 
 
