@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from stages.make.core.forecast import (
     FROM_STORE,
@@ -14,6 +14,7 @@ from stages.make.core.forecast import (
     Forecast,
 )
 from stages.report.colour import paint
+from stages.report.folded import Told, group, name_slots, say_slots
 from stages.report.planned import STYLES
 
 FILLS = {
@@ -25,22 +26,30 @@ FILLS = {
 }
 
 
-def lines_of_graph(found: Sequence[Forecast]) -> Iterator[str]:
-    """Yield a line for each layer, and one for each of its stages."""
+def lines_of_graph(found: Sequence[Forecast], told: Told) -> Iterator[str]:
+    """Yield a line for each layer, and one for each of its stages; one for folded slots."""
     width = max((len(each.stage) for each in found), default=0)
-    layer = None
-    for each in found:
-        if each.folder.name != layer:
-            layer = each.folder.name
-            yield paint("bold", layer)
-        status = paint(STYLES[each.status], f"{each.status:<{len(FROM_STORE)}}")
-        after = f"  after {', '.join(_short(each))}" if each.after else ""
-        yield f"  {each.stage:<{width}}  {status}{after}".rstrip()
+    slots = {each.task: each.folder.name for each in found if told.folds(each.folder)}
+    for own in group(found, lambda each: each.folder, told):
+        if told.folds(own[0].folder):
+            names = [each.folder.name for each in own]
+            yield say_slots(names, (each.status for each in own), STYLES)
+            continue
+        yield paint("bold", own[0].folder.name)
+        for each in own:
+            status = paint(STYLES[each.status], f"{each.status:<{len(FROM_STORE)}}")
+            after = f"  after {', '.join(_short(each, slots))}" if each.after else ""
+            yield f"  {each.stage:<{width}}  {status}{after}".rstrip()
 
 
-def _short(each: Forecast) -> list[str]:
-    """Return the tasks before a task; those of its own layer by their stage."""
-    return [name.removeprefix(f"{each.folder.name}:") for name in each.after]
+def _short(each: Forecast, slots: Mapping[str, str]) -> list[str]:
+    """Return the tasks before a task; those of its own layer by their stage, folded slots as one.
+
+    `slots` are the tasks of these, and the slot of each.
+    """
+    own = [name.removeprefix(f"{each.folder.name}:") for name in each.after if name not in slots]
+    folded = [slots[name] for name in each.after if name in slots]
+    return [*own, *([name_slots(folded)] if folded else [])]
 
 
 def dot_of(found: Sequence[Forecast]) -> Iterator[str]:

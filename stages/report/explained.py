@@ -12,6 +12,7 @@ from stages.make.store.log import Build
 from stages.report.causes import CODE, Event, History, find_sources
 from stages.report.colour import paint
 from stages.report.details import list_some
+from stages.report.folded import say_slots
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
@@ -51,6 +52,13 @@ def _led_to(events: Mapping[str, Event], tasks: Sequence[str]) -> Iterator[str]:
         event = events[task]
         waiting += [cause.by for cause in event.causes if cause.by is not None]
         waiting += event.spared if not event.causes else []
+
+
+def told_of_slots(events: Sequence[Event]) -> str:
+    """Return in one line what happened to the tasks of slots."""
+    names = [event.folder.name for event in events]
+    styles = {WORDS[how]: style for how, style in STYLES.items()}
+    return say_slots(names, (WORDS[event.how] for event in events), styles) + "\n"
 
 
 def told(history: History, build: Build, events: Sequence[Event]) -> str:

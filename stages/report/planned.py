@@ -24,6 +24,7 @@ from stages.make.store.memo import memo_of
 from stages.report.causes import Cause, History, find_causes, find_sources
 from stages.report.colour import paint
 from stages.report.details import list_some
+from stages.report.folded import Told, group, say_slots
 
 MOST_LINES = 40
 """How many lines are printed at most, but with `-v`."""
@@ -95,13 +96,16 @@ def _waiting(found: Mapping[str, Forecast], each: Forecast) -> Iterator[str]:
             yield name
 
 
-def lines_of_tasks(history: History, plans: Sequence[Plan]) -> Iterator[str]:
+def lines_of_tasks(history: History, plans: Sequence[Plan], told: Told) -> Iterator[str]:
     """Yield the lines of each layer that a build would not leave alone, and how many it would."""
     to_do = [plan for plan in plans if plan.forecast.status != UP_TO_DATE]
     width = max((len(plan.forecast.stage) for plan in to_do), default=0)
-    for layer in dict.fromkeys(plan.forecast.folder.name for plan in to_do):
-        own = [plan for plan in to_do if plan.forecast.folder.name == layer]
-        yield paint("bold", layer)
+    for own in group(to_do, lambda plan: plan.forecast.folder, told):
+        if told.folds(own[0].forecast.folder):
+            names = [plan.forecast.folder.name for plan in own]
+            yield say_slots(names, (plan.forecast.status for plan in own), STYLES)
+            continue
+        yield paint("bold", own[0].forecast.folder.name)
         pairs = [(plan.forecast.folder, plan.causes) for plan in own]
         for path, changes in find_sources(history, pairs).items():
             yield f"  {paint('bold', path)}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
 from stages.make.store.log import Build, Line
 from stages.report.colour import paint
+from stages.report.folded import ALL, name_slots
 
 MICROSECONDS = 1e6
 
@@ -53,13 +54,23 @@ def critical_path(seconds: Mapping[str, float], after: Mapping[str, Sequence[str
     return max(longest.values(), default=(0.0, []))[1]
 
 
-def lines_of_times(found: Times) -> Iterator[str]:
-    """Yield a line for each task, those of the critical path marked, and the sums."""
-    width = max(len(line["task"]) for line in found.tasks)
+def lines_of_times(found: Times, folded: Collection[str] = ()) -> Iterator[str]:
+    """Yield a line for each task, those of the critical path marked, and the sums.
+
+    There is one for all of those tasks that are `folded` and not on the critical path.
+    """
+    hidden = [t for t in found.tasks if t["task"] in folded and t["task"] not in found.path]
+    names = [line["task"] for line in found.tasks if line not in hidden]
+    said = name_slots(line["task"].partition(":")[0] for line in hidden) if hidden else ""
+    width = max(map(len, [*names, said]))
     for line in found.tasks:
         mark = paint("bold", "*") if line["task"] in found.path else " "
         how = "  from the store" if line["how"] == "hit" else ""
-        yield f"{mark} {line['task']:<{width}}  {line['seconds']:9.3f} s{how}"
+        if line not in hidden:
+            yield f"{mark} {line['task']:<{width}}  {line['seconds']:9.3f} s{how}"
+        elif line is hidden[-1]:
+            seconds = sum(each["seconds"] for each in hidden)
+            yield f"  {said:<{width}}  {seconds:9.3f} s  {len(hidden)} tasks; {ALL}"
     work = sum(line["seconds"] for line in found.tasks)
     chain = sum(line["seconds"] for line in found.tasks if line["task"] in found.path)
     workers = len({line["pid"] for line in found.tasks})

@@ -57,6 +57,25 @@ def test_commands_know_slots(searched):
     assert printed(searched.run("dry", "a")).endswith("95 tasks up to date\n")
 
 
+def test_slots_have_one_line_if_nobody_asks_for_more(searched):
+    graph = printed(searched.run("graph", "a")).splitlines()
+    assert graph[0] == "a/slot1 to a/slot8: 80 up to date; -v lists them"
+    assert graph[4].split() == ["settle", "up", "to", "date", "after", *["choose,"],
+                                *["a/slot1", "to", "a/slot8"]]
+    assert len(graph) == 2 + len(SEARCHED)
+    assert "a/slot8\n" in printed(searched.run("graph", "a", "-v"))
+    why = printed(searched.run("why", "a")).splitlines()
+    assert why[0].startswith("a/slot1 to a/slot8: ") and why[0].endswith("; -v lists them")
+    assert why[1:3] == ["", *(line for line in why if line.startswith("a: "))]
+    assert printed(searched.run("why", "a/slot2")).startswith("a/slot2: ")
+    given = searched.read("projects/a/layer.yaml")
+    searched.write("projects/a/layer.yaml", given.replace("goal: area", "goal: memory"))
+    dry = printed(searched.run("dry", "a")).splitlines()
+    searched.write("projects/a/layer.yaml", given)
+    assert dry[0] == "a/slot1 to a/slot8: 80 may run; -v lists them"
+    assert len(dry) == 5 + len(SEARCHED)
+
+
 def test_a_new_layer_has_the_placement_written_out(searched):
     printed(searched.run("new", "b", "--like", "a"))
     chosen = searched.read("cache/a/chosen.yaml").partition("placement: |\n")[2]

@@ -6,10 +6,11 @@ from stages.make.core.build import Build
 from stages.make.core.forecast import forecast
 from stages.make.core.pipeline import needed
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import option
+from stages.make.doit.commands.inert import EVERYTHING
 from stages.make.doit.commands.run import KEEP_EDITS
 from stages.make.store.folders import wholes_of
 from stages.report.causes import History
+from stages.report.folded import told_of
 from stages.report.planned import (
     MOST_LINES,
     data_of_plan,
@@ -17,8 +18,6 @@ from stages.report.planned import (
     lines_of_tasks,
     plan_of,
 )
-
-EVERYTHING = option("everything", "print every task, however many there are", short="v")
 
 
 class Dry(LayerCommand):
@@ -32,7 +31,8 @@ class Dry(LayerCommand):
         "from the store, or may run: if a task before it would run and writes something else than "
         "before. Nothing is built, and nothing is written into layers and cache. Where that takes "
         f"more than {MOST_LINES} lines, there is one for each layer, or network with its parts; -v "
-        "prints one for each task all the same."
+        "prints one for each task all the same. The slots of a search have "
+        "one line, but with -v, or for fc/slot1."
     )
     cmd_options = (KEEP_EDITS, EVERYTHING, JSON)
 
@@ -52,7 +52,8 @@ class Dry(LayerCommand):
         if options["json"]:
             print_json([data_of_plan(plan) for plan in plans])
         else:
-            lines = list(lines_of_tasks(history, plans))
+            told = told_of(words, options["everything"])
+            lines = list(lines_of_tasks(history, plans, told))
             if len(lines) > MOST_LINES and not options["everything"]:
                 lines = list(lines_of_layers(history, plans, wholes_of(folders)))
             print("\n".join(lines))

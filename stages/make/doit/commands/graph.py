@@ -5,8 +5,9 @@ from __future__ import annotations
 from stages.make.core.forecast import forecast
 from stages.make.core.pipeline import needed
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import option
+from stages.make.doit.commands.inert import EVERYTHING, option
 from stages.report.drawn import data_of_forecast, dot_of, lines_of_graph
+from stages.report.folded import told_of
 
 DOT = option("dot", "print DOT, for Graphviz")
 
@@ -16,14 +17,15 @@ class Graph(LayerCommand):
 
     name = "graph"
     doc_purpose = "show which task comes after which, and what a build would do to it"
-    doc_usage = "[TASK ...] [--dot]"
+    doc_usage = "[TASK ...] [-v] [--dot]"
     doc_description = (
         "TASK is a layer, fc, or a stage of one and what it needs, fc:simd.\n\n"
         "A task is up to date, comes from the store, or would run; one that comes after a task "
-        "that would run may run: only if that one writes something else than before. A picture: "
+        "that would run may run: only if that one writes something else than before. The "
+        "slots of a search have one line, but with -v, or for fc/slot1. A picture: "
         "doit graph fc --dot | dot -Tsvg > fc.svg"
     )
-    cmd_options = (DOT, JSON)
+    cmd_options = (DOT, EVERYTHING, JSON)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks as text, as DOT or as JSON."""
@@ -36,5 +38,6 @@ class Graph(LayerCommand):
         if options["json"]:
             print_json([data_of_forecast(each) for each in shown])
         else:
-            print("\n".join(dot_of(shown) if options["dot"] else lines_of_graph(shown)))
+            told = told_of(words, options["everything"])
+            print("\n".join(dot_of(shown) if options["dot"] else lines_of_graph(shown, told)))
         return 0

@@ -53,6 +53,9 @@ def option(long: str, says: str, default: Any = False, short: str = "", name: st
     return {**known, "short": short, "default": default, "help": says}
 
 
+EVERYTHING = option("everything", "print every task, however many there are", short="v")
+
+
 def begin_command(loader: Any, cmds: Any, program: str) -> Session:
     """Return the session of a command, for which tasks may be called like those that we add."""
     session = Session(

@@ -9,11 +9,12 @@ from pathlib import Path
 from stages.diagnose import UserError
 from stages.make.core.pipeline import orders, tasks_of_folders
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import option
+from stages.make.doit.commands.inert import EVERYTHING, option
 from stages.make.store import log
 from stages.make.store.files import write_whole
 from stages.make.store.folders import STATE, user_folder
 from stages.make.store.log import Build
+from stages.report.folded import told_of
 from stages.report.times import Times, data_of_times, lines_of_times, timing_of, trace
 
 TRACE = option(
@@ -25,13 +26,15 @@ class Timing(LayerCommand):
 
     name = "timing"
     doc_purpose = "say how long the tasks of the last build took, and which of them decided"
-    doc_usage = "[TASK ...] [--trace FILE]"
+    doc_usage = "[TASK ...] [-v] [--trace FILE]"
     doc_description = (
         "TASK is a layer, fc, or a stage of one, fc:simd: then the last build of one of these is "
         "meant. The critical path (*) is the longest chain of tasks that wait for each other: with "
-        "any number of processes the build takes as long. A trace has a line for each process."
+        "any number of processes the build takes as long. A trace has a line for each process. The "
+        "slots of a search have one line for what is not on that path, but with -v, or for "
+        "fc/slot1."
     )
-    cmd_options = (TRACE, JSON)
+    cmd_options = (TRACE, EVERYTHING, JSON)
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks of a build, and write the trace."""
@@ -48,7 +51,10 @@ class Timing(LayerCommand):
         if options["json"]:
             print_json(data_of_times(found))
         else:
-            print("\n".join(lines_of_times(found)))
+            told = told_of(words, options["everything"])
+            tasks = tasks_of_folders(self.layers())
+            folded = {name for name, (folder, _) in tasks.items() if told.folds(folder)}
+            print("\n".join(lines_of_times(found, folded)))
         return 0
 
 
