@@ -19,6 +19,9 @@ TRIED: tuple[str, ...] = layer.TRIED
 NETWORK: tuple[str, ...] = network.PIPELINE
 """The stages of a network: the first before a part is simulated, the second after all parts."""
 
+GRAPH: tuple[str, ...] = (*network.OF_GRAPHS, *volumes.PIPELINE)
+"""The stages of a folder with the graph of a framework."""
+
 KERNEL: tuple[str, ...] = (*kernel.PIPELINE, *volumes.PIPELINE)
 """The stages of a kernel folder, which holds a `.mlir`."""
 

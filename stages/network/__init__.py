@@ -1,4 +1,8 @@
-"""Networks of layers: what crosses from one part to another, and the results of the whole."""
+"""Networks of layers: what crosses from one part to another, and the results of the whole.
+
+A network may be the graph of a framework: `extract` makes operations on volumes of it.
+"""
 
 PIPELINE = ("connect", "conclude")
-STAGES = PIPELINE
+OF_GRAPHS = ("extract",)
+STAGES = (*OF_GRAPHS, *PIPELINE)

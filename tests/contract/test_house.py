@@ -25,7 +25,8 @@ stages.program.sections
 stages.program.vm
 stages.program.lowering
 stages.program.execution
-stages.layer.routes stages.kernel.parts stages.kernel.mlir
+stages.layer.routes stages.kernel.parts stages.kernel.mlir stages.network.extraction
+stages.network.onnx
 stages.layer.cost
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound

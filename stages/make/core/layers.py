@@ -7,13 +7,20 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from stages import ANALYSES, KERNEL as KERNEL_STAGES, PIPELINE, PROGRAM as PROGRAM_STAGES
+from stages import (
+    ANALYSES,
+    GRAPH as GRAPH_STAGES,
+    KERNEL as KERNEL_STAGES,
+    PIPELINE,
+    PROGRAM as PROGRAM_STAGES,
+)
 from stages.make.core.searched import with_slots
 from stages.make.store.folders import (
     KERNEL,
     MLIR,
     NETWORK,
     NOT_LAYERS,
+    ONNX,
     PROGRAM,
     LayerFolder,
     files_in,
@@ -30,7 +37,7 @@ def open_folder(path: Path | str) -> LayerFolder:
     """
     folder = Path(path).resolve()
     for place in (folder, folder.parent):
-        if (place / NETWORK).is_file():
+        if mark_of(files_in(place)) == NETWORK:
             from stages.make.core.network import open_network
 
             network = open_network(lone_folder(place))
@@ -72,6 +79,8 @@ def lone_folder(folder: Path) -> LayerFolder:
 
 def _stages_of(mark: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the stages of a folder, and those that only run where they are asked for."""
+    if mark.endswith(ONNX):
+        return GRAPH_STAGES, ()
     if mark == PROGRAM:
         return PROGRAM_STAGES, ()
     return (KERNEL_STAGES, ()) if mark.endswith(MLIR) else (PIPELINE, ANALYSES)

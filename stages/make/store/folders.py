@@ -20,7 +20,8 @@ PROGRAM = "program.yaml"
 CHOSEN = "chosen.yaml"
 """What a search chose, of a layer whose layer.yaml leaves something open."""
 MLIR = ".mlir"
-OF_USER = (".lair", MLIR, ".py")
+ONNX = ".onnx"
+OF_USER = (".lair", MLIR, ONNX, ".py")
 """How texts end that people write, besides those that are `WRITTEN`."""
 OF_DOIT = "dodo.py"
 """Read by doit alone."""
@@ -94,11 +95,14 @@ def _folder_of(
 
 
 def mark_of(files: Iterable[str]) -> str | None:
-    """Return which of the files in a folder makes it one to build: a layer.yaml, a network.yaml or
-    a program.yaml, else a `.mlir`; None for none."""
+    """Return which of the files in a folder makes it one to build: a layer.yaml, a graph, a
+    network.yaml or a program.yaml, else a `.mlir`; None for none."""
     found = set(files)
-    kernels = sorted(name for name in found if name.endswith(MLIR))
-    return next((name for name in (LAYER, NETWORK, PROGRAM, *kernels) if name in found), None)
+    graphs, kernels = (
+        sorted(name for name in found if name.endswith(end)) for end in (ONNX, MLIR)
+    )
+    marks = (LAYER, *graphs, NETWORK, PROGRAM, *kernels)
+    return next((name for name in marks if name in found), None)
 
 
 def files_in(path: Path) -> list[str]:

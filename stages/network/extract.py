@@ -1,0 +1,78 @@
+"""Extract operations on volumes from the graph of a framework.
+
+Paper    V Sec. 4.1.1; F Def. 4.1, 4.2 and 4.10
+Reads    *.onnx, network.yaml
+Writes   volumes.isl, operations.yaml, names.yaml, build/weights/*.npy
+Assumes  nothing: what ONNX or this compiler does not know is refused here.
+Ensures  all sizes are numbers; what depends on no input is computed, and its values are weights.
+Differs  the graph is one of ONNX.
+"""
+
+from __future__ import annotations
+
+import io
+import typing
+from pathlib import Path
+
+import islpy as isl
+import numpy as np
+
+from stages.diagnose import UserError
+from stages.lair.names import did_you_mean, make_plain_name
+from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.yaml_text import write_document
+from stages.poly.text import write_objects
+from stages.volumes.domains import HEADER
+from stages.volumes.operation import write_program
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+    from stages.network.onnx.reading import Extracted
+
+READS = ("*.onnx", "network.yaml")
+WRITES = ("volumes.isl", "operations.yaml", "names.yaml", "build/weights/*.npy")
+NAMES = """What the values of the graph are called here, in isl, LAIR and the names of files.
+inputs, outputs: by their names in the graph. weights: those that it gives, or that follow from them
+alone; their values are in build/weights/NAME.npy."""
+
+
+def run(inputs: Inputs) -> dict[str, str | bytes]:
+    """Return the texts, and the weights. Raises UserError or UserErrors."""
+    from stages.network.onnx.model import list_sizes, load_model
+    from stages.network.onnx.reading import extract
+
+    given = load_graph(map(inputs.source, inputs.names("network.yaml")))
+    name = given.choose(inputs.names("*.onnx"), inputs.folder)
+    file, content = inputs.shown(name), inputs.content(name)
+    _check_sizes(given, list_sizes(content, file))
+    found = extract(load_model(content, file, given.sizes), file, given.type)
+    program = found.draft.program(make_plain_name(Path(name).stem), list(found.outputs.values()))
+    used = [operation.name for operation in program.operations]
+    weights = {name: found.draft.weights[name] for name in used if name in found.draft.weights}
+    volumes = found.draft.volumes(used)
+    return {
+        "volumes.isl": write_objects(HEADER, {"context": isl.Set("{ : }"), "volumes": volumes}),
+        "operations.yaml": write_program(program),
+        "names.yaml": write_document(NAMES, _names(found, weights)),
+        **{f"build/weights/{n}.npy": _npy(values, given.type) for n, values in weights.items()},
+    }
+
+
+def _check_sizes(given: Graph, open_: list[str]) -> None:
+    """Raise UserError for a size that the graph does not leave open."""
+    for name in given.sizes:
+        if name not in open_:
+            hint = did_you_mean(name, open_, "sizes that the graph leaves open")
+            raise UserError(f"unknown size {name}", given.key_span("sizes", name), hint)
+
+
+def _names(found: Extracted, weights: typing.Iterable[str]) -> dict[str, typing.Any]:
+    return {
+        "inputs": dict(found.inputs), "outputs": dict(found.outputs), "weights": list(weights)
+    }
+
+
+def _npy(values: np.ndarray, type_: str) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.ascontiguousarray(values, type_).reshape(values.shape), allow_pickle=False)
+    return buffer.getvalue()

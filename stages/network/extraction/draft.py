@@ -1,0 +1,216 @@
+"""A network while its graph is read: operations as operations.yaml has them, sizes as numbers.
+
+Every value of the graph is a volume, but for those that are known: an operator takes these as
+numbers where they are single, else as weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+import numpy as np
+
+from stages.lair.names import make_plain_name
+from stages.poly.pieces import unite_sets
+from stages.volumes.domains import make_domain
+from stages.volumes.operation import Operation, Program, read_program
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+Indices = Sequence[str]
+"""An element: for each dimension an affine expression of the iterators `d0`, `d1`, ..., as isl
+writes it; quotients and remainders by numbers are allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Where a copy has elements from: `volume[at]` for those where `where` holds."""
+
+    volume: str
+    at: Indices
+    where: str = "true"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What an instance of a computation reads: the element `at` of a volume."""
+
+    volume: str
+    at: Indices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The node of a graph that operations come from: its operator, and its number from 1."""
+
+    operator: str
+    number: int
+
+
+class Draft:
+    """What is known of a network so far.
+
+    `shapes` has the sizes of every volume, `weights` the values of those that the graph gives.
+    All volumes have the one type of the network.
+    """
+
+    def __init__(self, type_: str) -> None:
+        self.type = type_
+        self.shapes: dict[str, Shape] = {}
+        self.weights: dict[str, Array] = {}
+        self.origin = Origin(operator="graph", number=1)
+        self._operations: dict[str, dict[str, Any]] = {}
+        self._numbers: dict[float, str] = {}
+        self._taken: set[str] = set()
+
+    def name(self, wish: str) -> str:
+        """Return a name for isl, LAIR and files that no volume has, as close to a wish as may be.
+
+        Volumes are files as well, so none differs from another in capitals alone.
+        """
+        plain = name = make_plain_name(wish)
+        number = 1
+        while name.lower() in self._taken:
+            number += 1
+            name = f"{plain}_{number}"
+        return name
+
+    def give(self, wish: str, shape: Shape) -> str:
+        """Add a volume that is given from outside. Return its name."""
+        return self._add(wish, shape, {"kind": "input"})
+
+    def weigh(self, wish: str, values: Array) -> str:
+        """Add a volume of known values, which are kept apart. Return its name."""
+        name = self.give(wish, values.shape)
+        self.weights[name] = values
+        return name
+
+    def number(self, value: float) -> str:
+        """Return a volume that is one number."""
+        if value not in self._numbers:
+            entry = {"kind": "constant", "constant": value}
+            self._numbers[value] = self._add("number", (), entry)
+        return self._numbers[value]
+
+    def copy(self, wish: str, shape: Shape, pieces: Sequence[Piece]) -> str:
+        """Add a volume whose elements are those of others, in disjoint pieces. Return its name."""
+        name = self.name(wish)
+        own = write_element(name, iterators(shape))
+        maps = [
+            f"{{ {own} -> {write_element(p.volume, p.at)} : {write_box(shape)} and ({p.where}) }}"
+            for p in pieces
+        ]
+        return self._add(name, shape, {"kind": "copy", "copies": maps})
+
+    def compute(
+        self, wish: str, shape: Shape, reads: Mapping[str, Read], value: str, *,
+        loops: Shape | None = None, writes: Indices | None = None, operator: str = "=",
+    ) -> str:
+        """Add a volume that is computed: `volume[writes] operator value`. Return its name.
+
+        `value` is an expression of LAIR of the labels of `reads`. Loops are those of the result,
+        and each instance writes the element of its own, if nothing else is said.
+        """
+        name = self.name(wish)
+        loops = shape if loops is None else loops
+        instance = write_element(f"{name}_loops", iterators(loops))
+        element = write_element(name, iterators(shape) if writes is None else writes)
+        return self._add(name, shape, {
+            "kind": "compute",
+            "loops": f"{{ {instance} : {write_box(loops)} }}",
+            "reads": {
+                label: f"{{ {instance} -> {write_element(read.volume, read.at)} }}"
+                for label, read in reads.items()
+            },
+            "results": {
+                name: {
+                    "writes": f"{{ {instance} -> {element} }}", "operator": operator,
+                    "value": value,
+                }
+            },
+        })
+
+    def program(self, name: str, outputs: Sequence[str]) -> Program:
+        """Return the operations that outputs need, in order."""
+        every = read_program({
+            "kernel": name, "outputs": list(outputs), "inputs": [],
+            "types": dict.fromkeys(self.shapes, self.type), "operations": self._operations,
+        })
+        kept = _needed(every)
+        volumes = [each.name for each in kept]
+        return Program(
+            name=name, operations=tuple(kept), types={n: self.type for n in volumes},
+            outputs=tuple(outputs),
+            inputs=tuple(each.name for each in kept if each.kind in ("input", "constant")),
+        )
+
+    def volumes(self, names: Sequence[str]) -> isl.UnionSet:
+        """Return the index domains of volumes."""
+        return unite_sets(make_domain(n, [str(s) for s in self.shapes[n]], ()) for n in names)
+
+    def _add(self, wish: str, shape: Shape, entry: Mapping[str, Any]) -> str:
+        name = self.name(wish)
+        said = {"kind": entry["kind"], "source": self.origin.operator, "line": self.origin.number}
+        self._operations[name] = said | dict(entry)
+        self.shapes[name] = tuple(shape)
+        self._taken.add(name.lower())
+        return name
+
+
+def _needed(program: Program) -> list[Operation]:
+    """Return the operations whose results are outputs, or are used for them."""
+    used = set(program.outputs)
+    for operation in reversed(program.operations):
+        if operation.name in used:
+            used.update(operation.operands)
+    return [each for each in program.operations if each.name in used]
+
+
+def label(reads: Sequence[Read]) -> dict[str, Read]:
+    """Return what is read by names that an expression may have for it: those of volumes.
+
+    A volume that is read twice has another name the second time.
+    """
+    found: dict[str, Read] = {}
+    for read in reads:
+        name, number = read.volume, 1
+        while name in found:
+            number += 1
+            name = f"{read.volume}_{number}"
+        found[name] = read
+    return found
+
+
+def iterators(shape: Sequence[int]) -> list[str]:
+    """Return d0, d1, ..., one for each dimension."""
+    return [f"d{k}" for k in range(len(shape))]
+
+
+def write_element(volume: str, at: Indices) -> str:
+    """Return `volume[at]`."""
+    return f"{volume}[{', '.join(at)}]"
+
+
+def write_box(shape: Sequence[int]) -> str:
+    """Return 0 <= d0 < size and ..., as isl writes it."""
+    bounds = [f"0 <= d{k} < {size}" for k, size in enumerate(shape)]
+    return " and ".join(bounds) or "true"
+
+
+def broadcast(volume: str, shape: Shape, rank: int, first: int = 0) -> Read:
+    """Return how the iterators `first`, ... of a result of `rank` dimensions read a volume.
+
+    The volume's dimensions are the last ones of the result; those of size 1 are read again.
+    """
+    start = first + rank - len(shape)
+    at = ["0" if size == 1 else f"d{start + k}" for k, size in enumerate(shape)]
+    return Read(volume=volume, at=at)
+
+
+def count(shape: Sequence[int]) -> int:
+    """Return how many elements a volume of a shape has."""
+    return math.prod(shape)

@@ -1,0 +1,1 @@
+"""Graphs in ONNX: files, nodes, and the operators that are known."""

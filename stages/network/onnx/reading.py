@@ -1,0 +1,152 @@
+"""Turn an ONNX model into operations on volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from onnx import ModelProto, NodeProto
+
+from stages.diagnose import UserError, nearest
+from stages.network.extraction.draft import Draft, Origin
+from stages.network.onnx import arithmetic, convolutions, layers, shapes
+from stages.network.onnx.folding import fold, shape_of
+from stages.network.onnx.model import list_inputs, read_constants, read_values
+from stages.network.onnx.node import Graph, Node, Place
+
+OPERATORS: Mapping[str, Callable[[Node], None]] = {
+    **arithmetic.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS, **shapes.OPERATORS,
+}
+"""Every operator that is known, by its name."""
+
+NUMBERS = frozenset({"float16", "float32", "float64", "bfloat16", "bool"})
+"""The types of what is computed; all of it is in the one type of the network."""
+
+NOT_FOLDED = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
+NOT_INFERRED = frozenset({"GroupNormalization"})
+"""Operators of which ONNX infers no shape; it is that of the first operand."""
+
+CONTROL = frozenset({"If", "Loop", "Scan"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """Operations on volumes, and which volume every input and output of a graph is."""
+
+    draft: Draft
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+
+
+def extract(model: ModelProto, file: str, type_: str) -> Extracted:
+    """Return the operations of a model; what depends on no input is computed.
+
+    `type_` is that of all volumes. Raises UserError for what is no operation on volumes.
+    """
+    graph = _opened(model, type_)
+    inputs = {name: _given(graph, name, file) for name in list_inputs(model)}
+    for number, proto in enumerate(model.graph.node, 1):
+        node = Node(proto, graph, _place(proto, file))
+        graph.draft.origin = Origin(operator=proto.op_type, number=number)
+        if not _folded(proto, model, graph, node.place):
+            _infer(proto, model, graph, node)
+            _check(node)
+            _add(node)
+            for name in node.results:
+                graph.correct(name)
+    outputs = {value.name: _result(graph, value.name) for value in model.graph.output}
+    return Extracted(draft=graph.draft, inputs=inputs, outputs=outputs)
+
+
+def _opened(model: ModelProto, type_: str) -> Graph:
+    opset = next(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
+    return Graph(
+        draft=Draft(type_), opset=opset, constants=read_constants(model),
+        values=read_values(model),
+    )
+
+
+def _given(graph: Graph, name: str, file: str) -> str:
+    """Return the volume of an input. Raises UserError for one that holds no numbers."""
+    kind, shape = graph.type(name), graph.shape(name)
+    assert shape is not None
+    if kind.name not in NUMBERS:
+        hint = "integers that say where elements are must be constants"
+        raise UserError(f"{file}: input {name} has the type {kind}", hint=hint)
+    graph.volumes[name] = graph.draft.give(name, shape)
+    return graph.volumes[name]
+
+
+def _place(proto: NodeProto, file: str) -> Place:
+    return Place(
+        file=file, node=proto.name or next(iter(proto.output), "?"), operator=proto.op_type
+    )
+
+
+def _folded(proto: NodeProto, model: ModelProto, graph: Graph, place: Place) -> bool:
+    """Compute the results of a node that depends on no input. Return whether it is one."""
+    names = [name for name in proto.input if name]
+    shape = graph.shape(names[0]) if proto.op_type == "Shape" else None
+    if shape is not None:
+        graph.constants[proto.output[0]] = shape_of(proto, shape)
+        return True
+    known = all(name in graph.constants for name in names)
+    if not known or proto.op_type in NOT_FOLDED | CONTROL:
+        return False
+    try:
+        graph.infer(proto, model)
+        shapes = [graph.shape(name) or () for name in proto.output if name]
+        found = fold(proto, model, graph.constants, shapes)
+    except Exception as error:  # the reference raises what it likes
+        said = " ".join(str(error).split())
+        raise place.error(f"ONNX's reference cannot compute it: {said}") from error
+    if found is None:
+        raise place.error("its result is too large for a constant")
+    graph.constants.update(found)
+    return True
+
+
+def _infer(proto: NodeProto, model: ModelProto, graph: Graph, node: Node) -> None:
+    """Infer shapes that follow from values which were computed. Raises UserError."""
+    if not graph.is_corrected and all(graph.shape(name) is not None for name in node.results):
+        return
+    try:
+        graph.infer(proto, model)
+    except Exception as error:  # ONNX raises what it likes
+        raise node.error(" ".join(str(error).split())) from error
+    if proto.op_type in NOT_INFERRED:
+        graph.copy_value(proto.input[0], node.results[0])
+
+
+def _check(node: Node) -> None:
+    """Raise UserError for an operator that is not known, or results without any elements."""
+    if node.operator not in OPERATORS:
+        raise _unknown(node)
+    for k, name in enumerate(node.results):
+        if 0 in node.shape_of_result(k):
+            raise node.error(f"{name} has no elements")
+
+
+def _add(node: Node) -> None:
+    """Add the operations of a node. Raises UserError."""
+    try:
+        OPERATORS[node.operator](node)
+    except (ValueError, LookupError, ArithmeticError, TypeError) as error:
+        said = " ".join(str(error).split())
+        hint = "do its operands and attributes fit each other?"
+        raise node.error(f"it cannot be read: {said}", hint) from error
+
+
+def _unknown(node: Node) -> UserError:
+    if node.operator in CONTROL:
+        return node.error("it chooses while it runs", "export the model without control flow")
+    near = nearest(node.operator, OPERATORS, cutoff=0.7)
+    hint = f"did you mean {near}?" if near else "docs/graphs.md lists those that are"
+    return node.error("it is no operator that is known", hint)
+
+
+def _result(graph: Graph, name: str) -> str:
+    """Return the volume of an output; one of known values, too."""
+    if name not in graph.volumes:
+        graph.volumes[name] = graph.draft.weigh(name, graph.constants[name])
+    return graph.volumes[name]

@@ -1,0 +1,252 @@
+"""What is wrong in a graph: file, node, and what to do."""
+
+import random
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from stages.diagnose import UserError
+from stages.network.onnx.model import load_model
+from stages.network.onnx.reading import OPERATORS, extract
+from tests.network.onnx.graphs import make_model
+from tests.network.onnx.test_operators import ROWS
+
+
+def relu(**changes):
+    model = make_model("y = Relu(x)", {"x": (2, 3)}, {})
+    for name, value in changes.items():
+        setattr(model, name, value)
+    return model
+
+
+def with_open_size(name):
+    model = relu()
+    model.graph.input[0].type.tensor_type.shape.dim[0].Clear()
+    if name:
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = name
+    return model
+
+
+def external():
+    model = make_model("y = Add(x, w)", {"x": (2,)}, {"w": np.ones(2, "f4")})
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="../../secret")
+    return model
+
+
+def sparse():
+    model = relu()
+    values = numpy_helper.from_array(np.ones(1, "f4"), "w")
+    indices = numpy_helper.from_array(np.zeros(1, "i8"), "i")
+    model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [4]))
+    return model
+
+
+def other_domain():
+    model = relu()
+    model.graph.node[0].domain = "com.microsoft"
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return model
+
+
+def old():
+    model = relu()
+    model.opset_import[0].version = 6
+    return model
+
+
+def own_function():
+    model = relu()
+    model.functions.append(helper.make_function(
+        "mine", "f", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])],
+        [helper.make_opsetid("", 21)],
+    ))
+    return model
+
+
+def no_input_of(kind):
+    model = relu()
+    model.graph.input[0].type.tensor_type.elem_type = kind
+    model.graph.output[0].type.tensor_type.elem_type = kind
+    model.graph.node[0].op_type = "Abs"
+    return model
+
+
+def nodes(text, inputs, known=(), **more):
+    return make_model(text, inputs, dict(known), **more)
+
+
+ERRORS = {
+    "no ONNX": (b"\x0a\xff\xff\xff", """\
+error: g.onnx is no ONNX model, or damaged
+hint: is it an ONNX file, and whole?
+"""),
+    "empty": (b"", """\
+error: g.onnx is no ONNX model, or has no graph
+hint: is it an ONNX file, and whole?
+"""),
+    "a size that is open": (with_open_size("batch"), """\
+error: g.onnx: size batch of input x is open
+hint: say it in network.yaml: `sizes: {batch: 1}`
+"""),
+    "a size without a name": (with_open_size(""), """\
+error: g.onnx: size x_0 of input x is open
+hint: say it in network.yaml: `sizes: {x_0: 1}`
+"""),
+    "an old opset": (old(), f"""\
+error: g.onnx: opset 6 is not known
+hint: use 7 to {onnx.defs.onnx_opset_version()}
+"""),
+    "weights elsewhere": (external(), """\
+error: g.onnx: the values of w lie in another file
+hint: save it as one file: onnx.save(onnx.load(PATH), PATH)
+"""),
+    "sparse weights": (sparse(), """\
+error: g.onnx: w is sparse
+hint: store it as a dense tensor
+"""),
+    "another domain": (other_domain(), """\
+error: g.onnx: Relu is of the domain com.microsoft
+hint: export it with operators of ONNX alone
+"""),
+    "a function of its own": (own_function(), """\
+error: g.onnx: f is a function of its own
+hint: inline them: onnx.inliner.inline_local_functions
+"""),
+    "integers": (no_input_of(TensorProto.INT64), """\
+error: g.onnx: input x has the type int64
+hint: integers that say where elements are must be constants
+"""),
+    "an operator": (nodes("y = Det(x)", {"x": (2, 2)}), """\
+error: g.onnx: node y (Det): it is no operator that is known
+hint: docs/graphs.md lists those that are
+"""),
+    "an index that is computed": (
+        nodes("i = Cast<to=7>(z)\ny = Gather(x, i)", {"x": (4, 3), "z": (2,)}), """\
+error: g.onnx: node y (Gather): the index, i, is no constant
+hint: what shapes and indices are made of must not depend on an input
+"""),
+    "training": (
+        nodes("y, m, v = BatchNormalization<training_mode=1>(x, s, b, m0, v0)",
+              {"x": (2, 3), "s": (3,), "b": (3,), "m0": (3,), "v0": (3,)}), """\
+error: g.onnx: node y (BatchNormalization): it is in training mode
+hint: export the model for inference
+"""),
+    "places of the largest": (
+        nodes("y, i = MaxPool<kernel_shape=[2]>(x)", {"x": (1, 1, 4)}), """\
+error: g.onnx: node y (MaxPool): the places of the largest elements are asked for
+hint: leave them out
+"""),
+    "a table": (
+        nodes("y = Gather(x, i)", {"x": (300,)},
+              {"i": np.random.default_rng(1).permutation(300)}), """\
+error: g.onnx: node y (Gather): it cannot be read: 150 sequences of indices, more than 64
+hint: do its operands and attributes fit each other?
+"""),
+    "what does not fit": (
+        make_model("y = MatMul(x, z)", {"x": (2, 3), "z": (4, 5)}, {}), None),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_what_is_said(graph, name):
+    model, text = ERRORS[name]
+    content = model if isinstance(model, bytes) else model.SerializeToString()
+    error = graph.write(content).error()
+    if text is None:
+        assert error.startswith("error: g.onnx: [ShapeInferenceError]")
+        assert "MatMul" in error and "Traceback" not in error
+    else:
+        assert error == text
+
+
+def test_two_graphs(graph):
+    graph.write(relu().SerializeToString()).write(b"", name="h.onnx")
+    assert graph.error() == """\
+error: FOLDER holds 2 graphs (g.onnx, h.onnx)
+hint: name the one to read in network.yaml: `graph: g.onnx`
+"""
+
+
+def test_what_network_yaml_says_wrong(graph):
+    graph.write(relu().SerializeToString(), "graph: k.onnx\n")
+    assert graph.error() == """\
+network.yaml:1:8: error: k.onnx does not exist
+  graph: k.onnx
+         ^^^^^^
+hint: graphs here: g.onnx
+"""
+    graph.write(with_open_size("batch").SerializeToString(), "sizes: {bath: 1}\n")
+    assert graph.error() == """\
+network.yaml:1:9: error: unknown size bath
+  sizes: {bath: 1}
+          ^^^^
+hint: did you mean batch?
+"""
+
+
+def test_constants_that_would_fill_the_memory_are_refused(graph):
+    """Their sizes are known before they are computed."""
+    model = make_model(
+        "t = ConstantOfShape(s)\nu = ReduceSum(t)\ny = Add(x, u)", {"x": (2,)},
+        {"s": np.array([1 << 20, 1 << 20])},
+    )
+    assert graph.write(model.SerializeToString()).error() == """\
+error: g.onnx: node t (ConstantOfShape): its result is too large for a constant
+"""
+
+
+def damaged(content, draw):
+    """Return a model with a few bytes, or a few parts of its nodes, changed."""
+    if draw.random() < 0.4:
+        text = bytearray(content)
+        for _ in range(draw.randint(1, 4)):
+            at = draw.randrange(len(text))
+            text[at : at + draw.randint(0, 3)] = bytes(draw.choices(range(256), k=2))
+        return bytes(text)
+    model = onnx.ModelProto.FromString(content)
+    node = draw.choice(model.graph.node)
+    node.op_type = draw.choice([node.op_type, *sorted(OPERATORS), "If", "Range"])
+    for attribute in node.attribute:
+        if attribute.ints and draw.random() < 0.5:
+            at = draw.randrange(len(attribute.ints))
+            attribute.ints[at] = draw.choice([-1, 0, 7, 1 << 40])
+    if node.input and draw.random() < 0.5:
+        node.input[draw.randrange(len(node.input))] = draw.choice(["", "x", "zz"])
+    dims = [d for v in model.graph.input for d in v.type.tensor_type.shape.dim]
+    if dims and draw.random() < 0.5:
+        draw.choice(dims).dim_value = draw.choice([-1, 0, 1, 2, 50, 1 << 31])
+    return model.SerializeToString()
+
+
+def check_damaged(count, seed):
+    """Fail where a damaged model is neither read nor refused."""
+    draw = random.Random(seed)
+    models = [
+        make_model(text, inputs, {
+            n: np.ones(v, "f4") if isinstance(v, tuple) else v for n, v in known.items()
+        })
+        for text, inputs, known in draw.choices(ROWS, k=min(count, 60))
+    ]
+    refused = 0
+    for model in draw.choices(models, k=count):
+        content = damaged(model.SerializeToString(), draw)
+        try:
+            found = extract(load_model(content, "g.onnx", {}), "g.onnx", "float32")
+            found.draft.program("g", list(found.outputs.values()))
+        except UserError:
+            refused += 1
+    assert count / 2 < refused < count
+
+
+def test_damaged_graphs_are_read_or_refused():
+    check_damaged(100, 1)
+
+
+@pytest.mark.long
+def test_many_damaged_graphs_are_read_or_refused():
+    check_damaged(5000, 2)
