@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from stages import SEARCHED, SLOTS, TRIED
+from stages.make.core.declare import declaration
 from tests.e2e.conftest import DODO, ROOT, Space, printed
 
 LAIR = """lair mv(): float16 W[4][4], float16 x[4] -> float16 y[4]
@@ -97,6 +98,20 @@ def test_an_edit_of_what_was_chosen_is_pinned(searched):
     searched.write("projects/a/layer.yaml", LAYER)
     assert "a:simulate" in searched.hits("a")
     assert searched.read("cache/a/chosen.yaml") == text
+
+
+def test_nothing_of_a_search_stays_where_nothing_is_open_any_more(searched):
+    placed = LAYER.replace("goal: area", 'placement: "{ mv[i, j] -> PE[0, i//2] }"')
+    searched.write("projects/a/layer.yaml", placed)
+    searched.write("cache/a/slots.yaml", "somebody edited this\n")
+    searched.build("a")
+    left = {path.name for path in (searched.root / "cache/a").iterdir()}
+    assert left == {"slots.yaml", *(n for s in SEARCHED[3:-2] for n in declaration(s).writes),
+                    "lair.isl"}
+    assert searched.plain().out == "2 layers unchanged\n"
+    searched.write("projects/a/layer.yaml", LAYER)
+    assert searched.run("a").code == 0
+    assert (searched.root / "cache/a/slot8/simd.yaml").is_file()
 
 
 def test_a_layer_may_not_be_called_like_a_slot_around_it(searched):

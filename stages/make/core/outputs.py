@@ -19,6 +19,8 @@ from stages.make.store.folders import (
     was_link_in,
 )
 
+PLACEMENT = "placement.isl"
+
 
 def write_outputs(
     folder: LayerFolder, declared: Sequence[str], outputs: Mapping[str, bytes],
@@ -74,7 +76,8 @@ def stale_names(
 ) -> list[str]:
     """Return the files that a stage's patterns stand for, but that it no longer writes.
 
-    So are those that were built in a folder which it no longer writes.
+    So are those that were built in a folder which it no longer writes, and what a search wrote, for
+    the stage that places instances of a layer which leaves nothing open any more.
     """
     patterns = [name for name in declared if is_pattern(name)]
     found = [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
@@ -82,6 +85,10 @@ def stale_names(
         from stages.make.core.kernel import old_names
 
         found += old_names(folder)
+    if PLACEMENT in declared and not folder.is_searched:
+        from stages.make.core.searched import old_slots
+
+        found += old_slots(folder)
     return found
 
 

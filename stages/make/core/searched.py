@@ -10,12 +10,14 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from stages import SEARCHED, SLOTS, TRIED
+from stages import PIPELINE, SEARCHED, SLOTS, TRIED
 from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.core.declare import declaration
 from stages.make.core.plans import kept_plan
 from stages.make.store.folders import (
     CHOSEN,
     LAYER,
+    STATE,
     Crossing,
     LayerFolder,
     file_of,
@@ -24,6 +26,7 @@ from stages.make.store.folders import (
 from stages.make.store.given import content_of
 
 LAIR = "lair.isl"
+CANDIDATES = "candidates.yaml"
 GIVEN = re.compile(rb"^placement:\s*(?:[|>][-+]?\s*)?[\"']?\s*\{", re.MULTILINE)
 OPEN = re.compile(rb"^search\b|\b(?:arrives|leaves)[\"']?\s*:\s*[^\s\"'{|>]", re.MULTILINE)
 
@@ -50,6 +53,28 @@ def _slot(folder: LayerFolder, name: str) -> LayerFolder:
         cache=folder.cache / name, home=folder.home, stages=TRIED, analyses=(),
         crossings=(*folder.crossings, *crossings), is_searched=True, is_slot=True,
     )
+
+
+def old_slots(folder: LayerFolder) -> list[str]:
+    """Return the files of an earlier search, of a layer that leaves nothing open any more.
+
+    What somebody edited is not among them, nor what is of a layer that is called like a slot.
+    """
+    from stages.make.store.memo import memo_of
+    from stages.make.store.store import store_of
+
+    if not file_of(folder, CANDIDATES).is_file():
+        return []
+    names = [name for stage in set(SEARCHED) - set(PIPELINE) for name in declaration(stage).writes]
+    tried = [name for stage in TRIED for name in declaration(stage).writes]
+    names += [f"{slot}/{name}" for slot in SLOTS for name in tried]
+    layers = {slot for slot in SLOTS if (folder.path / slot).exists()}
+    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    digests = {
+        name: memo.digest(file_of(folder, name)) for name in names
+        if name.partition("/")[0] not in layers
+    }
+    return sorted(name for name, digest in digests.items() if digest and store.has_blob(digest))
 
 
 def leaves_open(folder: LayerFolder) -> bool:
