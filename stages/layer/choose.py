@@ -46,11 +46,12 @@ UNUSED = "there are not so many candidates"
 
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return candidates.yaml, and what the slots try."""
-    mapping, lair = inputs.mapping(), read_lair(inputs.objects("lair.isl"))
-    check_search(mapping, lair)
+    mapping, layer = inputs.mapping(), inputs.lair()
+    lair = read_lair(inputs.objects("lair.isl"))
+    check_search(mapping, layer, lair)
     profile = read_machine(mapping, inputs.further_path)
     check_grid(parse_target(mapping.target), profile, mapping)
-    proposals = propose(mapping, inputs.lair(), lair, profile)
+    proposals = propose(mapping, layer, lair, profile)
     if not proposals:
         raise UserError(
             f"the target {mapping.target.text} has no room for any placement",

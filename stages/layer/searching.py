@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stages.diagnose import UserError, UserErrors
+from stages.lair.layer import Layer
 from stages.lair.names import did_you_mean
 from stages.mapping.layer_yaml import DIRECTIONS, Mapping, is_whole
 from stages.mapping.texts import parse_map
-from stages.poly.pieces import list_maps, list_sets, name_iterators
+from stages.poly.pieces import list_maps, list_sets
 from stages.skewing.elements import Lair
 
 
-def check_search(mapping: Mapping, lair: Lair) -> None:
+def check_search(mapping: Mapping, layer: Layer, lair: Lair) -> None:
     """Raise UserErrors for statements or iterators that there are not, or that have a place."""
-    errors = [*_check_names(mapping, lair), *_check_directions(mapping, lair)]
+    errors = [*_check_names(mapping, lair), *_check_directions(mapping, layer)]
     if errors:
         raise UserErrors(errors)
 
@@ -45,18 +46,19 @@ def _placed(mapping: Mapping) -> set[str]:
     return {each.domain().get_tuple_name() or "" for each in list_maps(parse_map(text))}
 
 
-def _check_directions(mapping: Mapping, lair: Lair) -> Iterator[UserError]:
-    """Yield an error for every iterator of `(j, i)` that some statement does not have."""
+def _check_directions(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for every iterator of `(j, i)` that some statement does not have.
+
+    The texts of isl do not say: where all instances have one value of an iterator, they have that.
+    """
     text = mapping.placement
     match = DIRECTIONS.fullmatch(text.text) if text is not None else None
     if text is None or match is None:
         return
-    for iterator in filter(None, match.groups()):
-        names = {each.get_tuple_name(): name_iterators(each) for each in list_sets(lair.instances)}
-        without = next((name for name, known in names.items() if iterator not in known), None)
-        if without is not None:
-            start = text.text.index(iterator)
+    for group, iterator in enumerate(match.groups(), 1):
+        without = next((s for s in layer.statements if iterator not in s.iterators), None)
+        if iterator is not None and without is not None:
             yield UserError(
-                f"{without} has no iterator {iterator}", text.span(start, start + len(iterator)),
-                f"its iterators are {', '.join(names[without])}",
+                f"{without.name} has no iterator {iterator}", text.span(*match.span(group)),
+                f"its iterators are {', '.join(without.iterators)}",
             )

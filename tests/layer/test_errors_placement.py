@@ -255,6 +255,15 @@ layer.yaml:3:16: error: ff has no iterator k
 hint: its iterators are i, j
 """,
     ),
+    "second iterator": (
+        "(i, ii)",
+        """\
+layer.yaml:3:16: error: ff has no iterator ii
+  placement: (i, ii)
+                 ^^
+hint: its iterators are i, j
+""",
+    ),
 }
 
 

@@ -32,6 +32,15 @@ def test_directions_leave_the_border_to_adapters(searched):
     assert placement.intersect_range(isl.UnionSet("{ PE[x, 0] }")).is_empty()
 
 
+def test_a_direction_may_be_an_iterator_with_one_value():
+    given = 'target: "{ PE[1, 2] }"\nplacement: (j, i)\nsizes: {N: 1}\n'
+    built = build(MV, given, "simulate")
+    assert built.objects("placement.isl")["placement"].is_equal(
+        isl.UnionMap("{ mv[i, 0] -> PE[0, i//4] : 0 <= i <= 7 }")
+    )
+    assert built.results()["check"]["y"]["right"]
+
+
 def test_what_is_chosen_is_what_its_slot_tried_to_the_byte(searched):
     taken = [name for name, each in searched.yaml("slots.yaml").items() if each.get("taken")]
     assert len(taken) == 1
