@@ -25,6 +25,7 @@ import islpy as isl
 
 from stages.poly.bind import PARAM
 from stages.poly.box_hull import count_hull
+from stages.poly.cardinality import cardinality
 from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.simple import simplify
 
@@ -83,16 +84,29 @@ def _find(extent: isl.Set) -> Strips | None:
 
     Of several those of the least width, and then of the shortest period.
     """
+    periods = _periods(extent)
     best, least = None, (count_hull(extent) or inf, 0)
-    for period in _periods(extent):
+    fewest = _fewest(extent) if periods else 0
+    for period in periods if fewest < least[0] else ():
         for phase in _phases(extent, period):
             strips = _strips(extent, period, phase)
-            if strips is None:
+            if strips is None or (fewest, strips.width) >= least:
                 continue
             number = count_hull(extent.apply(_change(strips, extent.params()).reverse()))
             if number is not None and (number, strips.width) < least:
                 best, least = strips, (number, strips.width)
     return best
+
+
+def _fewest(extent: isl.Set) -> int:
+    """Return a number below which no box hull of the set, or of strips, has elements.
+
+    That is how many the set has for one value of the symbolic constants; 0 if none is found.
+    """
+    here = isl.Set.from_point(extent.params().sample_point())
+    with contextlib.suppress(ValueError):
+        return cardinality(extent.intersect_params(here))
+    return 0
 
 
 def _periods(extent: isl.Set) -> list[int]:
