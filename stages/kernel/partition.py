@@ -5,7 +5,8 @@ Reads    operations.yaml, volumes.isl, program.isl, kernel.yaml
 Writes   partitions.isl, partitions.yaml
 Assumes  operations come after those whose results they use.
 Ensures  parts are disjoint, make up the result, and no part needs what a fact names for some of its
-         elements only; in the code of a part no operand is padded.
+         elements only; in the code of a part no operand is padded. Instances of a part are those of
+         a hyperrectangle, or with a mask that would cut it up those of a polyhedron.
 Differs  intermediate results are split as well: where what is computed alike needs it.
 """
 

@@ -8,17 +8,20 @@ Ensures  all tiles of a region are the same code on slices at offsets that are a
          of the tile.
 Differs  tiles start at the corner of their part; what is left at its end are smaller ones. Tiles of
          reductions give partial results, which tiles of the result add up: from the left, in the
-         order of the dimensions that are summed over, eight in a layer.
+         order of the dimensions that are summed over, eight in a layer. Where conditions are not
+         the same in all tiles of a region, each is one of its own.
 """
 
 from __future__ import annotations
 
+import math
 import typing
+from collections.abc import Sequence
 
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.kernel.parts.cutting import list_regions
+from stages.kernel.parts.cutting import Region, list_regions, list_single
 from stages.kernel.parts.entries import MOST_TILES, Entries, TooManyTilesError
 from stages.kernel.parts.matching import NoSliceError
 from stages.kernel.parts.summing import find_summed_ranks
@@ -55,8 +58,9 @@ def run(inputs: Inputs) -> dict[str, str]:
         sizes, sums = _sizes(program, boxes[part], names[part], kernel)
         every = list(list_regions(boxes[part], sizes))
         for n, region in enumerate(every):
+            name = f"{part}_{n}" if len(every) > 1 else part
             try:
-                entries.add(f"{part}_{n}" if len(every) > 1 else part, region, part, sums)
+                _add(entries, name, region, part, sums)
             except NoSliceError as error:
                 raise _no_slice(part, names[part], error, kernel) from None
             except TooManyTilesError:
@@ -65,6 +69,20 @@ def run(inputs: Inputs) -> dict[str, str]:
         "tiles.isl": write_objects(HEADER, entries.slices),
         "tiles.yaml": write_document(CODE, entries.found),
     }
+
+
+def _add(entries: Entries, name: str, region: Region, part: str, sums: Sequence[int]) -> None:
+    """Add a region; where conditions differ from tile to tile, each tile as one of its own.
+
+    Raises NoSliceError, and TooManyTilesError.
+    """
+    try:
+        entries.add(name, region, part, sums)
+    except NoSliceError:
+        if sums or math.prod(region.counts) == 1 or not entries.has_conditions():
+            raise
+        for n, single in enumerate(list_single(region)):
+            entries.add(f"{name}_{n}", single, part, sums)
 
 
 def _sizes(

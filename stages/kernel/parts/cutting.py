@@ -44,6 +44,16 @@ def list_regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
         yield Region(counts=tuple(count for _, _, count in chosen), tiles=tiles, sums=None)
 
 
+def list_single(region: Region) -> Iterator[Region]:
+    """Yield each tile of a region, which are no partial results, as a region of its own."""
+    first = isl.Set(f"{{ [{', '.join('0' for _ in region.counts)}] }}")
+    for index in itertools.product(*map(range, region.counts)):
+        at = isl.Set(f"{{ [{', '.join(map(str, index))}] }}")
+        elements = region.tiles.intersect_domain(at).range()
+        tiles = isl.Map.from_domain_and_range(first, elements)
+        yield Region(counts=(1,) * len(index), tiles=tiles, sums=None)
+
+
 def list_partials(
     elements: isl.Map, counts: Sequence[int], operation: Operation, sizes: Sequence[int]
 ) -> Iterator[Region]:

@@ -11,10 +11,12 @@ from typing import Any
 import islpy as isl
 
 from stages.kernel.parts.cutting import Region, list_partials
+from stages.kernel.parts.folding import in_type
 from stages.kernel.parts.matching import Slice, cover, match_slice
 from stages.kernel.parts.summing import add_partials, given, is_cut, sum_parts, without
 from stages.kernel.parts.tile_layers import free, write_lair, write_layer
 from stages.kernel.parts.tiling import Tile, tile
+from stages.lair.layer import NEUTRAL
 from stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out
@@ -47,8 +49,9 @@ class Entries:
         Raises NoSliceError, and TooManyTilesError.
         """
         writer, output = self._program.writer(part), _slice(match_slice(region.tiles))
-        if writer.kind == "constant":
-            self._put(name, region, part, {"constant": writer.constant, "output": output})
+        constant = self._constant(writer, region)
+        if constant is not None:
+            self._put(name, region, part, {"constant": constant, "output": output})
             return
         sums = {
             each: by for each, by in sum_parts(self._program, part, len(sizes)).items()
@@ -62,6 +65,21 @@ class Entries:
                 whole, names = self._sum(whole, tensor, sums[slice_.volume], len(taken))
                 takes |= dict(zip(names, taken, strict=True))
         self._layer(name, whole, part, {"output": output}, takes)
+
+    def _constant(self, writer: Operation, region: Region) -> Any:
+        """Return the value of all elements of a region, if nothing is computed there; else None."""
+        if writer.kind == "constant":
+            return writer.constant
+        (result,) = writer.results
+        by = region.tiles.apply_range(result.writes.reverse())
+        if writer.loops is None or not by.intersect_range(writer.loops).is_empty():
+            return None
+        return in_type(NEUTRAL[result.operator], self._program.types[result.volume])
+
+    def has_conditions(self) -> bool:
+        """Return whether instances of some operation are no hyperrectangle."""
+        loops = (each.loops for each in self._program.operations if each.kind == "compute")
+        return not all(each is None or each.is_box() for each in loops)
 
     def _taken(
         self, name: str, whole: Tile, tensor: str, by: Operation, sizes: Sequence[int]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -20,6 +20,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.kernel.parts.boxes import SIGNS, find_boxes
 from stages.kernel.parts.folding import combine, fold, in_type, list_numbers, repeat
+from stages.kernel.parts.masking import as_masked, is_cut_up, list_pieces
 from stages.kernel.parts.reached import Variant, find_constants, find_ends, find_variants
 from stages.kernel.parts.splitting import split_loops
 from stages.lair.expressions import write_expression
@@ -138,16 +139,37 @@ def _add_parts(
         inits = list(find_ends(start.set_tuple_name(OUT, result.init), program, done.parts))
     else:
         inits = []
-    boxes = find_boxes(result, domain, found, inits, facts)
+    whole = find_integers([program.types[result.volume]])
+    boxes, masked = _find_parts(result, domain, found, inits, facts, whole)
+    result, divide = masked or result, list_pieces if masked else split_into_rectangles
     stem = _stem(result.volume, {*program.types, *done.types, *done.terms.values()})
     named = {f"{stem}_{n}": box for n, box in enumerate(boxes)}
     done.parts[result.volume] = {n: box.set_tuple_name(n) for n, box in named.items()}
     for name, box in named.items():
         done.types[name] = program.types[result.volume]
-        whole = find_integers([done.types[name]])
-        terms = [t for v in found for t in _terms(operation, result, v, box, whole)]
+        terms = [t for v in found for t in _terms(operation, result, v, box, whole, divide)]
         terms += [t for each in inits for t in _start(each, box, done.constants)]
         _compute(operation, result, name, box, _kept(result, terms), done)
+
+
+def _find_parts(
+    result: Result, domain: isl.Set, found: Sequence[Variant], inits: Sequence[isl.Map],
+    facts: Sequence[isl.Set], whole: str,
+) -> tuple[list[isl.Set], Result | None]:
+    """Return the hyperrectangles of a result, and the reduction that it is if they have conditions.
+
+    They have where it would be cut up otherwise. Raises NotRectangularError.
+    """
+    masked = as_masked(result, found, whole)
+    try:
+        boxes = find_boxes(result, domain, found, inits, facts)
+    except NotRectangularError:
+        if masked is None:
+            raise
+        boxes = []
+    if boxes and (masked is None or not is_cut_up(boxes)):
+        return boxes, None
+    return find_boxes(result, domain, (), inits, facts), masked
 
 
 def _stem(volume: str, taken: Collection[str]) -> str:
@@ -167,15 +189,16 @@ def _check_finite(operation: Operation, result: Result, values: Iterable[float])
 
 
 def _terms(
-    operation: Operation, result: Result, variant: Variant, box: isl.Set, whole: str
+    operation: Operation, result: Result, variant: Variant, box: isl.Set, whole: str,
+    divide: Callable[[isl.Set], list[isl.Set]],
 ) -> Iterator[Term]:
-    """Yield what a way to get operands adds to a part, by boxes of reduction indices.
+    """Yield what a way to get operands adds to a part, by the sets into which instances divide.
 
     Operations on integers wrap to the type `whole`.
     """
     instances = result.writes.intersect_range(box).domain().intersect(variant.instances)
     expr = fold(parse_expression(result.value), variant.known, whole)
-    for each in split_into_rectangles(instances):
+    for each in divide(instances):
         number = None
         if isinstance(expr, Number):
             times = cardinality(each) // cardinality(box)

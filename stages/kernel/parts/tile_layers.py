@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from stages.kernel.parts.masking import spell_conditions
 from stages.kernel.parts.tiling import Rows, Statement, Tile
 
 MOST_PES = 16
@@ -92,9 +93,17 @@ def _node(
     return (
         f"lair {stem.node}{own}():\n"
         f"  {head} -> {declared[statement.tensor]}\n{{\n"
-        f"  all ({loops}) in ({sizes})\n"
+        f"  all ({loops}) in ({sizes}){_where(statement, stem)}\n"
         f"    {target} {statement.operator} {value}\n}}\n"
     )
+
+
+def _where(statement: Statement, stem: Stems) -> str:
+    """Return the conditions under which instances count."""
+    if statement.where is None:
+        return ""
+    names = {k: f"{stem.iterator}{k}" for k in iterators(statement)}
+    return f" where {' and '.join(spell_conditions(statement.where, names))}"
 
 
 def _indices(rows: Rows, kept: Sequence[int], stem: Stems) -> str:

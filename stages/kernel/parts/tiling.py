@@ -5,14 +5,17 @@ Source   F Alg. 2: tiles of outputs, slices of operands
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.kernel.parts.boxes import SIGNS, find_reduced
 from stages.kernel.parts.cutting import Region
 from stages.kernel.parts.matching import NoSliceError, Slice, affine, cover, match_slice
+from stages.poly.extents import bounding_box
 from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation
 
@@ -27,6 +30,7 @@ class Statement:
 
     An access has a row per dimension of the tensor: factors of the iterators, and a constant.
     `reads` has tensor and rows by the names in `value`, which goes to the target by `operator`.
+    Of instances only those in `where` count, { [l] }, a conjunction; None: all.
     """
 
     tensor: str
@@ -35,6 +39,7 @@ class Statement:
     value: str
     target: Rows
     reads: Mapping[str, tuple[str, Rows]]
+    where: isl.Set | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +98,17 @@ class _Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Computed:
-    """What tiles need of a volume that they compute, and by which instances { [q] -> [d] }."""
+    """What tiles need of a volume that they compute, and by which instances { [q] -> [d] }.
+
+    They are those of a slice, of which `where`, if it is given, are counted from its first one.
+    """
 
     name: str
     operation: Operation
     elements: Slice
     instances: isl.Map
     slice: Slice
+    where: isl.Set | None
 
 
 def _computed(
@@ -109,14 +118,59 @@ def _computed(
     assert operation.loops is not None
     writes = operation.results[0].writes
     elements = match_slice(version.wanted, is_hull=True)
-    instances = cover(elements, region.tiles.domain()).apply_range(writes.reverse())
-    instances = instances.intersect_range(operation.loops)
+    every = cover(elements, region.tiles.domain()).apply_range(writes.reverse())
     if is_last and region.sums is not None:
-        instances = instances.intersect(region.sums)
+        every = every.intersect(region.sums)
+    instances = every.intersect_range(operation.loops)
+    is_whole = version.wanted.is_subset(instances.apply_range(writes))
+    if (is_whole and _is_slice(instances)) or operation.results[0].operator not in SIGNS:
+        slice_, where = match_slice(instances), None
+    else:
+        slice_, where = _part_of(match_slice(every.intersect_range(_summed(operation))), instances)
     return _Computed(
         name=version.name, operation=operation, elements=elements, instances=instances,
-        slice=match_slice(instances),
+        slice=slice_, where=where,
     )
+
+
+def _is_slice(instances: isl.Map) -> bool:
+    """Return whether the instances of each tile are a slice."""
+    with contextlib.suppress(NoSliceError):
+        match_slice(instances)
+        return True
+    return False
+
+
+def _part_of(slice_: Slice, instances: isl.Map) -> tuple[Slice, isl.Set]:
+    """Return a slice, and which of it instances are, counted from its first one.
+
+    Raises NoSliceError where that depends on the tile.
+    """
+    local = slice_.at().intersect(_of_tile(slice_).apply_range(instances)).domain().unwrap()
+    every = _of_tile(slice_).domain().unwrap().intersect_domain(instances.domain())
+    inside = local.range()
+    if not local.is_equal(every.intersect_range(inside)):
+        raise NoSliceError(instances)
+    where = inside.gist(every.range()).coalesce().compute_divs()
+    if where.n_basic_set() != 1:
+        raise NoSliceError(instances)
+    return slice_, where
+
+
+def _of_tile(slice_: Slice) -> isl.Map:
+    """Return { [[q] -> [l]] -> [q] } for the places l in a slice."""
+    return slice_.at().domain().unwrap().domain_map()
+
+
+def _summed(operation: Operation) -> isl.Set:
+    """Return the instances between the bounds of those that are summed over."""
+    assert operation.loops is not None
+    every, ends = isl.Set.universe(operation.loops.space), bounding_box(operation.loops)
+    for k in find_reduced(operation.results[0]):
+        low, high = ends[k]
+        every = every.lower_bound_val(isl.dim_type.set, k, isl.Val(low))
+        every = every.upper_bound_val(isl.dim_type.set, k, isl.Val(high))
+    return every
 
 
 def _want(
@@ -177,6 +231,7 @@ def _statement(
     return Statement(
         tensor=computed.name, size=computed.slice.size, operator=result.operator,
         value=result.value, reads=reads, target=_rows(computed, result.writes, computed.elements),
+        where=computed.where,
     )
 
 
