@@ -30,7 +30,7 @@ stages.network.onnx
 stages.layer.cost
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound
-stages.layer.cost.task stages.layer.cost.conflicts stages.layer.memory
+stages.layer.cost.task stages.layer.cost.reordering stages.layer.cost.conflicts stages.layer.memory
 stages.layer.cost.predict
 stages.layer.search
 stages.layer stages.kernel stages.network stages.program

@@ -28,7 +28,15 @@ IN_TURN = (
     '  A: {arrives: "{ A[j,i] -> [PE[-1, j//2] -> index[j mod 2, i]] }"}\n'
     '  B: {leaves: "{ B[i,j] -> [PE[i//9, 2] -> index[i mod 9, j]] }"}\n'
 )
-LAYERS = {"sparse": (MV, SPARSE), "dense": (MV, DENSE), "in turn": (TRANSPOSE, IN_TURN)}
+OUT_OF_ORDER = (
+    'target: "{ PE[2, 2] }"\nplacement: "{ t[i,j] -> PE[i mod 2, i//9] }"\ntensors:\n'
+    '  A: {arrives: "{ A[j,i] -> [PE[i mod 2, 3*(i//9) - 1] -> index[j, i]] }"}\n'
+    '  B: {leaves: "{ B[i,j] -> [PE[3*(i mod 2) - 1, i//9] -> index[i mod 9, j]] }"}\n'
+)
+LAYERS = {
+    "sparse": (MV, SPARSE), "dense": (MV, DENSE), "in turn": (TRANSPOSE, IN_TURN),
+    "out of order": (TRANSPOSE, OUT_OF_ORDER),
+}
 
 
 def find_prediction(built, density):

@@ -9,8 +9,10 @@ from stages.layer.cost.facts import (
     Facts,
     count_at_adapters,
     count_dense,
+    find_at_adapters,
     find_cost,
     find_order,
+    find_order_at,
 )
 from stages.layer.cost.going import find_sent_early
 from stages.layer.cost.moves import (
@@ -23,7 +25,9 @@ from stages.layer.cost.moves import (
     find_travel,
 )
 from stages.layer.cost.places import PE, find_widths
-from stages.layer.texts.kinds import Hear, React, Relay, Spread, Store
+from stages.layer.texts.kinds import Hear, React, Receive, Relay, Spread, Store
+from stages.poly.number import count
+from stages.poly.pieces import list_sets
 
 
 def find_first(facts: Facts, name: str, pe: PE) -> float:
@@ -41,27 +45,60 @@ def find_first(facts: Facts, name: str, pe: PE) -> float:
 
 
 def _hear(facts: Facts, name: str, side: str) -> float:
-    """Return the cycles in which adapters take all of a dense arrival, and begin to send it on."""
-    heard = count_at_adapters(facts, side, Hear)
-    sent = count_at_adapters(facts, side, Spread)
-    found = find_taken(facts.profile, heard.get(name, 0), heard.values())
-    found += sum(find_order(facts, f"hear_{each}", n) for each, n in heard.items())
-    found += sum(find_order(facts, f"spread_{each}", n) for each, n in sent.items())
-    return found + 2 * facts.profile.vector_start_up
+    """Return the cycles in which adapters take all of a dense arrival, and begin to send it on.
+
+    Each does so with all that it takes, and brings one stream into order after the other; of the
+    adapters it is the one that is done last.
+    """
+    heard, found = find_at_adapters(facts, side, Hear), [0.0]
+    for pe, own in heard.get(name, {}).items():
+        together = [each for each in heard if heard[each].get(pe)]
+        taken = find_taken(facts.profile, own, [heard[each][pe] for each in together])
+        first = together[: together.index(name) + 1] if own else []
+        found.append(taken + sum(_order_at(facts, each, pe) for each in first))
+    return max(found) + 2 * facts.profile.vector_start_up
+
+
+def _order_at(facts: Facts, name: str, pe: PE) -> int:
+    """Return the cycles of loops that bring an arrival into order at an adapter, and out of it."""
+    return sum(find_order_at(facts, f"{task}_{name}", pe) for task in ("hear", "spread"))
 
 
 def find_dense(facts: Facts, pe: PE) -> dict[str, float]:
     """Return when all of each dense arrival from a port is at a PE, and in order."""
     taken, found, profile = count_dense(facts, pe), {}, facts.profile
-    ordered = sum(find_order(facts, f"receive_{name}", own) for name, own in taken.items())
+    done = 0.0
     for name, own in taken.items():
-        arrival, first = facts.graph.arrivals[name], find_first(facts, name, pe)
-        sent = count_at_adapters(facts, arrival.side, Spread) if arrival.spread else {name: own}
+        first = find_first(facts, name, pe)
         started = max(first, profile.vector_start_up)
         last = started + find_taken(profile, own, taken.values())
-        there = first + find_taken(profile, sent.get(name, own), sent.values())
-        found[name] = max(last, there) + ordered
+        there = max(last, first + _find_sent(facts, name, own))
+        ordered = find_unpacked(facts, name, pe)
+        found[name] = max(there, done) + ordered if ordered else there
+        done = found[name] if ordered else done
     return found
+
+
+def _find_sent(facts: Facts, name: str, own: int) -> float:
+    """Return the cycles in which all of a dense arrival comes from its port, or its adapters.
+
+    These send what they take in turns, unless they bring one stream after the other into order.
+    """
+    side = facts.graph.arrivals[name].side
+    if not facts.graph.arrivals[name].spread:
+        return own
+    sent = count_at_adapters(facts, side, Spread)
+    tasks = [f"{task}_{each}" for each in sent for task in ("hear", "spread")]
+    ordered = any(find_order(facts, task) for task in tasks)
+    together = [sent.get(name, own)] if ordered else sent.values()
+    return find_taken(facts.profile, sent.get(name, own), together)
+
+
+def find_unpacked(facts: Facts, name: str, pe: PE) -> int:
+    """Return the cycles of loops that bring an arrival into order at a PE."""
+    tasks = facts.graph.tasks.items()
+    mine = [n for n, t in tasks if isinstance(t, Receive) and t.arrival == name]
+    return sum(find_order_at(facts, each, pe) for each in mine)
 
 
 def find_reactions(facts: Facts, pe: PE) -> dict[str, float]:
@@ -91,7 +128,7 @@ def _react(facts: Facts, name: str, pe: PE) -> float:
     elements = max((facts.amounts[n][pe].invoked for n in mine), default=0)
     if not elements:
         return 0.0
-    some = count_most(elements, facts.density, _count_lanes(facts, name))
+    some = count_most(elements, facts.density, _count_groups(facts, name, elements))
     work = sum(_find_work(facts, n, t, pe) for n, t in mine.items()) * some / elements
     idle = any(facts.amounts[n][pe].runs < elements for n in mine)
     waits = idle or facts.routes.has(arrival.colour, "filter")
@@ -111,10 +148,13 @@ def _find_work(facts: Facts, name: str, task: React | Store, pe: PE) -> float:
     return STORED * facts.amounts[name][pe].runs
 
 
-def _count_lanes(facts: Facts, name: str) -> int:
-    """Return how many rows or columns get elements of their own."""
-    taken = facts.routes.pes(name, "taken")
-    return find_widths(taken)[1 - AXIS[facts.graph.arrivals[name].side]]
+def _count_groups(facts: Facts, name: str, elements: int) -> int:
+    """Return how many rows or columns get elements of their own, of which each gets so many."""
+    arrival = facts.graph.arrivals[name]
+    lanes = find_widths(facts.routes.pes(name, "taken"))[1 - AXIS[arrival.side]]
+    arriving = facts.adapted.arrivals.domain()
+    every = sum(count(s) for s in list_sets(arriving) if s.get_tuple_name() == arrival.tensor)
+    return max(1, min(lanes, every // elements))
 
 
 def find_back(facts: Facts, name: str) -> float:
@@ -127,5 +167,5 @@ def find_back(facts: Facts, name: str) -> float:
         border = find_widths(facts.routes.pes(name, "adapters"))[1 - axis]
         found += find_travel(profile, border) + profile.dispatch + profile.vector_start_up
         sent = count_at_adapters(facts, arrival.side, Spread)
-        found += sent[name] + find_order(facts, f"spread_{name}", sent[name])
+        found += sent[name] + find_order(facts, f"spread_{name}")
     return found

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.cost.moves import find_brought
 from stages.layer.cost.places import PE, Amount, count_amounts, list_places
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Graph
@@ -25,19 +24,18 @@ AXIS = {"N": 1, "S": 1, "W": 0, "E": 0}
 class Costs:
     """Cycles of a task in an invocation on the PE that has most of it.
 
-    `waiting` are those for each instance in which it waits for banks of memory. `looped` says, of
-    a stream, whether loops bring its elements into order.
+    `waiting` are those for each instance in which it waits for banks of memory.
     """
 
     whole: float
     waiting: float
-    looped: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What the stages wrote, the `costs` of tasks, and what each of some PEs has of them.
 
+    `ordering` are the cycles of loops that bring a stream into order, of those that have such.
     `density` is the share of the elements of sparse tensors that is not zero.
     """
 
@@ -49,6 +47,7 @@ class Facts:
     invocations: int
     density: float
     costs: Mapping[str, Costs]
+    ordering: Mapping[str, Mapping[PE, int]]
     places: Sequence[PE]
     amounts: Mapping[str, Mapping[PE, Amount]]
 
@@ -99,12 +98,28 @@ def count_dense(facts: Facts, pe: PE) -> dict[str, int]:
     return found
 
 
-def find_order(facts: Facts, task: str, elements: float) -> float:
-    """Return the cycles of the loops that bring elements of a stream into order, if there are any.
+def find_order(facts: Facts, task: str) -> int:
+    """Return the most cycles of the loops that bring a stream into order on a PE, if there are any.
     """
-    costs = facts.costs.get(task)
-    looped = costs is not None and costs.looped
-    return find_brought(facts.profile, elements) if looped else 0.0
+    return max(facts.ordering.get(task, {}).values(), default=0)
+
+
+def find_order_at(facts: Facts, task: str, pe: PE) -> int:
+    """Return the cycles of these loops on a PE."""
+    return facts.ordering.get(task, {}).get(pe, 0)
+
+
+def find_at_adapters(
+    facts: Facts, side: str, kind: type[Hear | Spread]
+) -> Mapping[str, Mapping[PE, int]]:
+    """Return how many elements of each arrival some adapters of a side take, or send on."""
+    found: dict[str, Mapping[PE, int]] = {}
+    for name, task in facts.graph.tasks.items():
+        if isinstance(task, kind) and facts.graph.arrivals[task.arrival].side == side:
+            places = list_places([name], facts.instances)
+            amounts = count_amounts([name], facts.instances, places)[name]
+            found[task.arrival] = {pe: each.instances for pe, each in amounts.items()}
+    return found
 
 
 def count_at_adapters(

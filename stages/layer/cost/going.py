@@ -7,7 +7,7 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.cost.facts import AXIS, Facts, find_order, list_amounts
+from stages.layer.cost.facts import AXIS, Facts, find_order, find_order_at, list_amounts
 from stages.layer.cost.guess import guess_send
 from stages.layer.cost.moves import ROW, find_packed, find_relay
 from stages.layer.cost.places import PE, find_widths
@@ -29,6 +29,7 @@ def find_sent_early(facts: Facts, target: str, pe: PE) -> float:
             last = amount.instances / max(1, amount.runs) if early.all else 0
             found += (amount.instances - last) * int(facts.profile.shared_datapath)
             found += amount.runs * guess_send(facts.profile, alone=False, varies=False)
+            found += find_order_at(facts, task, pe)
     return found
 
 
@@ -51,13 +52,14 @@ def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> f
     """Return the cycles from the end of a statement until the last element of a PE leaves."""
     profile = facts.profile
     start = profile.vector_start_up + guess_send(profile, alone=False, varies=False)
-    if departure.in_turn is not None:
-        return start + _pass_on(facts, name, departure, departure.in_turn)
     task = f"send_{name}" if f"send_{name}" in facts.amounts else f"early_send_{name}"
+    ordered = max((find_order_at(facts, task, pe) for pe in pes), default=0)
+    if departure.in_turn is not None:
+        whole = 0 if departure.early is not None else ordered
+        return start + whole + _pass_on(facts, name, departure, departure.in_turn)
     elements = max((facts.amounts[task][pe].instances for pe in pes), default=0)
-    if departure.early is not None and departure.early.all:
-        elements = -(-elements // max(1, departure.early.sends or 1))
-    return start + elements + find_order(facts, task, elements)
+    sends = (departure.early.sends or 1) if departure.early and departure.early.all else 1
+    return start - (-elements // sends) - (-ordered // sends)
 
 
 def _pass_on(facts: Facts, name: str, departure: Departure, in_turn: InTurn) -> float:
@@ -92,7 +94,7 @@ def _collect(facts: Facts, name: str, departure: Departure) -> float:
         if collection.departure == name:
             task = f"send_{other}"
             sent = max((each.instances for each in list_amounts(facts, [task])), default=0)
-            found += sent + find_order(facts, task, sent) + _pack(facts, other)
+            found += sent + find_order(facts, task) + _pack(facts, other)
     for other, collection in facts.graph.collections.items():
         if collection.departure == name:
             border = find_widths(facts.routes.pes(other, "chain"))[1 - AXIS[departure.side]]
@@ -104,9 +106,7 @@ def _collect(facts: Facts, name: str, departure: Departure) -> float:
 def _take(facts: Facts, name: str) -> float:
     """Return the cycles in which an adapter has taken a departure, and begins to send its sums."""
     task = f"gather_{name}"
-    taken = max((each.instances for each in list_amounts(facts, [task])), default=0)
-    started = facts.profile.dispatch + facts.profile.vector_start_up
-    return started + find_order(facts, task, taken)
+    return facts.profile.dispatch + facts.profile.vector_start_up + find_order(facts, task)
 
 
 def _pack(facts: Facts, name: str) -> float:

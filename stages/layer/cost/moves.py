@@ -32,11 +32,6 @@ ROW = 4
 RELAYED = 3
 """Scalar operations that send on an element with another index: `spreading._write_relay`."""
 
-BROUGHT = 6, 1
-"""Scalar operations and addresses that bring an element into order: `work.transfer_loops`.
-
-Between 3 and 20 scalar ones were found in programs, by how much is divided to find an index."""
-
 PACKED = 5, 2, 2
 """Scalar operations and addresses of an element that is perhaps a zero, and more if it is none."""
 
@@ -108,12 +103,6 @@ def find_steps_end(
         between = (steps - 1) * tasks * max(0, profile.dispatch - profile.vector_start_up)
         busy += max(0, arriving - first + sent - profile.dispatch - between)
     return max(busy, arriving + (started + work) / steps)
-
-
-def find_brought(profile: Profile, elements: float) -> float:
-    """Return the cycles of loops that bring elements into the order of a stream, or out of it."""
-    scalars, addresses = BROUGHT
-    return elements * (profile.loop + scalars * profile.scalar + addresses * profile.address)
 
 
 def find_packed(profile: Profile, elements: float, density: float) -> float:

@@ -8,7 +8,7 @@ Paper    V Sec. 4.2, 5; design, Placement by search
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -17,20 +17,25 @@ import islpy as isl
 from stages.diagnose import Source
 from stages.layer.cost.conflicts import WORD, Arrays, find_waiting
 from stages.layer.cost.facts import Costs, Facts
-from stages.layer.cost.places import count_amounts, list_places
+from stages.layer.cost.reordering import find_ordering
+from stages.layer.cost.places import PE, count_amounts, list_places
 from stages.layer.cost.timeline import Timeline
+from stages.layer.pe.model import Work
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.decisions import Decision, Decisions, read_decisions
 from stages.layer.texts.graph import Graph, read_graph
-from stages.layer.texts.kinds import Task
+from stages.layer.texts.kinds import Collect, EarlySend, Hear, Receive, Send, Spread, Task
 from stages.layer.texts.routes_text import Routing
-from stages.layer.texts.tasks_text import Instances
+from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.layer.vector.situation import PLACES
 from stages.machine.profile import Profile
 from stages.poly.cardinality import cardinality
 from stages.poly.extents import find_shape
 from stages.poly.pieces import list_maps, list_sets
 from stages.poly.text import Objects
+
+Ordered = Receive | Send | EarlySend | Hear | Spread | Collect
+"""Streams whose elements lie in memory in one order, and come or go in another one, perhaps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +48,8 @@ class Written:
 
     graph: Graph
     decisions: Decisions
+    schedule: isl.UnionMap
+    compressed: Compressions
     routes: Routing
     adapted: Adapted
     instances: Instances
@@ -84,6 +91,8 @@ def read_written(
     return Written(
         graph=read_graph(source("tasks.yaml")),
         decisions=read_decisions(source("simd.yaml")),
+        schedule=objects("schedule.isl")["schedule"],
+        compressed=Compressions(objects("compressions.isl")),
         routes=Routing(objects("routes.isl")),
         adapted=read_adapted(objects("adapted.isl")),
         instances=Instances(objects("instances.isl")),
@@ -126,6 +135,7 @@ def _find_facts(written: Written, computing: Mapping[str, Task]) -> Facts:
         invocations=written.invocations,
         density=written.density,
         costs=costs,
+        ordering=dict(_list_ordering(written, places)),
         places=places,
         amounts=count_amounts(computing, written.instances, places),
     )
@@ -137,7 +147,21 @@ def _costs(decision: Decision, written: Written, waiting: float) -> Costs:
     configured = sum(by != "loops" for by in vectors) * prod(decision.several)
     configured *= written.profile.configuration
     whole = max(0, (decision.cycles or 0) - configured) / written.invocations
-    return Costs(whole=whole, waiting=waiting, looped=decision.by == "loops")
+    return Costs(whole=whole, waiting=waiting)
+
+
+def _list_ordering(
+    written: Written, places: Sequence[PE]
+) -> Iterator[tuple[str, Mapping[PE, int]]]:
+    """Yield the streams that loops bring into order, with the cycles of these."""
+    work = Work(
+        graph=written.graph, simd=written.decisions, schedule=written.schedule,
+        instances=written.instances, compressed=written.compressed, local=written.memory["local"],
+        allocation=written.memory["to_local"],
+    )
+    for name, decision in written.decisions.items():
+        if decision.by == "loops" and isinstance(written.graph.tasks[name], Ordered):
+            yield name, find_ordering(name, work, written.profile, places)
 
 
 def _find_arrays(memory: Objects) -> Arrays:

@@ -17,7 +17,7 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.charge import Charge
-from stages.layer.pe.identifiers import Names, Naming
+from stages.layer.pe.identifiers import new_naming
 from stages.layer.pe.instruction import add_vector_call
 from stages.layer.pe.model import Work
 from stages.layer.pe.work import add_task_loops
@@ -76,7 +76,7 @@ class Charged:
         block, name = Block(), self.situation.name
         memory = extend(self.situation.files.local, ())
         work = self._work(memory, Decision(by="loops", why=""))
-        add_task_loops(block, name, work, _naming(), self._elements())
+        add_task_loops(block, name, work, new_naming(), self._elements())
         return self.charge.of(block, self.known) * self.situation.files.invocations
 
     def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
@@ -97,7 +97,7 @@ class Charged:
         described = instruction(begun, self.situation, candidate, steps, memory)
         work = self._work(memory, replace(described, by=candidate.way))
         block = Block()
-        add_vector_call(block, self.situation.name, work, _naming(), self._elements())
+        add_vector_call(block, self.situation.name, work, new_naming(), self._elements())
         vectors = [step for step in steps if not step.looped]
         charged = self._guarded(block) + sum(self._run(candidate, s, memory) for s in vectors)
         once = 0 if candidate.each_call else len(vectors) * configurations(candidate)
@@ -230,7 +230,3 @@ def _along(box: isl.Set, dimensions: Sequence[int]) -> isl.Set:
     for k in reversed(range(box.dim(isl.dim_type.set))):
         box = box if k in dimensions else box.project_out(isl.dim_type.set, k, 1)
     return box
-
-
-def _naming() -> Naming:
-    return Naming(names=Names(""), words={})

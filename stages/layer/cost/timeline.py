@@ -23,6 +23,7 @@ from stages.layer.cost.coming import (
     find_first,
     find_reactions,
     find_relayed,
+    find_unpacked,
 )
 from stages.layer.cost.facts import (
     Facts,
@@ -167,6 +168,7 @@ class Timeline:
             return
         scalars = together * (TAKE + together - 1 + DIGITS * (len(cut.counts) - 1))
         work = sum(find_cost(self.facts, name, pe) for name in tasks)
+        work += sum(find_unpacked(self.facts, name, pe) for name in task.chunks)
         end = find_steps_end(
             self.profile,
             arriving=arriving,

@@ -89,3 +89,8 @@ class Naming:
     def element(self, tensor: str) -> str:
         """Return the variable of an element of a tensor."""
         return self.of(f"element {tensor}", tensor)
+
+
+def new_naming() -> Naming:
+    """Return names for code that is only charged for, of which none are taken."""
+    return Naming(names=Names(""), words={})
