@@ -113,7 +113,7 @@ def accessed_elements(
     for name, arrival in graph.arrivals.items():
         if not arrival.sparse:
             result = result.union(received(arrival, name, adapted, routes))
-    for name in {departure.tensor for departure in graph.departures.values()}:
+    for name in {d.tensor for d in graph.departures.values() if d.result_of is None}:
         result = result.union(find_summed_elements(name, graph.departures, adapted, routes))
     for name, collection in graph.collections.items():
         if collection.in_turn is None:
@@ -133,7 +133,10 @@ def received(
     """
     flow = find_arriving(adapted, arrival.tensor, arrival.side, arrival.part)
     members = routes.pes(name, "taken")
-    found = isl.UnionMap.from_map(flow.everywhere.range_factor_domain().intersect_range(members))
+    found = isl.UnionMap("{ }")
+    if arrival.operand_of is None:
+        kept = flow.everywhere.range_factor_domain().intersect_range(members)
+        found = isl.UnionMap.from_map(kept)
     if not arrival.spread:
         return found
     adapters = routes.pes(name, "adapters")

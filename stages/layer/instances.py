@@ -132,6 +132,7 @@ INVOKED: ForKind[Sources, Invoked] = ForKind(
     react=_react,
     store=_store,
     receive=moving.receive,
+    operate=moving.operate,
     compute=_compute,
     carry=_carry,
     send=moving.send,

@@ -20,11 +20,11 @@ from stages.diagnose import UserError
 from stages.layer.routes.colours import share_colours
 from stages.layer.routes.routing import route_if_copied, route_streams
 from stages.layer.streams.early_sends import choose_early_sends
-from stages.layer.streams.filling import count_bytes, fits_only_whole
+from stages.layer.streams.filling import fits_only_whole
 from stages.layer.streams.leaving_rings import choose_leaving_rings
-from stages.layer.streams.listed import add_chunks, describe_tensors, list_tasks
+from stages.layer.streams.listed import add_chunks, add_results, describe_tensors, list_tasks
 from stages.layer.streams.passing_rings import find_passing_rings
-from stages.layer.streams.plan import Plan, leave_whole, plan_streams
+from stages.layer.streams.plan import Plan, count_needed, find_unkept, leave_whole, plan_streams
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
 from stages.layer.texts.kinds import EarlySend, Initialise
@@ -92,7 +92,9 @@ def _routed(scheduled: Scheduled, adapted: Adapted) -> Routed:
     graph = add_early_sends(task_graph(plan), plan)
     rolling = [each.tensor for each in graph.departures.values() if each.early and each.early.ring]
     rolling += [name for name, tensor in graph.tensors.items() if tensor.ring is not None]
-    if plan.cuts and fits_only_whole(plan.streams, plan.cuts, {*rolling, *plan.in_place}):
+    if plan.cuts and fits_only_whole(
+        plan.streams, plan.cuts, {*rolling, *plan.in_place}, find_unkept(plan)
+    ):
         plan = leave_whole(plan)
         graph = add_early_sends(task_graph(plan), plan)
     return graph, dict(plan.streams.routed.objects)
@@ -114,7 +116,7 @@ def task_graph(plan: Plan) -> Graph:
     return Graph(
         tensors=describe_tensors(plan),
         arrivals=add_chunks(plan),
-        departures=streams.departures,
+        departures=add_results(plan),
         collections=streams.collections,
         forwarding=routed.forwarding,
         copied=copied,
@@ -134,7 +136,7 @@ def add_early_sends(graph: Graph, plan: Plan) -> Graph:
     writers = {s.target.tensor: s.name for s in placed.layer.statements}
     tensors = dict(graph.tensors)
     early_sends = choose_early_sends(graph, plan.flows, writers, placed.profile)
-    if count_bytes(plan.streams, plan.cuts) > placed.profile.memory:
+    if count_needed(plan) > placed.profile.memory:
         early_sends |= choose_leaving_rings(graph, plan.flows, placed.layer, plan.in_place)
         rolling = [early.statement for early in early_sends.values() if early.ring is not None]
         given = graph, plan.flows, placed.layer, plan.in_place

@@ -25,7 +25,7 @@ from stages.layer.memory.kept import Keeping
 from stages.layer.pe.model import Work
 from stages.layer.texts.decisions import Decision, Decisions, Other, write_decisions
 from stages.layer.texts.graph import read_graph
-from stages.layer.texts.kinds import Relay, Store, Streams
+from stages.layer.texts.kinds import Operate, Relay, Store, Streams
 from stages.layer.texts.memory_text import arranged_objects
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Compressions, Instances
@@ -156,6 +156,10 @@ def _options(situation: Situation, mapping: Mapping) -> Options:
     """Return what a task may become. UserError where layer.yaml asks for too many dimensions."""
     prefer = mapping.simd.prefer
     options = list_options(situation, prefer, lambda each: Charged(situation=each))
+    if isinstance(situation.task, Operate) and len(options.possible) == 1:
+        why = options.possible[0].why
+        message = f"no instruction takes {situation.task.arrival} as it comes: {why}"
+        raise UserError(message, mapping.key_span("tensors"), HINTS["stream"])
     reason = options.impossible.get(prefer or "")
     if isinstance(reason, RankError) and situation.runs:
         raise UserError(str(reason), mapping.span("simd"), HINTS["way"])

@@ -76,7 +76,7 @@ def test_a_convolution_keeps_what_each_block_reads_together(placement, columns, 
 
 def test_streams_in_plain_order_go_to_blocks_and_come_from_them_without_loops():
     lair = """lair n(): float16 x[12] -> float16 y[12]
-    { all (i) in (12) y[i] = 2 * x[i] }"""
+    { all (i) in (12) y[i] = 2 - x[i] }"""
     built = build(lair, """target: "{ PE[3, 1] }"
 placement: "{ n[i] -> PE[(i//2) mod 3, 0] }"
 tensors:

@@ -6,6 +6,8 @@ import pytest
 
 from stages.diagnose import UserError
 from tests.layer.built import MV, build
+from tests.layer.test_chunks import X
+from tests.layer.test_operated import DOUBLE, on_one
 from tests.layer.test_tables import ONE, STRIDED
 
 MATVEC = """target: "{ PE[1, 1] }"
@@ -47,6 +49,13 @@ def test_a_loop_over_more_elements_than_there_are_is_refused():
     change = (r"(compute_e:(\n .*)*?\n  sizes:) \[256\]", r"\1 [4000000]")
     assert refused((EXP, ALONE, "simd"), "simd.yaml", change, "render") == (
         "compute_e accesses more elements of part 0 than there are"
+    )
+
+
+def test_a_task_on_a_stream_has_an_instruction():
+    change = (r"(operate_f:(\n .*)*?\n  by:) exact", r"\1 loops")
+    assert refused((DOUBLE, on_one(X), "simd"), "simd.yaml", change, "render") == (
+        "operate_f takes a stream, and has no instruction of d, the stream and b"
     )
 
 

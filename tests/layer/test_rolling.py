@@ -18,7 +18,7 @@ WINDOW = (
     "lair f(): float16 x[{m}], float16 w[3] -> float16 y[{n}]\n"
     "{{ all (i, r) in ({n}, 3) y[i] += x[i + r] * w[r] }}\n"
 )
-DOUBLE = "lair f(): float16 x[2048] -> float16 y[2048] { all (i) in (2048) y[i] = 2*x[i] }\n"
+DOUBLE = "lair f(): float16 x[2048] -> float16 y[2048] { all (i) in (2048) y[i] = 2*x[i] + 1 }\n"
 WIDER = (
     "lair f(): float16 x[512], float16 b[4] -> float16 y[512][4]\n"
     "{ all (i, j) in (512, 4) y[i][j] = x[i] * b[j] }\n"

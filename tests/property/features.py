@@ -128,6 +128,7 @@ def of_arrivals(built):
     )
     yield "one tensor in several streams", any("part" in a for a in arrivals)
     yield "stream that rolls", any("ring" in a.get("chunks", {}) for a in arrivals)
+    yield "stream that is an operand", any("operand_of" in a for a in arrivals)
     places = [built.objects["routes"][f"{name}_ports"] for name in built.graph["arrivals"]]
     yield "several ports on a side", any(len(list_sets(p)) and not is_point(p) for p in places)
     spread = {a["side"] for a in arrivals if a["spread"]}

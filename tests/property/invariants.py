@@ -9,8 +9,8 @@ from stages.layer.texts.decisions import read_decisions, write_decisions
 from stages.layer.texts.graph import read_graph, write_graph
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
-from stages.poly.bind import PE_NAMES
-from stages.poly.pieces import find_set, list_maps
+from stages.poly.bind import PE_NAMES, bind_range
+from stages.poly.pieces import find_set, from_domain, list_maps, to_range
 from stages.poly.quota import TooManyOperations, limit_operations
 
 RUNS = ("react", "compute")
@@ -108,8 +108,8 @@ def every_instance_runs_once(texts):
     """One PE, one task and one index: together the tasks run all instances, each of them once."""
     placement = texts.objects["adapted"]["placement"]
     ran = isl.UnionSet("{ }")
-    for name in texts.tasks(*RUNS):
-        instances = texts.set_of("instances", name)
+    for name in texts.tasks(*RUNS, "operate"):
+        instances = instances_of(texts, name)
         at = invoked(instances.intersect_params(texts.known(name)))
         assert invoked(instances).is_equal(at), f"{name} is not known where it runs"
         assert at.reverse().is_single_valued(), f"{name} runs an instance twice"
@@ -119,6 +119,20 @@ def every_instance_runs_once(texts):
         assert one.intersect(ran).is_empty(), f"{name} runs what another task runs"
         ran = ran.union(one)
     assert ran.is_equal(texts.objects["lair"]["instances"])
+
+
+def instances_of(texts, name):
+    """Return what a task runs; on a stream, that is what reads its elements on a PE."""
+    instances, task = texts.set_of("instances", name), texts.tasks()[name]
+    if task["kind"] != "operate":
+        return instances
+    tensor = texts.graph["arrivals"][task["arrival"]]["tensor"]
+    access = to_range(texts.objects["instances"][f"{name}_access"], tensor)
+    taken = isl.UnionSet.from_set(instances).apply(access)
+    reads = from_domain(to_range(texts.objects["lair"]["reads"], tensor), task["statement"])
+    here = from_domain(texts.objects["adapted"]["placement"], task["statement"])
+    found = isl.Set.from_union_set(taken.apply(reads.reverse()))
+    return found.intersect(bind_range(isl.Map.from_union_map(here), PE_NAMES))
 
 
 def invoked(elements):

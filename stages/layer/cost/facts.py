@@ -10,7 +10,7 @@ import islpy as isl
 from stages.layer.cost.places import PE, Amount, count_amounts, list_places
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import Hear, React, Receive, Relay, Running, Spread
+from stages.layer.texts.kinds import Hear, Operate, React, Receive, Relay, Running, Spread
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Instances
 from stages.machine.profile import Profile
@@ -91,7 +91,9 @@ def count_dense(facts: Facts, pe: PE) -> dict[str, int]:
     """Return how many elements of each dense arrival from a port reach a PE, if some do."""
     found: dict[str, int] = {}
     for name, task in facts.graph.tasks.items():
-        if isinstance(task, Receive) and facts.graph.arrivals[task.arrival].feedback is None:
+        if not isinstance(task, Receive | Operate):
+            continue
+        if facts.graph.arrivals[task.arrival].feedback is None:
             elements = facts.amounts[name][pe].instances
             if elements:
                 found[task.arrival] = found.get(task.arrival, 0) + elements

@@ -108,6 +108,15 @@ def guess_whole(profile: Profile, taken: Taken) -> int:
     return taken.arriving + once + _leave(profile, sum(w.results for w in taken.work))
 
 
+def guess_operated(profile: Profile, elements: int, results: int, *, kept: bool) -> int:
+    """Return the cycles where an instruction takes elements as they come, and results leave then.
+
+    What is not `kept` leaves as it is computed.
+    """
+    found = profile.vector_start_up + elements
+    return found + profile.dispatch + _leave(profile, results) if kept else found
+
+
 def guess_in_parts(profile: Profile, taken: Taken, parts: Parts) -> int:
     """Return the cycles where they run in steps, up to the end of the last part's results."""
     together, work = taken.together, taken.work

@@ -35,9 +35,9 @@ from stages.layer.cost.facts import (
 )
 from stages.layer.cost.going import count_sent, find_leaving, find_sent_early
 from stages.layer.cost.guess import DIGITS, TAKE
-from stages.layer.cost.moves import ON_ARRIVAL, find_steps_end
+from stages.layer.cost.moves import ON_ARRIVAL, find_relay, find_steps_end
 from stages.layer.cost.places import PE
-from stages.layer.texts.kinds import Carry, Compute, Initialise
+from stages.layer.texts.kinds import Carry, Compute, Initialise, Operate
 
 Why = Literal["arrive", "computes", "fed_back"]
 
@@ -120,6 +120,10 @@ class Timeline:
                 if isinstance(task, Compute) and task.chunks and name not in self.stepped:
                     self._step(task, pe)
             ready, why = self._ready(statement, pe)
+            sent = [t.arrival for t in tasks.values() if isinstance(t, Operate) and t.departure]
+            if sent:
+                self._advance(pe, self.here.get((sent[0], pe), 0.0), 0.0, why)
+                continue
             work = sum(find_cost(self.facts, name, pe) for name in whole)
             work += self._put_off(pe, ready) if work else 0.0
             self._advance(pe, ready, started + work, why)
@@ -184,6 +188,9 @@ class Timeline:
     def _leave(self, name: str) -> None:
         """Note when a departure has left, or is back."""
         departure, chain = self.facts.graph.departures[name], self.facts.routes.pes(name, "chain")
+        if departure.result_of is not None:
+            self.away[name] = self._pass_on(name)
+            return
         pes = [pe for pe in self.facts.places if _is_in(chain, pe)]
         before = [self.away[other] for other in departure.waits if other in self.away]
         start = max([*(self.free[pe] for pe in pes), *before], default=0.0)
@@ -194,6 +201,13 @@ class Timeline:
         if departure.feedback is not None:
             back = find_back(self.facts, departure.feedback) + self.profile.dispatch
             self.back[departure.feedback] = self.away[name] + back
+
+    def _pass_on(self, name: str) -> float:
+        """Return when the results have left that do so as they are computed."""
+        operated = (t for t in self.facts.graph.tasks.values() if isinstance(t, Operate))
+        arrivals = {task.arrival for task in operated if task.departure == name}
+        here = [end for (arrival, _), end in self.here.items() if arrival in arrivals]
+        return max(here, default=0.0) + find_relay(self.facts.profile, 1)
 
     def _times(self) -> Times:
         """Return the times of all invocations.

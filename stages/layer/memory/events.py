@@ -196,6 +196,10 @@ def _receive(graph: Graph, task: kinds.Receive) -> Span:
     return _begin_taking(graph, task.arrival), f"arrived_{task.arrival}"
 
 
+def _operate(graph: Graph, task: kinds.Operate) -> Span:
+    return RESTART, f"arrived_{task.arrival}"
+
+
 def _compute(graph: Graph, task: kinds.Compute) -> Span:
     finish = f"finish_{task.statement}"
     return f"step_{task.statement}" if task.chunks else finish, finish
@@ -239,6 +243,7 @@ SPANS: ForKind[Graph, Span] = ForKind(
     react=_react,
     store=_react,
     receive=_receive,
+    operate=_operate,
     compute=_compute,
     carry=_carry,
     send=_send,

@@ -22,7 +22,8 @@ def count_functions(graph: Graph) -> int:
     tasks = (t for t in graph.tasks.values() if isinstance(t, kinds.Running))
     statements = len({task.statement for task in tasks})
     taken = sum(1 + _taking(arrival) for arrival in graph.arrivals.values())
-    sent = sum(1 + _sending(departure) for departure in graph.departures.values())
+    stored = (each for each in graph.departures.values() if each.result_of is None)
+    sent = sum(1 + _sending(departure) for departure in stored)
     return OTHERS + runs + statements + taken + sent + _count_turns(graph)
 
 

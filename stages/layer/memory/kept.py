@@ -26,6 +26,7 @@ from stages.layer.pe.model import Work
 from stages.layer.routes.leaving import count_most_rows, name_leaving
 from stages.layer.streams.cutting import AHEAD
 from stages.layer.texts import kinds
+from stages.layer.texts.decisions import Number
 from stages.layer.texts.graph import Graph, Outgoing
 from stages.layer.texts.memory_text import COMPLETE
 from stages.layer.texts.routes_text import Routing
@@ -129,6 +130,8 @@ def _of_tasks(keeping: Keeping) -> Iterator[Array]:
         yield from _received(work, name)
         for task in work.taking(kinds.React, name):
             yield from _parts(work, task)
+        for task in work.taking(kinds.Operate, name):
+            yield from _number(work, task)
 
 
 def list_adapting(
@@ -207,6 +210,13 @@ def _parts(work: Work, task: str) -> Iterator[Array]:
     for table, described in work.simd[task].tables.items():
         name, shape = f"{task}_{table}", (described.entries,)
         yield Array(name=name, type="int32", shape=shape, uses=None)
+
+
+def _number(work: Work, task: str) -> Iterator[Array]:
+    """Yield the number that an instruction on a stream has as an operand, if it has one."""
+    for operand in work.simd[task].operands:
+        if isinstance(operand, Number):
+            yield Array(name=f"{task}_number", type=operand.type, shape=(1,), uses=None)
 
 
 def _scratch(work: Work, task: str, name: str, type_: str, shape: Sequence[int]) -> Array:

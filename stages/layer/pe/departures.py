@@ -35,6 +35,7 @@ class Departures:
         """Take the program, in which nothing is sent yet."""
         self.program, self.model, self.naming = program, program.model, program.naming
         self.departures = program.model.graph.departures
+        self.stored = {n: d for n, d in self.departures.items() if d.result_of is None}
         self.early_sends = EarlySends(program)
         arrivals = self.model.graph.arrivals
         taken: dict[str, list[Part]]
@@ -43,7 +44,7 @@ class Departures:
 
     def write(self) -> None:
         """Write a task for each departure."""
-        for name in self.departures:
+        for name in self.stored:
             self._send(name)
         for name in self.turn_taking.waits:
             body = self.turn_taking.beginning(name)
@@ -53,7 +54,7 @@ class Departures:
 
     def finish(self, block: Block, tensor: str) -> None:
         """Append that a tensor leaves, each departure of it when it is its turn."""
-        for name, departure in self.departures.items():
+        for name, departure in self.stored.items():
             if departure.tensor == tensor and name in self.turn_taking.waits:
                 self.turn_taking.ready(block, name)
             elif departure.tensor == tensor:
@@ -70,7 +71,7 @@ class Departures:
 
     def counted(self) -> list[Value]:
         """Return whether each departure is one of the parts of an invocation on this PE."""
-        return [self.program.number(self.model.pes(name, "chain")) for name in self.departures]
+        return [self.program.number(self.model.pes(name, "chain")) for name in self.stored]
 
     def _parts(self, name: str) -> list[Part]:
         """Return the PEs that send a departure, and those that take what comes back of it."""

@@ -15,7 +15,7 @@ from stages.layer.routes.leaving import name_leaving
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.decisions import Decision
 from stages.layer.texts.graph import Forwarding, Graph
-from stages.layer.texts.kinds import Initialise, React, Receive, Running, Store, Task
+from stages.layer.texts.kinds import Initialise, Operate, React, Receive, Running, Store, Task
 from stages.layer.texts.memory_text import ALWAYS, RESTART, Placed
 from stages.layer.texts.routes_text import Routing, Said
 from stages.layer.texts.tasks_text import Compressions, Instances
@@ -33,7 +33,7 @@ MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""
 
 Kind = typing.TypeVar("Kind")
-Taking = typing.TypeVar("Taking", bound=Receive | Store | React)
+Taking = typing.TypeVar("Taking", bound=Receive | Operate | Store | React)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from stages.layer.pe.computing import make_literal
 from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import value
 from stages.layer.pe.statement_nodes import Declare
-from stages.layer.pe.value_nodes import Address, Element, Field
+from stages.layer.pe.value_nodes import Address, Element, Field, Nothing
 from stages.layer.texts import decisions
 from stages.layer.texts.decisions import Decision
 from stages.poly.expression import Name, Value, count_operations
@@ -31,7 +31,7 @@ class InField:
     strides: tuple[int, ...]
 
 
-Given = decisions.Local | decisions.Arriving | decisions.Number | InField
+Given = decisions.Local | decisions.Arriving | decisions.Streamed | decisions.Number | InField
 """An operand, with the field of memory of a part."""
 
 
@@ -113,6 +113,8 @@ def find_operand_address(
 ) -> Value:
     """Return the address of an operand; a number gets a variable of its own."""
     match operand:
+        case decisions.Streamed():
+            return Nothing()
         case decisions.Arriving():
             return Address(Name(elements[operand.element]))
         case InField():

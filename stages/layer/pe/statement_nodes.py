@@ -185,12 +185,13 @@ class Send(Act):
 
 @dataclass(frozen=True, slots=True)
 class Receive(Act):
-    """Elements come in on a colour, into memory."""
+    """Elements come in on a colour, into memory; combined with those of a `source`, if any."""
 
     vector: Value
     colour: Value
     target: Value
     then: Value
+    source: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_chunks import receive_first, satisfy
 from stages.layer.pe.listening import forward_along
 from stages.layer.pe.model import Model
+from stages.layer.pe.operating import operate
 from stages.layer.pe.program import Program
 from stages.layer.pe.statement_nodes import (
     Activate,
@@ -159,6 +160,8 @@ def listen_again(computing: Computing, block: Block, name: str, arrival: Arrival
         return
     for task in program.model.taking(kinds.Receive, name):
         receive(program, block, task, arrival.colour, program.naming.of(f"arrived_{name}"))
+    for task, described in program.model.taking(kinds.Operate, name).items():
+        operate(program, block, task, described)
 
 
 def listen(program: Program, name: str, arrival: Arrival) -> None:

@@ -27,24 +27,31 @@ FEWEST = 2
 """How many there are at least."""
 
 
-def count_bytes(streams: Streams, cuts: Mapping[str, Chunks]) -> int:
-    """Return how many bytes a computing PE needs, roughly: what it keeps, and its code."""
-    sizes = (_count_tensor(name, streams, cuts) for name in streams.placed.layer.tensors)
+def count_bytes(
+    streams: Streams, cuts: Mapping[str, Chunks], unkept: Collection[str]
+) -> int:
+    """Return how many bytes a computing PE needs, roughly: what it keeps, and its code.
+
+    It keeps nothing of tensors that are `unkept`.
+    """
+    kept = (name for name in streams.placed.layer.tensors if name not in unkept)
+    sizes = (_count_tensor(name, streams, cuts) for name in kept)
     return sum(sizes) + _count_code(streams, FUNCTIONS)
 
 
 def fits_only_whole(
-    streams: Streams, cuts: Mapping[str, Chunks], free: Collection[str]
+    streams: Streams, cuts: Mapping[str, Chunks], free: Collection[str], unkept: Collection[str]
 ) -> bool:
     """Say whether a PE has too little memory with chunks, and enough, roughly, without.
 
     Then of all tensors that are computed there, and stay there, two are needed at a time.
-    Those that are `free` take next to nothing with chunks.
+    Those that are `free` take next to nothing with chunks, those `unkept` nothing in any case.
     """
     layer = streams.placed.layer
+    kept = [name for name in layer.tensors if name not in unkept]
     room = streams.placed.profile.memory - _count_code(streams, FEWEST)
-    gradual = sum(_count_tensor(t, streams, cuts) for t in layer.tensors if t not in free)
-    sizes = {name: _count_tensor(name, streams, {}) for name in layer.tensors}
+    gradual = sum(_count_tensor(t, streams, cuts) for t in kept if t not in free)
+    sizes = {name: _count_tensor(name, streams, {}) for name in kept}
     passing = sorted(sizes.pop(tensor.name) for tensor in layer.internals)
     return gradual > room >= sum(sizes.values()) + sum(passing[-2:])
 

@@ -15,9 +15,16 @@ from stages.layer.routes.collection import find_forwarded, list_collecting_tasks
 from stages.layer.routes.leaving import find_summed_elements
 from stages.layer.streams import cutting
 from stages.layer.streams.plan import Plan, find_written, is_reacting, reacts
-from stages.layer.streams.tasks import make_compute, make_react
+from stages.layer.streams.tasks import make_compute, make_operate, make_react
 from stages.layer.texts import kinds
-from stages.layer.texts.graph import Arrival, Chunks, Kept, KeptTensor, Outgoing
+from stages.layer.texts.graph import (
+    Arrival,
+    Chunks,
+    Departure,
+    Kept,
+    KeptTensor,
+    Outgoing,
+)
 from stages.layer.texts.kinds import (
     Hear,
     Initialise,
@@ -58,10 +65,14 @@ def _tensor(name: str, plan: Plan) -> KeptTensor:
 def _kept(name: str, plan: Plan) -> Kept:
     layer, streams = plan.streams.placed.layer, plan.streams
     tensor = layer.tensors[name]
+    if name in {departure.tensor for departure in _sent(plan)}:
+        return "never"
     if name in find_written(streams):
         return "result" if tensor in layer.outputs else "internal"
     if name not in {arrival.tensor for arrival in streams.arrivals.values()}:
         return "resident" if tensor in layer.inputs else "delayed"
+    if any(streams.arrivals[each].tensor == name for each in plan.operated):
+        return "never"
     stored = any(not reacts(statement, name, streams) for statement in _readers(name, plan))
     stored |= any(carry.source == name for carry in layer.carries)
     return "stored" if stored else "never"
@@ -83,15 +94,31 @@ def _readers(tensor: str, plan: Plan) -> list[Statement]:
     return [s for s in statements if any(access.tensor == tensor for access in s.reads)]
 
 
+def add_results(plan: Plan) -> dict[str, Departure]:
+    """Return the departures, with the statements whose results they are as they are computed."""
+    by = {each.departure: each.statement for each in plan.operated.values()}
+    departures = plan.streams.departures.items()
+    return {name: replace(each, result_of=by.get(name)) for name, each in departures}
+
+
+def _sent(plan: Plan) -> list[Departure]:
+    """Return the departures that are results as they are computed."""
+    return [each for each in add_results(plan).values() if each.result_of is not None]
+
+
 def add_chunks(plan: Plan) -> dict[str, Arrival]:
     """Return the arrivals, each with its chunks, or with why it is not cut."""
     return {
         name: replace(
             arrival, chunks=_chunks(plan.cuts.get(name)), whole=_whole(name, plan),
-            held=plan.held.get(name),
+            held=plan.held.get(name), operand_of=_operand_of(name, plan),
         )
         for name, arrival in plan.streams.arrivals.items()
     }
+
+
+def _operand_of(name: str, plan: Plan) -> str | None:
+    return plan.operated[name].statement if name in plan.operated else None
 
 
 def _whole(name: str, plan: Plan) -> str | None:
@@ -121,8 +148,9 @@ def list_tasks(plan: Plan) -> Iterator[Named]:
             yield f"init_{tensor.name}", Initialise(tensor=tensor.name, value=value)
     for name, arrival in streams.arrivals.items():
         yield from _arrival_tasks(name, arrival, plan)
+    operated = {each.statement for each in plan.operated.values()}
     for statement in layer.statements:
-        if not is_reacting(statement, streams):
+        if not is_reacting(statement, streams) and statement.name not in operated:
             yield f"compute_{statement.name}", make_compute(statement, *_steps(statement, plan))
     yield from _departure_tasks(plan)
     for carry in layer.carries:
@@ -147,6 +175,8 @@ def _starts(tensor: Tensor, plan: Plan) -> bool:
     at_once = writer.op == "=" and not is_reacting(writer, streams)
     routes = streams.routed.said
     summed = find_summed_elements(tensor.name, streams.departures, placed.adapted, routes)
+    if tensor.name in {departure.tensor for departure in _sent(plan)}:
+        return False
     at_once = at_once and summed.is_subset(placed.computed)
     return not at_once and tensor.name not in plan.in_place
 
@@ -162,6 +192,12 @@ def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
         yield f"store_{name}", Store(arrival=name)
     elif _kept(arrival.tensor, plan) == "stored":
         yield f"receive_{name}", Receive(arrival=name)
+    if name in plan.operated:
+        by = plan.operated[name]
+        statement = next(
+            s for s in plan.streams.placed.layer.statements if s.name == by.statement
+        )
+        yield f"operate_{statement.name}", make_operate(statement, name, by.departure)
     if name in plan.cuts and plan.cuts[name].cut.rest < plan.cuts[name].cut.size:
         yield f"rest_{name}", Receive(arrival=name, rest=True)
     found = _reacting(name, arrival.tensor, plan)
@@ -199,7 +235,10 @@ def _departure_tasks(plan: Plan) -> Iterator[Named]:
             yield from list_collecting_tasks(name, departure, initial)
     summed = {name: each for name, each in collections.items() if each.in_turn is None}
     leaving: dict[str, Outgoing] = {**departures, **summed}
+    sent = {each.departure for each in plan.operated.values()}
     for name, stream in leaving.items():
+        if name in sent:
+            continue
         yield f"send_{name}", Send(departure=name)
         if stream.sequences is not None:
             yield f"pack_{name}", Pack(departure=name)

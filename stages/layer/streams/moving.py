@@ -11,7 +11,16 @@ import islpy as isl
 
 from stages.layer.routes.leaving import find_leaving, name_leaving
 from stages.layer.streams.chunks import find_taken_chunks
-from stages.layer.streams.invoked import Invoked, Sources, fill, find_handed_on, move, rename
+from stages.layer.streams.invoked import (
+    Invoked,
+    Sources,
+    fill,
+    find_accesses,
+    find_handed_on,
+    find_placed,
+    move,
+    rename,
+)
 from stages.layer.streams.stepped import SteppedDeparture, find_steps
 from stages.layer.texts.graph import Departure, InTurn
 from stages.layer.texts.kinds import (
@@ -19,6 +28,7 @@ from stages.layer.texts.kinds import (
     Collect,
     EarlySend,
     Hear,
+    Operate,
     Pack,
     Receive,
     Relay,
@@ -29,7 +39,7 @@ from stages.layer.texts.routes_text import Said
 from stages.poly.bind import PE_NAMES, bind_range, bind_set, name_indices
 from stages.poly.cuts import bind_chunk
 from stages.poly.order import at_index, at_pe, at_places, fix_outer, on_side, relocate, taken_by
-from stages.poly.pieces import from_domain
+from stages.poly.pieces import from_domain, to_range
 
 
 def receive(sources: Sources, task: Receive) -> Invoked:
@@ -42,6 +52,19 @@ def receive(sources: Sources, task: Receive) -> Invoked:
     pes = bind_set(order.range_factor_domain().range(), PE_NAMES)
     known = pes.intersect(find_taken_chunks(cut, rest=task.rest))
     return Invoked(instances=at.domain(), known=known, access=at)
+
+
+def operate(sources: Sources, task: Operate) -> Invoked:
+    """{ index[i] : S[j] reads what reaches the port of PE with i }, and all that S[j] accesses."""
+    order = move(sources.flows.passing(task.arrival))
+    accesses = find_accesses(task.statement, sources)
+    assert isinstance(order.access, isl.Map), "a stream has one tensor"
+    reads = isl.Map.from_union_map(
+        to_range(accesses, sources.graph.arrivals[task.arrival].tensor)
+    )
+    reading = order.access.apply_range(reads.reverse())
+    reading = reading.intersect_range(find_placed(task.statement, sources))
+    return replace(order, access=isl.UnionMap.from_map(reading).apply_range(accesses))
 
 
 def send(sources: Sources, task: Send) -> Invoked:

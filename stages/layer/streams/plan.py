@@ -6,7 +6,7 @@ Paper    V Sec. 4.2
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from stages.lair.expressions import is_zero_at
 from stages.lair.layer import Statement, find_writer
@@ -16,6 +16,7 @@ from stages.layer.routes.waiting import choose_waiting
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.cutting import Chunks, Cutter, count_most_together
 from stages.layer.streams.filling import count_bytes
+from stages.layer.streams.operated import Operated, find_operated
 from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, find_triggers
 from stages.layer.texts.graph import Held
@@ -29,7 +30,8 @@ class Plan:
 
     `in_place` are the tensors that lie in the memory of others, `waits` the statements for which
     one waits on its PE. `cuts` are the chunks of arrivals, `whole` says why others are not cut, and
-    `held` why all of some is in memory, which has hardly room for that. `cycles` are what is
+    `held` why all of some is in memory, which has hardly room for that. `operated` are arrivals
+    that are operands of instructions, and in no memory. `cycles` are what is
     expected of statements that go by streams.
     """
 
@@ -42,6 +44,7 @@ class Plan:
     whole: Mapping[str, str]
     cycles: int
     held: Mapping[str, Held]
+    operated: Mapping[str, Operated] = field(default_factory=dict)
 
 
 def plan_streams(streams: Streams) -> Plan:
@@ -69,18 +72,45 @@ def _cut(
     """
     chains = {name: streams.routed.said.pes(name, "chain") for name in streams.departures}
     most = max(count_most_together(chains), waiting)
-    drafts = _drafts(streams, in_place, waits)
+    drafts, profile = _drafts(streams, in_place, waits), streams.placed.profile
     best = min((_plan(d, most, rolling=False) for d in drafts), key=lambda plan: plan.cycles)
-    profile = streams.placed.profile
-    if count_bytes(streams, best.cuts) <= profile.memory:
+    others = [each for draft in drafts for each in _taking_as_it_comes(draft)]
+    for plan in (_plan(each, most, rolling=False) for each in others):
+        if _takes_less(plan, best):
+            best, drafts = plan, others
+    if count_needed(best) <= profile.memory:
         return best
     rolled = min(
         (_plan(draft, most, rolling=True) for draft in drafts),
-        key=lambda p: (count_bytes(streams, p.cuts) > profile.memory, p.cycles),
+        key=lambda p: (count_needed(p) > profile.memory, p.cycles),
     )
     rolling = {name for name, cut in rolled.cuts.items() if cut.ring is not None}
-    held = {name: _explain(name, rolled) for name in rolled.triggers.boxes if name not in rolling}
+    held = {
+        name: _explain(name, rolled) for name in rolled.triggers.boxes
+        if name not in rolling and name not in rolled.operated
+    }
     return replace(rolled if rolling else best, held=held)
+
+
+def _takes_less(plan: Plan, other: Plan) -> bool:
+    """Say whether a plan, which has operands, takes fewer cycles; or saves memory."""
+    if other.operated:
+        return plan.cycles < other.cycles
+    room = plan.streams.placed.profile.memory
+    return plan.cycles <= other.cycles or count_needed(other) > room
+
+
+def find_unkept(plan: Plan) -> set[str]:
+    """Return the tensors that no memory has: operands of instructions on streams."""
+    streams = plan.streams
+    found = {streams.arrivals[name].tensor for name in plan.operated}
+    sent = (by.departure for by in plan.operated.values() if by.departure is not None)
+    return found | {streams.departures[name].tensor for name in sent}
+
+
+def count_needed(plan: Plan) -> int:
+    """Return how many bytes a computing PE needs, roughly."""
+    return count_bytes(plan.streams, plan.cuts, find_unkept(plan))
 
 
 def leave_whole(plan: Plan) -> Plan:
@@ -97,6 +127,7 @@ class _Draft:
     waits: Mapping[str, Sequence[str]]
     flows: Flows
     triggers: Triggers
+    operated: Mapping[str, Operated] = field(default_factory=dict)
 
 
 def _drafts(
@@ -120,6 +151,14 @@ def _drafts(
     return found
 
 
+def _taking_as_it_comes(draft: _Draft) -> list[_Draft]:
+    """Return a draft with arrivals as operands, if there are any: no other statement needs them."""
+    operated = find_operated(draft.streams, draft.flows, draft.waits, draft.in_place)
+    none: dict[str, Sequence[str]] = {each.statement: () for each in operated.values()}
+    triggers = replace(draft.triggers, arrivals={**draft.triggers.arrivals, **none})
+    return [replace(draft, triggers=triggers, operated=operated)] if operated else []
+
+
 def _plan(draft: _Draft, most: int, *, rolling: bool) -> Plan:
     """Return a plan; `most` streams may wait for others. With `rolling` arrivals roll if they can.
     """
@@ -128,10 +167,12 @@ def _plan(draft: _Draft, most: int, *, rolling: bool) -> Plan:
         placed.layer, placed.profile, draft.flows, draft.triggers, streams.departures, most,
         rolling=rolling,
     )
-    cuts = cutter.cut()
+    cuts, operated = cutter.cut(), draft.operated
     return Plan(
         streams=streams, in_place=draft.in_place, waits=draft.waits, flows=draft.flows,
-        triggers=draft.triggers, cuts=cuts, whole=cutter.whole, cycles=cutter.cycles, held={},
+        triggers=draft.triggers, cuts=cuts, held={}, operated=operated,
+        whole={name: why for name, why in cutter.whole.items() if name not in operated},
+        cycles=cutter.cycles + sum(each.cycles for each in operated.values()),
     )
 
 

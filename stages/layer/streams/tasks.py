@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stages.lair.expressions import write_expression
 from stages.lair.layer import Statement
-from stages.layer.texts.kinds import Compute, React
+from stages.layer.texts.kinds import Compute, Operate, React
 
 AT_RUN_TIME = ("enumerate", "configure")
 """Ways to a vector instruction whose size is found before each call."""
@@ -21,6 +21,19 @@ def make_react(statement: Statement, arrival: str) -> React:
         target=statement.target.tensor,
         op=statement.op,
         expression=write_expression(statement.expr),
+    )
+
+
+def make_operate(statement: Statement, arrival: str, departure: str | None) -> Operate:
+    """Return the task that runs a statement on an arrival, and sends what it gives, perhaps."""
+    return Operate(
+        arrival=arrival,
+        statement=statement.name,
+        iterators=tuple(statement.iterators),
+        target=statement.target.tensor,
+        op=statement.op,
+        expression=write_expression(statement.expr),
+        departure=departure,
     )
 
 

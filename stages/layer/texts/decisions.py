@@ -58,6 +58,14 @@ class Arriving:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Streamed:
+    """A stream, of which each element is taken as it comes, or leaves as it is computed."""
+
+    stream: Annotated[str, "an arrival, or a departure, element by element: none is in memory"]
+    type: Annotated[str, "the type of the elements"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
     """A number."""
 
@@ -74,7 +82,7 @@ class Given:
     strides: Annotated[tuple[int, ...], "in elements"]
 
 
-Operand = Local | Arriving | Number | Given
+Operand = Local | Arriving | Streamed | Number | Given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

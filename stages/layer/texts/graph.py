@@ -94,6 +94,10 @@ class Arrival:
         "the parts in which an arrival is taken while others still come",
     ] = None
     whole: Annotated[str | None, "why it is not cut into chunks"] = None
+    operand_of: Annotated[
+        str | None, "the statement whose instruction takes each element as it comes: no memory has "
+        "any of them"
+    ] = None
     held: Annotated[
         Held | None, "why all of it is in memory at a time, though there is hardly room"
     ] = None
@@ -167,6 +171,10 @@ class Departure(Leaving):
         "arrivals that it has taken, or spread",
     ] = ()
     early: Annotated[Early | None, "what leaves while the statement still runs"] = None
+    result_of: Annotated[
+        str | None, "the statement whose instruction sends each element as it computes it: no "
+        "memory has any of them"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,22 @@ class Receive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Operate:
+    """Run a statement on a dense stream, whose elements one instruction takes as they come."""
+
+    kind: ClassVar[Literal["operate"]] = "operate"
+    arrival: ArrivalName
+    statement: StatementName
+    iterators: Iterators
+    target: Target
+    op: Operator
+    expression: Expression
+    departure: Annotated[
+        str | None, "the departure as which results leave as they are computed, never in memory"
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compute:
     """Run a statement on memory."""
 
@@ -161,17 +177,17 @@ class Collect:
 Runs = React | Compute | Carry
 """Tasks that compute elements of one tensor from others; carry takes those of one as they are."""
 
-Running = React | Compute
-"""Tasks that run a statement: on an element that arrives, or when all is there."""
+Running = React | Operate | Compute
+"""Tasks that run a statement: on an element that arrives, on a stream, or when all is there."""
 
 Fills = Initialise | Clear
 """Tasks that give all of a local tensor one value."""
 
-Streams = Receive | EarlySend | Send | Pack | Hear | Spread | Collect
+Streams = Receive | Operate | EarlySend | Send | Pack | Hear | Spread | Collect
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
 Task = (
-    Initialise | React | Store | Receive | Compute | Carry | Send | EarlySend | Pack
+    Initialise | React | Store | Receive | Operate | Compute | Carry | Send | EarlySend | Pack
     | Relay | Hear | Spread | Clear | Collect
 )
 
@@ -189,6 +205,7 @@ class ForKind(typing.Generic[Context, Result]):
     react: Callable[[Context, React], Result]
     store: Callable[[Context, Store], Result]
     receive: Callable[[Context, Receive], Result]
+    operate: Callable[[Context, Operate], Result]
     compute: Callable[[Context, Compute], Result]
     carry: Callable[[Context, Carry], Result]
     send: Callable[[Context, Send], Result]

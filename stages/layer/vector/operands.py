@@ -34,9 +34,12 @@ class InMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """The element that arrives, or a number: what is the same for the whole box."""
+    """The element that arrives, or a number: what is the same for the whole box; or a stream.
 
-    kind: typing.Literal["element", "number"]
+    What comes on a stream, or leaves on it, has no place in memory.
+    """
+
+    kind: typing.Literal["element", "number", "stream"]
     value: str | float
     type: str
 
@@ -105,6 +108,8 @@ def describe(
     if isinstance(operand, Given):
         if operand.kind == "element":
             return decisions.Arriving(element=str(operand.value), type=operand.type)
+        if operand.kind == "stream":
+            return decisions.Streamed(stream=str(operand.value), type=operand.type)
         return decisions.Number(number=operand.value, type=operand.type)
     strides = find_steps_over(operand, memory, dimensions)
     if isinstance(operand, InPart):

@@ -15,6 +15,7 @@ from stages.layer.texts.kinds import (
     EarlySend,
     Fills,
     ForKind,
+    Operate,
     Pack,
     Runs,
     Send,
@@ -143,7 +144,7 @@ def _packed(situation: Situation, task: Pack) -> tuple[Operation, ...]:
     raise NotPossibleError("zeros are left out")
 
 
-def _statement(situation: Situation, task: Runs) -> tuple[Operation, ...]:
+def _statement(situation: Situation, task: Runs | Operate) -> tuple[Operation, ...]:
     """Return the operations of a statement. Raises NotPossibleError."""
     found = list_operations(task.target, task.op, parse_expression(task.expression))
     if len(found) > MOST_STEPS:
@@ -156,6 +157,7 @@ OPERATIONS: ForKind[Situation, tuple[Operation, ...]] = ForKind(
     react=_statement,
     store=_stored,
     receive=_copied,
+    operate=_statement,
     compute=_statement,
     carry=_statement,
     send=_sent,

@@ -17,6 +17,7 @@ from stages.layer.texts.kinds import (
     ForKind,
     Hear,
     Initialise,
+    Operate,
     Pack,
     React,
     Receive,
@@ -57,6 +58,7 @@ PLACES: ForKind[Graph, str] = ForKind(
     react=always(""),
     store=always(""),
     receive=always(""),
+    operate=always(""),
     compute=always(""),
     carry=always(""),
     send=_sending,
@@ -177,7 +179,7 @@ class Situation:
         """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
         pes = project_names(self.known, find_index_constants(self.known))
         if not isinstance(self.task, Send | EarlySend):
-            return pes if isinstance(self.task, Runs | Receive | Initialise) else None
+            return pes if isinstance(self.task, Runs | Receive | Operate | Initialise) else None
         chain = self.files.routes.pes(self.task.departure, "chain")
         return pes.union(bind_set(chain, PE_NAMES))
 

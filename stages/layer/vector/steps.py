@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stages.lair.operations import MULTIPLY_ADDS, Leaf, Operation, Part
-from stages.layer.texts.kinds import Fills
+from stages.layer.texts.kinds import Fills, Operate
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.multiplying import find_negated, negate, pad_rows, take_apart, turn
 from stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
 from stages.layer.vector.situation import Situation
+from stages.layer.vector.streamed import find_streamed
 from stages.machine.types import OPERATIONS, find_integers, is_integer
 from stages.poly.local import Shape
 
@@ -54,6 +55,9 @@ def find_steps(
     `in_place`: what loops compute is copied before or after, so that they need one address only.
     """
     every = tuple(range(len(candidate.sizes)))
+    if isinstance(situation.task, Operate):
+        name, streamed = find_streamed(situation, situation.task, operations, candidate)
+        return (Step(operation=name, operands=streamed, along=every),)
     if not situation.runs:
         (operation,), (tensor,) = operations, situation.accesses
         memory = in_memory(situation, tensor, candidate)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from stages.lair.operations import Operation, multiplies_and_adds
-from stages.layer.texts.kinds import ForKind, always
+from stages.layer.texts.kinds import ForKind, Operate, always
 from stages.layer.vector import (
     basis,
     configure,
@@ -46,6 +46,7 @@ FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
     react=always(WAYS),
     store=always(TRANSFER),
     receive=always(TRANSFER),
+    operate=always(TRANSFER),
     compute=always(WAYS),
     carry=always(WAYS),
     send=always(TRANSFER),
@@ -66,6 +67,8 @@ def list_ways(
     """Return the ways for a task of such operations, and what finds the boxes of each of them."""
     ways = FOR_KIND(situation, situation.task).items()
     found: dict[str, tuple[Ways, ...]] = {way: (_alone(find),) for way, find in ways}
+    if isinstance(situation.task, Operate):
+        return found
     if situation.runs:
         found["nested"] += (row_sizes.candidates,)
     else:
