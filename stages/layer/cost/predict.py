@@ -17,8 +17,8 @@ import islpy as isl
 from stages.diagnose import Source
 from stages.layer.cost.conflicts import WORD, Arrays, find_waiting
 from stages.layer.cost.facts import Costs, Facts
-from stages.layer.cost.reordering import find_ordering
 from stages.layer.cost.places import PE, count_amounts, list_places
+from stages.layer.cost.reordering import find_ordering
 from stages.layer.cost.timeline import Timeline
 from stages.layer.pe.model import Work
 from stages.layer.texts.adapted_text import Adapted, read_adapted
