@@ -16,7 +16,6 @@ SUMS = """lair n(N=12): int16 x[N] -> int16 y[N]
 {{ all (i, j) in (N, N) where {} y[i] += x[j] }}
 """
 CONDITIONS = {
-    "j <= i": lambda i, j: j <= i,
     "2*j < i": lambda i, j: 2 * j < i,
     "j <= i and (i + j) mod 2 == 0": lambda i, j: j <= i and (i + j) % 2 == 0,
 }
