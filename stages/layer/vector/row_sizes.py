@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
+from math import inf, prod
 
 import islpy as isl
 
@@ -27,7 +28,9 @@ from stages.poly.simple import simplify
 IN, SET = isl.dim_type.in_, isl.dim_type.set
 WHY = "within loops, the instances are boxes of several sizes, configured before each call"
 MOST_TRIED = 8
-"""So many choices of loops are tried, those of the fewest loops first."""
+"""So many choices of loops are tried, those of the fewest rows first."""
+MOST_MORE = 4
+"""Loops of so many times the fewest rows are not thought of."""
 MOST_BASES = 2
 """In so many bases besides that of the unit vectors, those of the smallest boxes."""
 
@@ -36,30 +39,43 @@ def candidates(situation: Situation) -> Iterator[Candidate]:
     """Yield the rows for some choices of loops, none if no sizes differ."""
     if situation.exact.is_box:
         return
-    for plain, outer in islice(_list_loops(situation), MOST_TRIED):
+    fewest = inf
+    for plain, outer, rows in islice(_list_loops(situation), MOST_TRIED):
+        if rows > MOST_MORE * fewest:
+            continue
         elements = situation.elements.apply(plain.reverse())
         found = _whole(situation, plain, elements, outer)
         if found is None:
             change = split_off(elements.space, outer).apply_range(plain)
             found = _candidate(situation, change, find_loops(elements, outer))
         if found is not None:
+            fewest = min(fewest, rows)
             yield found
 
 
-def _list_loops(situation: Situation) -> Iterator[tuple[isl.Map, tuple[int, ...]]]:
-    """Yield a basis { [k] -> [i] } and the dimensions of it for loops, fewer ones first.
+def _list_loops(situation: Situation) -> Iterator[tuple[isl.Map, tuple[int, ...], int]]:
+    """Yield a basis { [k] -> [i] }, the dimensions of it for loops, and how many rows there are.
 
-    In which sums are added in the order of the instances.
+    At most so many; the fewest first. Sums are added in the order of the instances.
     """
     plain = dense(situation)
     elements = situation.elements.apply(plain.reverse())
     width = elements.dim(SET)
     for basis in _list_bases(elements, situation.known):
         changed = basis.reverse().apply_range(plain)
-        for loops in range(1, width):
-            for outer in combinations(range(width), loops):
-                if _keeps_sums(situation, changed, outer):
-                    yield changed, outer
+        sizes = _find_extents(elements.apply(basis), situation.known)
+        several = [o for loops in range(1, width) for o in combinations(range(width), loops)]
+        rows = {outer: prod(sizes[k] for k in outer) for outer in several}
+        for outer in sorted(several, key=lambda outer: rows[outer]):
+            if _keeps_sums(situation, changed, outer):
+                yield changed, outer, rows[outer]
+
+
+def _find_extents(elements: isl.Set, known: isl.Set) -> list[int]:
+    """Return the largest size along each dimension."""
+    here = elements.intersect_params(known)
+    sizes = (here.dim_max(k).sub(here.dim_min(k)).floor().max_val() for k in range(here.dim(SET)))
+    return [int(size.to_python()) + 1 for size in sizes]
 
 
 def _list_bases(elements: isl.Set, known: isl.Set) -> Iterator[isl.Map]:
