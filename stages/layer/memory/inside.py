@@ -34,6 +34,8 @@ def check_inside(work: Work) -> None:
         if (decision := work.simd.get(name)) is None:
             continue
         known = work.known(name)
+        if isinstance(decision.guard, str):
+            known = known.intersect(isl.Set(decision.guard))
         for table, described in decision.tables.items():
             if not known.is_subset(_list_entries(described)):
                 raise UserError(f"{name} looks up entries that {table} does not have")
