@@ -79,7 +79,7 @@ def _merged(step: Step, sizes: Sequence[isl.PwAff]) -> list[Dimension]:
     strides = [find_strides(o) or (0,) * len(sizes) for o in step.operands]
     found: list[Dimension] = []
     for size, *steps in zip(sizes, *strides, strict=True):
-        whole = size.max_val()
+        whole = size.floor().max_val()
         outer = found[-1] if found and size.is_cst() else None
         if outer is not None and all(
             o == s * whole.to_python() for o, s in zip(outer[1], steps, strict=True)

@@ -79,7 +79,7 @@ def count_instructions(in_turn: InTurn | None) -> int:
     """Return how many instructions send a departure at once: those of a gather forward others."""
     if in_turn is None:
         return 1
-    parts = map(isl.PwAff, (in_turn.before, in_turn.after))
+    parts = (isl.PwAff(part).floor() for part in (in_turn.before, in_turn.after))
     return 1 + sum(bool(part.max_val().is_pos()) for part in parts)
 
 
