@@ -17,7 +17,6 @@ import islpy as isl
 from stages.layer.memory.banks import lay_out, spread_over_banks
 from stages.layer.memory.best_fit import find_end, share_memory
 from stages.layer.memory.events import Order, order_adapting, order_computing
-from stages.layer.memory.functions import count_functions
 from stages.layer.memory.kept import (
     Array,
     Keeping,
@@ -27,6 +26,7 @@ from stages.layer.memory.kept import (
     list_local,
 )
 from stages.layer.pe.model import Work
+from stages.layer.routes.functions import count_functions
 from stages.layer.texts import kinds
 from stages.layer.texts.memory_text import ALWAYS, Arranged
 from stages.layer.texts.routes_text import NOWHERE

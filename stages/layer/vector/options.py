@@ -267,7 +267,7 @@ def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[St
         return
     need = sum(BYTES[part.type] * part.elements for part in parts)
     need += extend(situation.files.local, candidate.touched).bytes(situation.local_type)
-    need += situation.files.code - situation.files.saved
+    need += situation.files.find_code(situation.name) - situation.files.saved
     if need > situation.profile.memory:
         raise NotPossibleError(
             f"a PE would need some {need} bytes, and has {situation.profile.memory}"

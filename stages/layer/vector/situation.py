@@ -8,6 +8,7 @@ from functools import cached_property
 
 import islpy as isl
 
+from stages.layer.routes.functions import count_functions
 from stages.layer.routes.leaving import count_instructions
 from stages.layer.texts.graph import Graph
 from stages.layer.texts.kinds import (
@@ -126,6 +127,12 @@ class Files:
         """The bytes of code of a PE, roughly: two functions for each task."""
         tasks = len(self.graph.tasks)
         return self.profile.code_base + 2 * tasks * self.profile.code_task
+
+    def find_code(self, name: str) -> int:
+        """Return the bytes of code of the PEs that run a task; of adapters roughly."""
+        if self.place(name):
+            return self.code
+        return self.profile.code_base + count_functions(self.graph) * self.profile.code_task
 
     def situation(self, name: str) -> Situation:
         """Return what is known of a task."""

@@ -11,6 +11,7 @@ from stages.lair.operations import Operation, multiplies_and_adds
 from stages.layer.texts.kinds import ForKind, Operate, always
 from stages.layer.vector import (
     basis,
+    blocks,
     configure,
     enumeration,
     exact,
@@ -75,6 +76,7 @@ def list_ways(
         found["exact"] = (in_rows.transfers,)
     if multiplies_and_adds(operations) and not situation.profile.vector_multiply_add:
         found["scalar"] = (scalar.candidates,)
+        found["nested"] = (*found["nested"], blocks.candidates)
     return found
 
 
