@@ -199,14 +199,15 @@ class Fabric(Node):
 
 def walk(part: object) -> Iterator[Node]:
     """Yield a node and all nodes in it, and those of tuples of them."""
-    if isinstance(part, tuple):
-        for each in part:
-            yield from walk(each)
-    elif isinstance(part, Node):
-        yield part
-        names: tuple[str, ...] = part.__match_args__
-        for name in names:
-            yield from walk(getattr(part, name))
+    left = [part]
+    while left:
+        each = left.pop()
+        if isinstance(each, tuple):
+            left.extend(reversed(each))
+        elif isinstance(each, Node):
+            yield each
+            names: tuple[str, ...] = each.__match_args__
+            left.extend(getattr(each, name) for name in reversed(names))
 
 
 def find_names(parts: Iterable[object]) -> set[str]:
