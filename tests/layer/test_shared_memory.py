@@ -134,3 +134,18 @@ def test_what_leaves_stays_in_memory_until_it_has_left():
     tensors, _ = arrays(built)
     packed, own = (tensors[name]["address"] for name in ("send_t0_packed", "t1_local"))
     assert abs(packed - own) >= 2 * SIZE
+
+
+TWICE = "float16 a[N] -> float16 y[N] { all (i, j) in (N, 2) y[i] += a[i] }"
+
+
+def test_an_arrival_is_whole_where_what_is_computed_by_its_chunks_has_no_room():
+    """Sums go along with the chunks of x, all at one time; as a whole two of them are needed."""
+    machine = f"{{profile: ideal, code_base: 0, code_task: 0, memory: {4 * 2 * SIZE}}}"
+    given = mapping(6, "i, j", machine=machine, tensors=STREAMS)
+    built = build(graph(6, [TWICE] * 6), given, "simulate")
+    arrival = built.yaml("tasks.yaml")["arrivals"]["x"]
+    assert arrival["whole"] == "there is no room for all that is computed by chunks of it"
+    assert "chunks" not in arrival
+    assert "early" not in built.yaml("tasks.yaml")["departures"]["y"]
+    assert is_right(built)
