@@ -143,7 +143,8 @@ def modules(tmp_path_factory):
     for module in ("diagnose.py", "nesting.py", "shipped.py", "yaml_limits.py"):
         shutil.copy(ROOT / "stages" / module, stages)
     names = ("parse", "place", "render", "simulate")
-    tuples = f"PIPELINE = {names}\nNETWORK, KERNEL, ANALYSES = (), ('gather',), ('count',)\n"
+    tuples = f"PIPELINE = {names}\nKERNEL, ANALYSES = ('gather',), ('count',)\n"
+    tuples += "NETWORK, GRAPH, TILES = (), (), ()\n"
     tuples += "PROGRAM = ('translate', 'capture')\nSEARCHED, SLOTS, TRIED = PIPELINE, (), ()\n"
     (stages / "__init__.py").write_text(tuples + MODULE_OF, encoding="utf-8")
     before = sources(stages.parent)

@@ -74,10 +74,14 @@ def sets(built):
     [
         (DOUBLE.replace("2*x[i]", "3 - x[i]"), on_one(X)),
         (DOUBLE.replace("2*x[i]", "2*x[i] + 1"), on_one(X)),
+        (DOUBLE, on_one(X, more="machine: wse2\nsimd: {prefer: loops}")),
         (DOUBLE, on_one(("x", "arrives", "x[i] -> [PE[0, -1] -> index[(5*i) mod 96]]"))),
         (SPREAD, on_one(X, at="f_y[i] -> PE[0, 0]; f_z[i]")),
     ],
-    ids=["the_second_operand", "two_operations", "an_order_that_memory_has_not", "two_statements"],
+    ids=[
+        "the_second_operand", "two_operations", "loops_that_are_preferred",
+        "an_order_that_memory_has_not", "two_statements",
+    ],
 )
 def test_what_no_instruction_takes_as_it_comes_is_in_memory(lair, layer):
     built = build(lair, layer, "simulate")

@@ -59,7 +59,7 @@ def test_cycles_are_predicted_within_a_tenth(layer):
 
 
 RELU = "lair f(): float16 x[4][16] -> float16 y[4][16]\n"
-RELU += "{ all (i, j) in (4, 16) y[i][j] = max(x[i][j], 0) }\n"
+RELU += "{ all (i, j) in (4, 16) y[i][j] = max(x[i][j] + 0, 0) }\n"
 ROWS = (
     'target: "{ PE[1, 1] }"\nplacement: "{ f[i,j] -> PE[0, 0] }"\ntensors:\n'
     '  x: {arrives: "{ x[i,j] -> [PE[0, -1] -> index[i, j]] }"MORE}\n'

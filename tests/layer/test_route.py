@@ -109,7 +109,8 @@ B = '  b: {arrives: "{ b[i] -> [PE[-1, 0] -> index[i]] }", sparse: true}\n'
     [
         ("y[i] += x[i] * b[i]", "true", "", "initialise y, react x"),
         ("y[i] = x[i] * b[i]", "true", "", "initialise y, react x"),
-        ("y[i] = x[i] * b[i]", "false", "", "receive x, compute"),
+        ("y[i] = x[i] * b[i]", "false", "", "operate x"),
+        ("y[i] = b[i] - x[i]", "false", "", "receive x, compute"),
         ("y[i] = x[i] + b[i]", "true", "", "initialise x, store x, compute"),
         ("y[i] max= x[i] * b[i]", "true", "", "initialise y, initialise x, store x, compute"),
         ("y[i] *= x[i]", "true", "", "initialise y, initialise x, store x, compute"),

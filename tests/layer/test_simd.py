@@ -165,7 +165,7 @@ RECEIVE = (
     'target: "{{ PE[1, 1] }}"\nplacement: "{{ n[i, j] -> PE[0, 0] }}"\ntensors:\n'
     '  x: {{arrives: "{{ x[i, j] -> [PE[0, -1] -> index[{}]] }}"}}\n'
 )
-COPY = "lair n(): float16 x[4][6] -> float16 y[4][6] { all (i, j) in (4, 6) y[i][j] = x[i][j] }"
+COPY = "lair n(): float16 x[4][6] -> float16 y[4][6] { all (i, j) in (4, 6) y[i][j] = 0 - x[i][j] }"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,10 @@ def test_sequences_of_any_depth_are_counted_right(order):
     assert results["check"]["y"]["right"]
 
 
-COPY = "lair n(): float16 x[4][6] -> float16 y[4][6]\n{ all (i, j) in (4, 6) y[i][j] = x[i][j] }"
+COPY = (
+    "lair n(): float16 x[4][6] -> float16 y[4][6]\n"
+    "{ all (i, j) in (4, 6) y[i][j] = 1 - x[i][j] }"
+)
 PACKED = (
     'target: "{ PE[1, 1] }"\nplacement: "{ n[i, j] -> PE[0, 0] }"\ntensors:\n'
     '  x: {arrives: "{ x[i, j] -> [PE[0, -1] -> index[i + j, i]] }"}\n'

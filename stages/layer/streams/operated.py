@@ -64,11 +64,13 @@ class Operated:
 def find_operated(
     streams: Streams, flows: Flows, waits: Mapping[str, Sequence[str]], in_place: Mapping[str, str]
 ) -> dict[str, Operated]:
-    """Return, by arrival, what takes it as it comes.
+    """Return, by arrival, what takes it as it comes; nothing where another way is preferred.
 
     `waits` are the statements for which one waits, tensors `in_place` share memory.
     """
     found: dict[str, Operated] = {}
+    if streams.placed.mapping.simd.prefer not in (None, "exact"):
+        return found
     carries = streams.placed.layer.carries
     shared = {*in_place, *in_place.values()}
     shared |= {c.source for c in carries} | {c.tensor for c in carries}
