@@ -81,6 +81,12 @@ def test_what_nothing_uses_arrives_beside_what_is_used():
     }
 
 
+def test_of_those_that_nothing_tells_apart_three_are_kept():
+    found, _ = candidates("fc", anywhere=True)
+    figures = [(each["cycles"], each["memory"], each["area"]) for each in found]
+    assert figures.count(figures[0]) == 3
+
+
 def test_a_sum_of_rows_and_columns_may_leave_where_adapters_have_room_to_collect_it():
     found, _ = candidates("gathered", anywhere=True)
     first = found[0]

@@ -25,9 +25,14 @@ MOST_MORE = 8
 class Search:
     """Finds ways to place the statements of a layer."""
 
-    def __init__(self, question: Question, strict: bool = True) -> None:
-        """Begin with nothing known; who is not `strict` gives adapters no room."""
-        self.question, self.strict = question, strict
+    def __init__(
+        self, question: Question, *, strict: bool = True, width: int = WIDTH, more: int = MOST_MORE
+    ) -> None:
+        """Begin with nothing known; who is not `strict` gives adapters no room.
+
+        `width` ways so far are kept, as WIDTH says, and of each `more` ways, as MOST_MORE says.
+        """
+        self.question, self.strict, self.width, self.more = question, strict, width, more
         self.known = Known(question)
         outputs = {each.name for each in question.layer.outputs}
         self.whole = outputs - question.traffic.keys() - set(question.leaving)
@@ -39,7 +44,7 @@ class Search:
         states = [State()]
         for statement in self.question.statements:
             found = [each for state in states for each in self._extend(state, statement)]
-            states = self._keep(found, WIDTH)
+            states = self._keep(found, self.width)
         return states
 
     def _keep(self, states: Iterable[State], most: int) -> list[State]:
@@ -61,7 +66,7 @@ class Search:
             for axis in (0, 1)
         )
         found = (self._add(state, statement, x, y) for x in xs for y in ys)
-        most = MOST_MORE if len(self.statements) > 1 else WIDTH
+        most = self.more if len(self.statements) > 1 else self.width
         return self._keep((each for each in found if each is not None), most)
 
     def _add(self, state: State, statement: Statement, x: Option, y: Option) -> State | None:

@@ -33,7 +33,7 @@ MOST_PROPOSALS = 16
 FEWEST = 4
 """How many are not refused for their cycles, if they can be."""
 
-SLOW = 2.5
+SLOW = 2.0
 """How many times the cycles of the first others may take; what is predicted may be that far off."""
 
 
@@ -65,7 +65,7 @@ def propose(
     question = ask(mapping, layer, lair, profile)
     states = Search(question).run() or Search(question, strict=False).run()
     chosen = choose_different(states, MOST_PROPOSALS)
-    found = [_propose(state, question) for state in chosen]
+    found = [propose_state(state, question) for state in chosen]
     found.sort(key=lambda each: _order(each, mapping.goal, profile))
     if mapping.goal == "cycles":
         found[FEWEST:] = [_drop_slow(each, found[0].cycles) for each in found[FEWEST:]]
@@ -88,7 +88,7 @@ def _order(proposal: Proposal, goal: Goal, profile: Profile) -> tuple[bool, int,
     return proposal.refused is not None, lacking, wanted[goal], then
 
 
-def _propose(state: State, question: Question) -> Proposal:
+def propose_state(state: State, question: Question) -> Proposal:
     """Return a placement with its ports, and whether it can be."""
     placement = place_all(state)
     text, tensors = spell_object(placement), open_ports(state, question)

@@ -14,6 +14,11 @@ import islpy as isl
 from stages.layer.search.known import Option
 
 Interval = tuple[int, int]
+Kind = tuple[frozenset[int], ...]
+
+ALIKE = 3
+"""How many ways are kept of which nothing is known that tells them apart: as many as there are
+forms of a coordinate, blocks, blocks within larger ones, and cyclic."""
 
 BORDERS = {"N": (1, 0), "S": (1, 1), "W": (0, 0), "E": (0, 1)}
 """The axis that leads to a border, and at which end of it it is."""
@@ -92,15 +97,20 @@ def _hull(a: Interval, b: Interval) -> Interval:
 def choose_different(states: Sequence[State], most: int) -> list[State]:
     """Return states, the best of each kind first, and then the best of the others.
 
-    Two are of one kind if each statement is parted along the same iterators.
+    Two are of one kind if each statement is parted along the same iterators. Of those of one kind
+    of which nothing else is known that tells them apart, a few are enough.
     """
-    kinds: dict[tuple[frozenset[int], ...], State] = {}
+    kinds: dict[Kind, State] = {}
+    alike: dict[tuple[Kind, int, int, int], int] = {}
+    others = []
     for state in states:
         options = (option for place in state.places.values() for option in place.axes)
-        kinds.setdefault(tuple(option.at.parted for option in options), state)
-    first = list(kinds.values())[:most]
-    chosen = {id(each) for each in first}
-    return (first + [each for each in states if id(each) not in chosen])[:most]
+        kind = tuple(option.at.parted for option in options)
+        key = (kind, state.cycles, state.memory, state.area)
+        alike[key] = alike.get(key, 0) + 1
+        if kinds.setdefault(kind, state) is not state and alike[key] <= ALIKE:
+            others.append(state)
+    return [*kinds.values(), *others][:most]
 
 
 def place_all(state: State) -> isl.UnionMap:
