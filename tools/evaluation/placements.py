@@ -38,17 +38,17 @@ class Placed:
 
 def find_placements(case: Case, workspace: Path) -> Placed:
     """Return what a search finds for a case that has a placement. Raises UserError(s)."""
-    given = _cycles(case, workspace)
+    given = find_cycles(case, workspace)
     assert given is not None, f"{case.name} builds as it is"
     start = time.process_time()
-    _try(_without(case, anywhere=False), workspace, "settle")
+    _try(leave_open(case, anywhere=False), workspace, "settle")
     seconds = time.process_time() - start
-    found, anywhere = (_cycles(_without(case, anywhere=a), workspace) for a in (False, True))
+    found, anywhere = (find_cycles(leave_open(case, anywhere=a), workspace) for a in (False, True))
     return Placed(given=given, found=found, anywhere=anywhere, seconds=seconds)
 
 
-def _without(case: Case, *, anywhere: bool) -> Case:
-    """Return a case without its placement, and ports."""
+def leave_open(case: Case, *, anywhere: bool) -> Case:
+    """Return a case without its placement, and without ports if tensors go `anywhere`."""
     mapping = {key: value for key, value in case.mapping.items() if key != "placement"}
     if anywhere:
         tensors: Mapping[str, Mapping[str, Any]] = mapping.get("tensors", {})
@@ -59,7 +59,7 @@ def _without(case: Case, *, anywhere: bool) -> Case:
     return Case(name=case.name, lair=case.lair, mapping=mapping, inputs=case.inputs)
 
 
-def _cycles(case: Case, workspace: Path) -> int | None:
+def find_cycles(case: Case, workspace: Path) -> int | None:
     """Return the cycles of a case, None where it is refused."""
     folder = _try(case, workspace, "simulate")
     if folder is None:
@@ -79,14 +79,17 @@ def _try(case: Case, workspace: Path, last: str) -> Path | None:
     return folder
 
 
-def layers_table(found: Mapping[str, Placed]) -> str:
-    """Return the cycles of each layer, and below them the ratios of all."""
+def layers_table(found: Mapping[str, Placed], *, timed: bool = True) -> str:
+    """Return the cycles of each layer, and below them the ratios of all; `timed`: the seconds, too.
+    """
     rows = [
         (name, f.given, _shown(f.found), _ratio(f.found, f.given), _shown(f.anywhere),
          _ratio(f.anywhere, f.given), f"{f.seconds:.1f}")
         for name, f in found.items()
     ]
-    return f"{table(HEAD, rows)}\n\n" + "\n".join(_summary(list(found.values())))
+    last = len(HEAD) if timed else -1
+    below = "\n".join(_summary(list(found.values())))
+    return f"{table(HEAD[:last], [row[:last] for row in rows])}\n\n{below}"
 
 
 def _shown(cycles: int | None) -> str:

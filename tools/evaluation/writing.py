@@ -23,10 +23,12 @@ from tools.evaluation import (
     chosen,
     counted as layers,
     document,
+    judging,
     multicast,
     placements,
     programs,
     sweeps,
+    trials,
 )
 from tools.evaluation.measure import Case, case_of, measure, on_machine
 
@@ -129,16 +131,34 @@ def _with_other_figures(command: LayerCommand, options: Options, words: list[str
 
 
 def _without_placements(command: LayerCommand, options: Options, words: list[str]) -> int:
-    """Build layers without their placements, and print what came of them."""
-    cases = [case_of(layer.name, layer.path) for layer in _layers(command, words)]
-    cases = [case for case in cases if "->" in str(case.mapping.get("placement", ""))]
+    """Build layers without their placements, and print or write what came of them."""
+    layers = {layer.name: case_of(layer.name, layer.path) for layer in _layers(command, words)}
+    cases = [c for c in layers.values() if "->" in str(c.mapping.get("placement", ""))]
     names = [case.name for case in cases]
     found = dict(zip(names, _each(cases, placements.find_placements), strict=True))
+    judged = _judge([case for case in cases if case.name in judging.LAYERS])
+    if not words:
+        text = judging.document(placements.layers_table(found, timed=False), judged)
+        write(Path.cwd() / "docs", "placements", text, {})
     if options["json"]:
-        print_json(as_data(found))
-    else:
+        print_json({"layers": as_data(found), "candidates": as_data(judged)})
+    elif words:
         print(placements.layers_table(found))
+        print(f"\n{judging.candidates_table(judged)}" if judged else "", end="")
     return 0
+
+
+def _judge(cases: Sequence[Case]) -> dict[str, judging.Judged]:
+    """Return what came of candidates of some cases, which are built and simulated."""
+    anywhere = judging.LAYERS
+    open_ = [placements.leave_open(case, anywhere=anywhere[case.name]) for case in cases]
+    listed = {
+        case.name: each
+        for case, each in zip(open_, _each(open_, trials.list_trials), strict=True)
+    }
+    taken = dict(zip(listed, _each(open_, placements.find_cycles), strict=True))
+    every = [trial for each in listed.values() for trial in each.trials]
+    return judging.judge(listed, list(_each(every, trials.try_out)), taken)
 
 
 def _with_programs(command: LayerCommand, options: Options, words: list[str]) -> int:

@@ -17,7 +17,9 @@ CHOSEN = option(
 )
 MULTICAST = option("multicast", "measure what multicast is worth, and write docs/multicast.md")
 PLACEMENTS = option(
-    "placements", "build layers without their placements and ports, and print what they take",
+    "placements",
+    "build layers without their placements and ports, simulate candidates of some, and write "
+    "docs/placements.md",
 )
 
 PROGRAMS = option(
