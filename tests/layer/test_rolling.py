@@ -68,6 +68,10 @@ LAYERS = {
         WINDOW.format(m=902, n=900),
         mapping("1, 1", "f[i,r] -> PE[0, 0]", [X, Y], tiny(6000)),
     ),
+    "windows_that_take_long": (
+        WINDOW.format(m=208, n=200).replace("w[3]", "w[9]").replace("(200, 3)", "(200, 9)"),
+        mapping("1, 1", "f[i,r] -> PE[0, 0]", [X, Y], tiny(4000, "wse2")),
+    ),
     "results_that_leave": (
         DOUBLE, mapping("1, 1", "f[i] -> PE[0, 0]", [X, Y], tiny(4700, "wse2")),
     ),
