@@ -16,6 +16,7 @@ import io
 import math
 import tempfile
 import typing
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.fabric.layout_texts import check_texts, find_place
-from stages.fabric.layout_yaml import read_layout
+from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.progress import Tell
 from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
@@ -39,6 +40,7 @@ from stages.mapping.machine import read_machine
 from stages.reference.data import find_negative_zeros, input_samples, stack_samples
 from stages.reference.evaluate import evaluate_all
 from stages.reference.magnitude import is_exact, magnitudes
+from stages.reference.strided import Array
 from stages.reference.unroll import Samples
 from stages.skewing.elements import read_lair
 
@@ -149,6 +151,7 @@ def run_programs(
     graph = read_graph(inputs.source("tasks.yaml")) if wanted else None
     programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles]
     shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
+    names = [tensor.name for tensor in layer.inputs]
     with tempfile.TemporaryDirectory() as folder:
         try:
             library = build_library(programs, Path(folder), cache=users_cache())
@@ -159,7 +162,7 @@ def run_programs(
                 library,
                 layout,
                 dataclasses.replace(profile, multicast=True) if copied else profile,
-                {tensor.name: alike(column(samples, tensor.name)) for tensor in layer.inputs},
+                {name: _given(name, samples, layout) for name in names},
                 mapping.invocations,
                 shapes=shapes,
                 tell=tell,
@@ -172,6 +175,12 @@ def run_programs(
             keys = error.place if isinstance(error, FabricFailure) else ()
             span = find_place(source, keys) if keys else None
             raise UserError(f"the fabric stopped: {error}", span, hint) from error
+
+
+def _given(name: str, samples: Samples, layout: Layout) -> Sequence[Array]:
+    """Return what a tensor is in each invocation; once, if nothing of it arrives."""
+    values = alike(column(samples, name))
+    return values if name in {each.tensor for each in layout.arrivals.values()} else values[:1]
 
 
 def _npy(array: np.ndarray) -> bytes:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 BYTES = {"float16": 2, "float32": 4, "int16": 2, "int32": 4}
+LARGEST = {"float16": 65504.0, "float32": 3.4028234663852886e38}
 TYPES = tuple(BYTES)
 """In the order of `enum element` in pe.h; each is called as NumPy calls it."""
 
@@ -23,6 +25,14 @@ def is_integer(type_: str) -> bool:
 def find_largest_integer(type_: str) -> int:
     """Return the largest value of a type of integers."""
     return (1 << 8 * BYTES[type_] - 1) - 1
+
+
+def holds(type_: str, value: float) -> bool:
+    """Whether a type has a value: integers exactly, floats within their range, no NaN."""
+    if is_integer(type_):
+        most = find_largest_integer(type_)
+        return -most - 1 <= value <= most and value == int(value)
+    return math.isinf(value) or abs(value) <= LARGEST[type_]
 
 
 def find_integers(types: Iterable[str]) -> str:

@@ -73,7 +73,8 @@ DIRECTIONS = re.compile(r"\s*\(\s*(\w+)\s*(?:,\s*(\w+)\s*)?\)\s*")
 class TensorMapping(Strict):
     """Where one tensor comes from and goes to: { T[element] -> [PE[x, y] -> index[i]] }.
 
-    `true` is anywhere: a search finds the ports.
+    `true` is anywhere: a search finds the ports. Elements that never arrive are `otherwise` a
+    number.
     """
 
     arrives: Ports | None = None
@@ -81,6 +82,7 @@ class TensorMapping(Strict):
     sparse: bool = False
     resident: bool = False
     next: str | None = None
+    otherwise: float | None = None
 
     @model_validator(mode="after")
     def _check(self) -> TensorMapping:
@@ -88,6 +90,9 @@ class TensorMapping(Strict):
             if self.resident and getattr(self, way) is not None:
                 hint = "a tensor stays in the memory of the PEs, or it arrives or leaves"
                 raise PydanticCustomError("resident", f" is resident and {way}", {"hint": hint})
+        if self.otherwise is not None and self.arrives is None:
+            hint = "`otherwise` is what elements are that never arrive: say where others do"
+            raise PydanticCustomError("otherwise", " does not arrive", {"hint": hint})
         return self
 
 

@@ -44,7 +44,8 @@ def read_ports(
     span = text.place
     relation = _typed(parse_map(text), tensor, direction, elements, span)
     relation = relation.intersect_domain(elements)
-    _check_total(relation, elements, tensor, direction, span)
+    if mapping.tensors[tensor].otherwise is None:
+        _check_total(relation, elements, tensor, direction, span)
     _check_adjacent(relation, tensor, direction, target, span)
     _check_once(relation, direction, span)
     _check_distinct(relation, direction, span)
@@ -95,6 +96,7 @@ def _check_total(
     missing = elements.subtract(relation.domain()).lexmin()
     if not missing.is_empty():
         hint = f"say where every element of {tensor} {direction}"
+        hint += ", or what others are: `otherwise: 0`" if direction == "arrives" else ""
         raise UserError(f"{find_example(missing)} never {direction}", span, hint)
 
 

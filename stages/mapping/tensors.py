@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from stages.diagnose import UserError
 from stages.lair.layer import Layer
 from stages.lair.names import did_you_mean
+from stages.machine.types import holds
 from stages.mapping.layer_yaml import Mapping
 
 
@@ -31,6 +32,8 @@ def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
         elif tensor.leaves is not None and name in inputs:
             hint = "inputs arrive"
             yield UserError(f"{name} is an input and cannot leave", place, hint)
+        if tensor.otherwise is not None and name in inputs:
+            yield from _check_otherwise(name, tensor.otherwise, mapping, layer)
         if tensor.next is not None:
             yield from _check_next(name, tensor.next, mapping, layer)
 
@@ -45,6 +48,19 @@ def _check_sparse(name: str, mapping: Mapping, layer: Layer) -> Iterator[UserErr
     if type_ is not None and not type_.endswith("16"):
         hint = "a sparse wavelet holds 16 bits of value and 16 of index: use float16 or int16"
         yield UserError(f"{name} is sparse, and {type_}", place, hint)
+
+
+def _check_otherwise(
+    name: str, value: float, mapping: Mapping, layer: Layer
+) -> Iterator[UserError]:
+    """Yield an error for a value that the tensor's type has not, or that is sent where sparse."""
+    place, type_ = mapping.span("tensors", name, "otherwise"), layer.tensors[name].type
+    if not holds(type_, value):
+        hint = "elements that never arrive are values of the tensor's type"
+        yield UserError(f"{type_} has no {value:g}", place, hint)
+    if mapping.tensors[name].sparse and value != 0:
+        hint = "what is left out of a sparse tensor is 0; leave `sparse` out"
+        yield UserError(f"{name} is sparse, and otherwise {value:g}", place, hint)
 
 
 def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:

@@ -17,6 +17,7 @@ from stages.diagnose import UserError, UserErrors
 from stages.lair.layer import Layer, Tensor
 from stages.lair.names import did_you_mean
 from stages.machine.types import is_integer
+from stages.reference.around import Around, check_around, find_around, surround
 from stages.reference.magnitude import is_exact
 from stages.reference.strided import Array
 from stages.reference.unroll import Arrays, Samples
@@ -55,10 +56,12 @@ WITH_ZEROS = ", with 0 for -0"
 def generate(
     layer: Layer, seed: int, kind: str, density: float, sparse: Collection[str],
     invocations: int = 1, arriving: Collection[str] = (),
+    around: Mapping[str, Around] | None = None,
 ) -> tuple[Samples, bool]:
     """Return the inputs of each invocation, and whether results must match bit for bit.
 
-    Those in `arriving` differ from one invocation to the next. `kind` integers: small integers, as
+    Those in `arriving` differ from one invocation to the next; what never arrives of a tensor is as
+    it has it `around`. `kind` integers: small integers, as
     large and as dense as `is_exact` allows; the share `density` of the elements of the tensors in
     `sparse` is not zero. Where that is impossible, or `kind` is reals: uniform in -1 to 1. Integer
     types hold integers in any case.
@@ -66,7 +69,7 @@ def generate(
     kept = {t.name: density if t.name in sparse else 1.0 for t in layer.inputs}
 
     def samples(drawing: Drawing) -> Samples:
-        return _samples(layer, seed, drawing, invocations, arriving)
+        return surround(_samples(layer, seed, drawing, invocations, arriving), around or {})
 
     if kind == "integers":
         for largest, share in _attempts(layer, density if sparse else 1.0, invocations):
@@ -155,9 +158,13 @@ def input_samples(mapping: LayerMapping, layer: Layer, given: Arrays) -> Samples
     arriving = {name for name, tensor in mapping.tensors.items() if tensor.arrives is not None}
     sparse = {name for name, tensor in mapping.tensors.items() if tensor.sparse}
     data, invocations = mapping.data, mapping.invocations
-    read = read_inputs(given, layer, invocations, arriving)
+    read, around = read_inputs(given, layer, invocations, arriving), find_around(mapping, layer)
+    for name in around.keys() & read.keys():
+        for values in read[name]:
+            check_around(name, values, around[name])
     made, _ = generate(
-        layer, data.seed, data.kind, data.density, sparse, invocations, arriving - read.keys()
+        layer, data.seed, data.kind, data.density, sparse, invocations, arriving - read.keys(),
+        around,
     )
     samples = [
         {**inputs, **{name: values[n % len(values)] for name, values in read.items()}}

@@ -96,7 +96,7 @@ hint: write { x[i0] -> [PE[x, y] -> index[...]] }
 layer.yaml:5:17: error: x[5] never arrives
     x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] : i < 5 }"}
                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: say where every element of x arrives
+hint: say where every element of x arrives, or what others are: `otherwise: 0`
 """,
     ),
     "not_adjacent": (

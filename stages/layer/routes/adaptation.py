@@ -122,6 +122,7 @@ def _spread_from(tensor: str, source: isl.Map, demand: Demand) -> dict[str, isl.
     needed = find_needed(tensor, demand)
     if needed.is_empty():
         return spread
+    needed = needed.intersect_domain(source.domain())
     missing = _not_delivered(needed, source, sides, demand.target)
     while not missing.is_empty():
         side = _side_of(missing, here, [s for s in sides if s not in spread])

@@ -20,6 +20,7 @@ from stages.layer.routes.placed import (
     Streams,
     find_adapters,
     find_feedback_depth,
+    find_otherwise,
     is_sparse,
     join,
 )
@@ -103,6 +104,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
         ways=way.cycles,
         feedback=placed.fed_back.get(tensor),
         part=entering.part,
+        otherwise=find_otherwise(tensor, placed),
     )
     return arrival, routed
 

@@ -13,6 +13,7 @@ from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Arrival, Collection, Departure, Forwarding
 from stages.layer.texts.routes_text import Object, Routing
 from stages.machine.profile import Profile
+from stages.machine.types import is_integer
 from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.poly.flow import Routes
 from stages.poly.pieces import from_domain
@@ -116,6 +117,15 @@ def is_sparse(tensor: str, placed: Placed) -> bool:
     """Say whether only what is not zero of a tensor moves."""
     given = placed.mapping.tensors
     return tensor in given and given[tensor].sparse
+
+
+def find_otherwise(tensor: str, placed: Placed) -> str | None:
+    """Return what elements of a tensor are that never arrive; None if all do."""
+    given = placed.mapping.tensors.get(tensor)
+    if given is None or given.otherwise is None:
+        return None
+    whole = is_integer(placed.layer.tensors[tensor].type)
+    return repr(int(given.otherwise) if whole else given.otherwise)
 
 
 def find_depth(side: str, placed: Placed) -> int:

@@ -191,6 +191,9 @@ def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
         yield f"init_{arrival.tensor}", Initialise(tensor=arrival.tensor, value="0")
         yield f"store_{name}", Store(arrival=name)
     elif _kept(arrival.tensor, plan) == "stored":
+        if arrival.otherwise is not None:
+            around = Initialise(tensor=arrival.tensor, value=arrival.otherwise)
+            yield f"init_{arrival.tensor}", around
         yield f"receive_{name}", Receive(arrival=name)
     if name in plan.operated:
         by = plan.operated[name]

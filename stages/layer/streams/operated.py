@@ -93,6 +93,8 @@ def _find_reader(name: str, streams: Streams, shared: Collection[str]) -> Statem
     arrival, layer = streams.arrivals[name], streams.placed.layer
     if arrival.sparse or arrival.feedback is not None or arrival.replicas:
         return None
+    if arrival.otherwise is not None:  # some elements never come
+        return None
     reading = [s for s in layer.statements if arrival.tensor in _read(s)]
     if len(reading) != 1:
         return None

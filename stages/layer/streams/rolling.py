@@ -13,6 +13,7 @@ there are no rings
 
 - where a statement needs all of a stream before its first step with others, or as a whole;
 - where what a statement waits for comes back from other PEs, which may wait for its steps;
+- where some elements never arrive, and are `otherwise` what layer.yaml says: no chunk has these;
 - where a stream reaches PEs one after another, and the others that it goes with do not.
 
 Paper    V Sec. 4.2
@@ -46,6 +47,8 @@ def _list_obstacles(
         if carry.source in tensors:
             yield Held(why=f"a later invocation needs {carry.source}")
     for name, arrival in arrivals.items():
+        if name in names and arrival.otherwise is not None:
+            yield Held(why=f"some of {arrival.tensor} never arrives, and is there from the start")
         if arrival.tensor in tensors and name not in names:
             yield Held(why=f"{name} brings some of {arrival.tensor} at times of its own")
         if name in names and arrival.replicas and len(names) > 1:

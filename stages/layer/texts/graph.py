@@ -101,6 +101,7 @@ class Arrival:
     held: Annotated[
         Held | None, "why all of it is in memory at a time, though there is hardly room"
     ] = None
+    otherwise: Annotated[str | None, "what elements of the tensor are that never arrive"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
