@@ -4,7 +4,7 @@ import itertools
 import json
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from tests.property.choices import Choices
 from tests.property.conditions import with_conditions
 from tests.property.features import features_of
 from tests.property.invariants import check_invariants
+from tests.property.live import bytes_over_live
 from tests.property.mapping import RandomMapping
 from tests.property.wishes import random_wishes
 
@@ -52,11 +53,15 @@ class RandomLayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What building a layer gave: its results, or the text of the error that refused it."""
+    """What building a layer gave: its results, or the text of the error that refused it.
+
+    `over_live` are bytes of memory over those that are needed at a time; None where there are none.
+    """
 
     results: dict
     refusal: str
     features: frozenset[str] = frozenset()
+    over_live: float | None = None
 
 
 def layer_of_seed(seed):
@@ -91,7 +96,7 @@ def examine(folder):
     bound, cycles = outcome.results["bound"], outcome.results["cycles"]
     assert bound["cycles"] <= min(cycles.values()), f"{bound} is no bound of {cycles}"
     check_invariants(folder)
-    return Outcome(results=outcome.results, refusal="", features=features_of(folder))
+    return replace(outcome, features=features_of(folder), over_live=bytes_over_live(folder))
 
 
 def build(folder):

@@ -1,4 +1,4 @@
-"""How good random layers are, beside being right: cycles over the bound, and what was kept of that.
+"""How good random layers are, beside being right: cycles and bytes over what there must be.
 
 Figures are kept for the layers of a plain run of the tests, whose seeds are always the same, and
 only such a run is compared with them.
@@ -10,19 +10,30 @@ from pathlib import Path
 import yaml
 
 KEPT = Path(__file__).with_name("quality.yaml")
+CYCLES, BYTES = "cycles over bound", "bytes over live bytes"
 WORSE = 1.005
 """From which ratio to what was kept on layers count as worse."""
 
 HEADER = """\
 # Of the random layers of a plain run of the tests: what `pytest --keep-quality` kept.
-# cycles_over_bound: the geometric mean; ninth_decile: of ten layers nine have at most this.
+# mean: the geometric mean; ninth decile: of ten layers nine have at most this.
 """
 
 
 def quality_of(outcome):
-    """Return cycles over bound of a layer; None where the bound is no cycle."""
+    """Return by its name each ratio that a layer has."""
     cycles, bound = outcome.results.get("cycles"), outcome.results.get("bound")
-    return cycles["simd"] / bound["cycles"] if cycles and bound and bound["cycles"] else None
+    over = cycles["simd"] / bound["cycles"] if cycles and bound and bound["cycles"] else None
+    found = {CYCLES: over, BYTES: outcome.over_live}
+    return {name: ratio for name, ratio in found.items() if ratio is not None}
+
+
+def by_name(qualities):
+    """Return the ratios of all layers by their names, given those of each."""
+    return {
+        name: [each[name] for each in qualities if name in each]
+        for name in (CYCLES, BYTES) if any(name in each for each in qualities)
+    }
 
 
 def figures(ratios):
@@ -30,31 +41,34 @@ def figures(ratios):
     ordered = sorted(ratios)
     mean = math.exp(sum(map(math.log, ordered)) / len(ordered))
     decile = ordered[math.ceil(0.9 * len(ordered)) - 1]
-    return {
-        "layers": len(ordered), "cycles_over_bound": round(mean, 3),
-        "ninth_decile": round(decile, 2),
-    }
+    return {"layers": len(ordered), "mean": round(mean, 3), "ninth decile": round(decile, 2)}
 
 
 def read_kept(path=KEPT):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def keep(ratios, path=KEPT):
-    path.write_text(HEADER + yaml.safe_dump(figures(ratios), sort_keys=False), encoding="utf-8")
+def keep(qualities, path=KEPT):
+    """Keep the figures of the layers with these qualities."""
+    found = {name: figures(ratios) for name, ratios in by_name(qualities).items()}
+    path.write_text(HEADER + yaml.safe_dump(found, sort_keys=False), encoding="utf-8")
 
 
-def compared(ratios, kept):
+def compared(name, ratios, kept):
     """Return the line that is printed of the ratios, and whether they fall short of what was kept.
 
     Other layers than those of the kept figures are not compared.
     """
     now = figures(ratios)
-    line = (
-        f"cycles over bound: {now['cycles_over_bound']} in the geometric mean, "
-        f"at most {now['ninth_decile']} for nine of ten"
-    )
+    most = f"at most {now['ninth decile']} for nine of ten"
+    line = f"{name}: {now['mean']} in the geometric mean, {most}"
     if now["layers"] != kept["layers"]:
         return line, False
-    line += f" (kept: {kept['cycles_over_bound']}, {kept['ninth_decile']})"
-    return line, now["cycles_over_bound"] > WORSE * kept["cycles_over_bound"]
+    line += f" (kept: {kept['mean']}, {kept['ninth decile']})"
+    return line, now["mean"] > WORSE * kept["mean"]
+
+
+def compare(qualities, kept):
+    """Yield for each name the line that is printed, and whether that is worse than it was."""
+    for name, ratios in by_name(qualities).items():
+        yield compared(name, ratios, kept[name])

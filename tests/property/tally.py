@@ -9,10 +9,10 @@ import collections
 import pytest
 
 from tests.property.features import DEMANDED, SOMETIMES
-from tests.property.quality import compared, keep, quality_of, read_kept
+from tests.property.quality import compare, keep, quality_of, read_kept
 
 LAYER, SEARCHED = "random layer", "random layer without placement"
-MOST_REFUSED, LEAST_OF_EACH, LEAST_OF_SOME = 0.15, 0.30, 0.05
+MOST_REFUSED, LEAST_OF_EACH, LEAST_OF_SOME = 0.02, 0.30, 0.05
 ENOUGH = 100
 """How many layers must have been examined for a share of them to say something."""
 
@@ -44,23 +44,23 @@ class Tally:
 
     def __init__(self, config):
         self.config = config
-        self.refused, self.right, self.ratios, self.searched = {}, {}, {}, {}
+        self.refused, self.right, self.qualities, self.searched = {}, {}, {}, {}
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call":
             self.searched |= dict(v for k, v in report.user_properties if k == SEARCHED)
-        for seed, refusal, features, ratio in (v for k, v in report.user_properties if k == LAYER):
+        found = (value for name, value in report.user_properties if name == LAYER)
+        for seed, refusal, features, quality in found:
             if report.when == "call" and refusal:
                 self.refused[seed] = refusal
             elif report.when == "call":
-                self.right[seed] = features
-                self.ratios |= {} if ratio is None else {seed: ratio}
+                self.right[seed], self.qualities[seed] = features, quality
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
-        if self.ratios and self.config.getoption("--keep-quality"):
-            keep(self.ratios.values())
-        worse = [*shortfalls(self.refused, self.right), *worse_than_kept(self.ratios)]
+        if self.qualities and self.config.getoption("--keep-quality"):
+            keep(self.qualities.values())
+        worse = [*shortfalls(self.refused, self.right), *worse_than_kept(self.qualities)]
         for number, text in enumerate(worse):
             report = pytest.TestReport(
                 nodeid=f"{__name__}[{number}]", location=(__name__, None, "random layers"),
@@ -83,15 +83,15 @@ class Tally:
             terminalreporter.line(
                 f"of {len(self.searched)} without placement {len(found)} found one and were right"
             )
-        if self.ratios:
-            terminalreporter.line(compared(self.ratios.values(), read_kept())[0])
+        for line, _ in compare(self.qualities.values(), read_kept()):
+            terminalreporter.line(line)
 
 
-def worse_than_kept(ratios):
-    """Yield a line if the layers that are always examined are worse than they were."""
-    line, worse = compared(ratios.values(), read_kept()) if ratios else ("", False)
-    if worse:
-        yield f"random layers are worse than they were, {line}: mend it, or `pytest --keep-quality`"
+def worse_than_kept(qualities):
+    """Yield a line for each ratio that is worse than it was, of layers always examined."""
+    for line, worse in compare(qualities.values(), read_kept()):
+        if worse:
+            yield f"random layers are worse than they were, {line}: mend it, or `--keep-quality`"
 
 
 def shortfalls(refused, right):
