@@ -18,7 +18,7 @@ DEMANDED = (
 )
 """What a good part of random layers must be examples of."""
 
-SOMETIMES = ("cyclic or block-cyclic placement",)
+SOMETIMES = ("cyclic or block-cyclic placement", "stream that rolls")
 """What some of them must be examples of."""
 
 

@@ -19,6 +19,7 @@ from tests.property.features import features_of
 from tests.property.invariants import check_invariants
 from tests.property.live import bytes_over_live
 from tests.property.mapping import RandomMapping
+from tests.property.streams import with_plain_streams
 from tests.property.wishes import random_wishes
 
 OUR_FAULTS = ("the fabric stopped", "-std=c11")
@@ -80,6 +81,7 @@ def _layer_of(rng):
     mapping = RandomMapping(rng, algorithm, wishes)
     text, zeros = mapping.text(), tuple(mapping.zeros())
     algorithm = with_conditions(rng, algorithm)
+    text = with_plain_streams(rng, text, mapping.target, algorithm.shapes)
     texts = {"layer.lair": algorithm.text, "layer.yaml": text}
     return RandomLayer(texts=texts, numbers=tuple(rng.taken), zeros=zeros)
 
