@@ -16,7 +16,7 @@ from tests.program.mutations import mutate
 from tests.program.started import Folder
 from tests.program.test_translate_mutations import PIECES, PROGRAMS
 
-ORDINARY, LONG, CHUNK = 100, 2000, 50
+ORDINARY, LONG, CHUNK = 50, 2000, 50
 SECONDS = 5
 SMALL = {"n": 22, "z": 4, "steps": 2, "sweeps": 2, "blocks": 2, "most": 5}
 """Parameters, since many of them run."""
