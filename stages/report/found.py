@@ -14,6 +14,7 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
+from stages.poly.same import find_same
 from stages.poly.text import Objects
 from stages.report.sets import singles
 from stages.yaml_limits import load
@@ -129,8 +130,8 @@ def _bytes(found: Found, types: Mapping[str, str]) -> int | None:
 def _sizes(domain: isl.Set) -> Iterator[int | None]:
     """Yield the size of each dimension of a rectangle from zero; None where it is symbolic."""
     for k in range(domain.dim(SET)):
-        last = domain.dim_max(k)
-        yield domain.dim_max_val(k).to_python() + 1 if last.is_cst() else None
+        last = find_same(domain.dim_max(k))
+        yield None if last is None else last + 1
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -19,6 +19,7 @@ from stages.layer.texts.decisions import Arriving, Local, Number as Numeral
 from stages.machine.types import is_integer
 from stages.poly.ast import Instance, make_element_loops
 from stages.poly.expression import Name, Value
+from stages.poly.same import find_same
 
 OPERATORS = {"divide": "/"}
 """Steps that are an operator of LAIR, not a function."""
@@ -79,12 +80,12 @@ def _merged(step: Step, sizes: Sequence[isl.PwAff]) -> list[Dimension]:
     strides = [find_strides(o) or (0,) * len(sizes) for o in step.operands]
     found: list[Dimension] = []
     for size, *steps in zip(sizes, *strides, strict=True):
-        whole = size.floor().max_val()
-        outer = found[-1] if found and size.is_cst() else None
-        if outer is not None and all(
-            o == s * whole.to_python() for o, s in zip(outer[1], steps, strict=True)
+        whole = find_same(size)
+        outer = found[-1] if found else None
+        if outer is not None and whole is not None and all(
+            o == s * whole for o, s in zip(outer[1], steps, strict=True)
         ):
-            found[-1] = (outer[0].scale_val(whole), tuple(steps))
+            found[-1] = (outer[0].scale_val(isl.Val(whole)), tuple(steps))
         else:
             found.append((size, tuple(steps)))
     return found

@@ -21,6 +21,7 @@ from stages.layer.vector.situation import Situation
 from stages.machine.types import BYTES
 from stages.poly.bind import find_index_constants
 from stages.poly.bounds import find_fixed_size
+from stages.poly.same import find_same
 
 WHY = "within a loop over blocks, for all products have no room in memory"
 MOST_BLOCKS = 2
@@ -55,9 +56,10 @@ def _find_sizes(situation: Situation) -> list[int]:
     """Return the sizes of the box that the instances are. Raises NotPossibleError."""
     exact, names = situation.exact, find_index_constants(situation.elements)
     sizes = find_fixed_size(exact, names) if exact.is_box else None
-    if not sizes or not all(size.is_cst() for size in sizes):
+    found = [size for size in map(find_same, sizes or ()) if size is not None]
+    if not sizes or len(found) < len(sizes):
         raise NotPossibleError("the instances are no box of fixed size")
-    return [size.max_val().to_python() for size in sizes]
+    return found
 
 
 def _find_free(situation: Situation) -> int:

@@ -22,6 +22,7 @@ from stages.layer.vector.operands import InMemory, Operand, find_steps_over
 from stages.layer.vector.rate import find_rate
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
+from stages.poly.same import find_same
 
 SHARE = 16
 """The longer rows of a task take no more than this part of the memory of a PE."""
@@ -97,7 +98,7 @@ def find_step_rate(
 
 def is_single(size: isl.PwAff) -> bool:
     """Return whether a size is 1 everywhere."""
-    return bool(size.is_cst()) and bool(size.max_val().is_one())
+    return find_same(size) == 1
 
 
 def _orders(step: Step, memory: Memory) -> Iterator[Step]:

@@ -19,6 +19,7 @@ from stages.layer.vector.candidate import Candidate, RankError
 from stages.layer.vector.memory import Memory
 from stages.layer.vector.operands import Given, InMemory, InPart, Operand, find_steps_over
 from stages.layer.vector.steps import Step
+from stages.poly.same import find_same
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -37,7 +38,7 @@ def merge(
         at = next((k for k in range(last - 1, -1, -1) if _merges(candidate, found, memory, k)), -1)
         if at < 0:
             break
-        count = _constant(candidate.sizes[at + 1])
+        count = find_same(candidate.sizes[at + 1]) or 0
         found = tuple(_step(step, at, count) for step in found)
         candidate = _candidate(candidate, at, count, _shapes(found, memory))
     check_rank(name, candidate, most)
@@ -58,7 +59,7 @@ def is_as_merged(candidate: Candidate, memory: Memory) -> bool:
 
 def _merges(candidate: Candidate, steps: Sequence[Step], memory: Memory, at: int) -> bool:
     """Return whether a dimension and the next one are contiguous for every operand."""
-    count = _constant(candidate.sizes[at + 1])
+    count = find_same(candidate.sizes[at + 1])
     if not count:
         return False
     for step in steps:
@@ -69,11 +70,6 @@ def _merges(candidate: Candidate, steps: Sequence[Step], memory: Memory, at: int
             if outer != count * inner:
                 return False
     return True
-
-
-def _constant(size: isl.PwAff) -> int:
-    """Return a size that is the same everywhere; 0 for another one."""
-    return int(size.max_val().to_python()) if size.is_cst() else 0
 
 
 def _candidate(
