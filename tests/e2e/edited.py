@@ -67,7 +67,7 @@ def said_of(name, root):
     nothing = State(label="before", files={}, notes=("not there",))
     found = [
         compare(folder, before.get(folder.name, (folder, nothing))[1], state)
-        for folder, state in after.values()
+        for folder, state in after.values() if not folder.is_slot
     ]
     diff = screens(found, is_whole=False, is_file=False)
     why = _why(root, name, [folder for folder, _ in after.values()])

@@ -202,10 +202,10 @@ def test_a_machine_of_ones_own_is_found_and_what_does_not_fit_is_an_error_in_ker
         for stage in PIPELINE:
             run_stage(stage, part)
     assert str(caught.value).replace(f"{folder.path}/", "") == (
-        "kernel.yaml:1:1: error: part c_0: a PE of role compute needs 2708 bytes, mine has 2600\n"
+        "kernel.yaml:1:1: error: part c_0: a PE of role compute needs 2660 bytes, mine has 2600\n"
         "  tiles: {c: [4, 6]}\n"
         "  ^^^^^\n"
-        "hint: code 2560, a_local 48, b_local 48, compute_make_c_part0 48; spread the layer over "
+        "hint: code 2560, a_local 48, b_local 48, c_local 4; spread the layer over "
         "more PEs: in build/parts/c_0/layer.yaml:4, which follows from this: take smaller tiles, "
         "or another machine\n"
     )

@@ -13,6 +13,7 @@ from stages.make.doit.commands.inert import option
 from stages.make.store.folders import LAYER, LayerFolder, user_folder
 from stages.report.change import describe_change
 from stages.report.difference import find_differences
+from stages.report.folded import told_of
 from stages.report.follow import Comparison, compare
 from stages.report.screen import edits, lines_of_file, screens
 from stages.report.states import (
@@ -51,7 +52,8 @@ class Diff(LayerCommand):
         "from what to what; of another set the elements that were added (+) and removed (-), "
         "within what the old and the new one both state, with how many they are over all "
         "symbolic constants, and one of them; of data the old and the new value. What follows "
-        "from a change above it is counted; -v shows it."
+        "from a change above it is counted; -v shows it. Slots of a search are left out, but with "
+        "-v, or for fc/slot1."
     )
     cmd_options = (BUILD, WITH, VERBOSE, GIT, JSON)
 
@@ -66,6 +68,8 @@ class Diff(LayerCommand):
         stage, revision = self._meaning(layers, rest)
         if sum(map(bool, (revision, options["build"], options["other"]))) > 1:
             raise self.refuse("say one of a revision, --build and --with")
+        told = told_of(words, options["verbose"] or options["json"])
+        layers = [layer for layer in layers if not told.folds(layer)]
         found = [self._compared(layer, revision, stage, options) for layer in layers]
         if options["json"]:
             print_json([_data(each) for each in found])
