@@ -21,7 +21,8 @@ ON_ARRIVAL = 1
 """Scalar operations of a task that takes a whole stream, or runs a statement."""
 
 SEQUENCE = 2
-"""Those that count a sequence of a sparse stream, for each outer index: `streams.add_odometer`."""
+"""Those that count a sequence of a sparse stream, for each outer index: `streams.add_odometer`
+charges all of them at once."""
 
 STORED = 4
 """Scalar operations and addresses that keep a sparse element: `taking._write_reaction`."""
@@ -69,7 +70,7 @@ def find_react(profile: Profile, elements: float, work: float, *, waits: bool) -
 
 def find_sequences(profile: Profile, sequences: float, outer: int) -> float:
     """Return the cycles of the tasks that end so many sequences with so many outer indices."""
-    return sequences * (profile.dispatch + min(1, outer) * SEQUENCE * profile.scalar)
+    return sequences * (profile.dispatch + outer * SEQUENCE * profile.scalar)
 
 
 def find_taken(profile: Profile, own: float, together: Collection[float]) -> float:
