@@ -9,7 +9,7 @@ from stages.poly.quotient import spell_linear
 
 NAME = r"[A-Za-z_]\w*'*"
 FLOOR = re.compile(r"(?P<times>[*-]?)floor\(\((?P<of>[^()]*)\)/(?P<by>\d+)\)")
-CONGRUENCE = re.compile(r"\((?P<of>[^()]*)\) mod (?P<by>\d+) = (?P<rest>\d+)")
+CONGRUENCE = re.compile(r"\((?P<of>[^()]*)\) mod (?P<by>\d+) = (?P<rest>\d+)\b(?! *[-+*/])")
 REMAINDER = re.compile(r"\((?P<of>[^()]*)\) mod (?P<by>\d+)")
 TERM = re.compile(rf"(?P<sign>[+-]?)\s*(?P<factor>\d*)(?P<name>(?:{NAME})?)")
 

@@ -279,3 +279,14 @@ def test_a_value_is_of_dimensions_before_it(obj: str) -> None:
     """isl reads no name in a tuple before it is there."""
     text = write_objects("", {"a": isl.UnionMap(obj)})
     assert read_objects(text)["a"].is_equal(isl.UnionMap(obj))
+
+
+def test_a_remainder_is_compared_with_all_that_isl_says():
+    """Its other side may be a sum that begins with a number."""
+    past = "3*floor((-1 + PE_X)/3)"
+    elements = isl.Set(
+        "[PE_X, PE_Y, index] -> { [i = 0] : PE_Y = 2 and 0 <= PE_X <= 2 and 0 <= index <= 189 and "
+        f"(-PE_X + index) mod 3 = 3 - PE_X + {past} and (index) mod 3 = 0 and "
+        f"128*floor((64 - PE_X - index + {past})/128) > -PE_X - index + {past} }}"
+    )
+    assert read_objects(write_objects("", {"a": elements}))["a"].is_equal(elements)
