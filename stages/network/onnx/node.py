@@ -138,12 +138,21 @@ class Node:
         return [int(each) for each in self.known(k, what).ravel()]
 
     def operand(self, k: int) -> str | float:
-        """Return an operand: a number where it is a known one, else a volume."""
-        name = self._inputs[k]
-        known = self._graph.constants.get(name)
-        if known is not None and known.size == 1 and not np.isinf(known).any():
-            return float(known.ravel()[0])
+        """Return an operand: a finite number where it is a known one, else a volume.
+
+        One with more dimensions than all others gives these to the result, and is a volume.
+        """
+        single = self._single(k)
+        others = (j for j in range(self.count) if self.has(j) and self._single(j) is None)
+        rank = max((len(self.shape_of(j)) for j in others), default=0)
+        if single is not None and single.ndim <= rank and np.isfinite(single).all():
+            return float(single.ravel()[0])
         return self.volume(k)
+
+    def _single(self, k: int) -> Array | None:
+        """Return a known operand of one element; None for others."""
+        known = self._graph.constants.get(self._inputs[k])
+        return known if known is not None and known.size == 1 else None
 
     def volume(self, k: int) -> str:
         """Return the volume that an operand is; known values become weights."""
