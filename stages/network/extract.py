@@ -27,7 +27,7 @@ from stages.volumes.operation import write_program
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
-    from stages.network.onnx.reading import Extracted
+    from stages.network.extraction.draft import Extracted
 
 READS = ("*.onnx", "network.yaml")
 WRITES = ("volumes.isl", "operations.yaml", "names.yaml", "build/weights/*.npy")

@@ -14,6 +14,7 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
+from stages.diagnose import UserError
 from stages.lair.names import make_plain_name
 from stages.poly.pieces import unite_sets
 from stages.volumes.domains import make_domain
@@ -49,6 +50,19 @@ class Origin:
 
     operator: str
     number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a node stands: the file as the user writes it, and the node's name or result."""
+
+    file: str
+    node: str
+    operator: str
+
+    def error(self, message: str, hint: str | None = None) -> UserError:
+        """Return an error at the node."""
+        return UserError(f"{self.file}: node {self.node} ({self.operator}): {message}", hint=hint)
 
 
 class Draft:
@@ -159,6 +173,15 @@ class Draft:
         self.shapes[name] = tuple(shape)
         self._taken.add(name.lower())
         return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """Operations on volumes, and which volume every input and output of a graph is."""
+
+    draft: Draft
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
 
 
 def _needed(program: Program) -> list[Operation]:

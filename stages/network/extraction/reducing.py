@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stages.network.extraction.draft import Draft, Read, Shape, count, label
-from stages.network.extraction.pointwise import Operand, apply, write_number
+import numpy as np
+
+from stages.network.extraction.draft import Array, Draft, Read, Shape, count, label
+from stages.network.extraction.pointwise import Operand, apply, of_channels, write_number
 
 
 def reduce(
@@ -76,6 +78,31 @@ def normalise(
     deviation = apply(draft, f"{wish}_deviation", root, [squares, number])
     result = apply(draft, wish, "{0} / {1}", [middle, deviation])
     return Normal(result=result, mean=average, deviation=deviation)
+
+
+def scale_batches(
+    draft: Draft, wish: str, x: str, statistics: Sequence[str | Array], small: float,
+    at: str = "d1",
+) -> str:
+    """Add x, normalised by scale, offset, mean and variance of each channel. Return its name.
+
+    If all are known they become a factor and an offset. `at` is the iterator of the channel.
+    """
+    known = [each.astype(np.float64) for each in statistics if not isinstance(each, str)]
+    if len(known) < len(statistics):
+        volumes = [
+            of_channels(each if isinstance(each, str) else draft.weigh(f"{wish}_{k}", each), at)
+            for k, each in enumerate(statistics)
+        ]
+        text = f"({{0}} - {{3}}) / sqrt({{4}} + {small!r}) * {{1}} + {{2}}"
+        return apply(draft, wish, text, [x, *volumes])
+    by, to, mean, variance = known
+    factor = by / np.sqrt(variance + small)
+    parts = {"factor": factor, "offset": to - mean * factor}
+    reads = [
+        of_channels(draft.weigh(f"{wish}_{name}", values), at) for name, values in parts.items()
+    ]
+    return apply(draft, wish, "{0} * {1} + {2}", [x, *reads])
 
 
 def scale(draft: Draft, wish: str, x: str, factor: Operand, offset: Operand | None) -> str:

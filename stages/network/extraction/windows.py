@@ -1,22 +1,65 @@
 """Windows that move over the last dimensions of a volume: convolutions and poolings.
 
-The volume is laid out as [sample][channel][place]..., and its windows as one number, each, for
-every place: size, stride, dilation, and what is put before and after.
+The volume is laid out as [sample][channel][place]..., or with the channel behind the places, and
+its windows as one number, each, for every place: size, stride, dilation, and what is put before
+and after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from stages.network.extraction.draft import Draft, Read, Shape, label
+from stages.network.extraction.draft import Draft, Indices, Read, Shape, label
 from stages.network.extraction.moving import pad
 from stages.network.extraction.pointwise import apply
 
 EMPTY = {"max=": -np.inf, "min=": np.inf, "+=": 0.0}
 """What changes nothing where it is reduced, by the operator."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where the channel of a volume is: behind the sample, or `last`."""
+
+    last: bool = False
+
+    def order(self, sample: T, channel: T, places: Sequence[T]) -> list[T]:
+        """Return what there is for every dimension, in their order."""
+        return [sample, *places, channel] if self.last else [sample, channel, *places]
+
+    def channels(self, shape: Sequence[T]) -> T:
+        """Return what there is for the channel."""
+        return shape[-1 if self.last else 1]
+
+    def places(self, shape: Sequence[T]) -> Sequence[T]:
+        """Return what there is for the places."""
+        return shape[1:-1] if self.last else shape[2:]
+
+
+FIRST = Layout()
+"""The channel is behind the sample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """The weights of a convolution, which has `groups` of channels.
+
+    To each belong `per_group` of the result and `inner` of the volume. `at` has the element for a
+    group, a channel of the result and one of the volume, both within the group, and a place.
+    """
+
+    volume: str
+    groups: int
+    per_group: int
+    inner: int
+    at: Callable[[str, str, str, Sequence[str]], Indices]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,29 +88,48 @@ class Windows:
         return [f"{s}*{w} + {d}*{k}" for w, k, s, d in steps]
 
 
-def convolve(
-    draft: Draft, wish: str, x: str, weights: str, windows: Windows, groups: int = 1
-) -> str:
-    """Add a convolution with weights[channel of result][channel within group][place]....
+def find_same(
+    places: Sequence[int], sizes: Shape, strides: Shape, dilations: Shape
+) -> tuple[Shape, Shape]:
+    """Return what is around for as many windows as there are strides: its smaller and larger half.
 
-    Return its name.
+    Source   ONNX, SAME_UPPER and SAME_LOWER; TensorFlow, SAME
     """
-    count, places = len(windows.sizes), windows.fit(draft.shapes[x][2:])
-    padded = surround(draft, f"{wish}_padded", x, windows, 0.0)
-    samples, channels = draft.shapes[x][0], draft.shapes[weights][0]
-    per_group, inner = channels // groups, draft.shapes[weights][1]
-    outer = _names("d", 3 + count)
-    n, g, m, *at = outer
+    missing = [
+        max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+        for n, k, s, d in zip(places, sizes, strides, dilations, strict=True)
+    ]
+    return tuple(n // 2 for n in missing), tuple(n - n // 2 for n in missing)
+
+
+def outer_first(draft: Draft, weights: str, groups: int) -> Filters:
+    """Return weights[channel of result][channel within group][place]... as filters."""
+    channels, inner = draft.shapes[weights][:2]
+    per_group = channels // groups
+    return Filters(
+        volume=weights, groups=groups, per_group=per_group, inner=inner,
+        at=lambda g, m, c, within: [f"{per_group}*{g} + {m}", c, *within],
+    )
+
+
+def convolve(
+    draft: Draft, wish: str, x: str, filters: Filters, windows: Windows, layout: Layout = FIRST
+) -> str:
+    """Add a convolution, whose result is laid out as the volume. Return its name."""
+    count, places = len(windows.sizes), windows.fit(layout.places(draft.shapes[x]))
+    padded = surround(draft, f"{wish}_padded", x, windows, 0.0, layout)
+    samples, groups, per_group = draft.shapes[x][0], filters.groups, filters.per_group
+    n, g, m, *at = _names("d", 3 + count)
     c, *within = (f"d{3 + count + k}" for k in range(1 + count))
-    channel, own = f"{inner}*{g} + {c}", f"{per_group}*{g} + {m}"
+    channel = f"{filters.inner}*{g} + {c}"
     reads = label([
-        Read(volume=padded, at=[n, channel, *windows.at(at, within)]),
-        Read(volume=weights, at=[own, c, *within]),
+        Read(volume=padded, at=layout.order(n, channel, windows.at(at, within))),
+        Read(volume=filters.volume, at=filters.at(g, m, c, within)),
     ])
     return draft.compute(
-        wish, (samples, channels, *places), reads, " * ".join(reads),
-        loops=(samples, groups, per_group, *places, inner, *windows.sizes),
-        writes=[n, own, *at], operator="+=",
+        wish, tuple(layout.order(samples, groups * per_group, places)), reads, " * ".join(reads),
+        loops=(samples, groups, per_group, *places, filters.inner, *windows.sizes),
+        writes=layout.order(n, f"{per_group}*{g} + {m}", at), operator="+=",
     )
 
 
@@ -102,30 +164,36 @@ def spread(
     return pad(draft, wish, whole, shape, low, 0.0)
 
 
-def pool(draft: Draft, wish: str, x: str, windows: Windows, operator: str) -> str:
+def pool(
+    draft: Draft, wish: str, x: str, windows: Windows, operator: str, layout: Layout = FIRST
+) -> str:
     """Add what `operator` reduces each window to: `+=`, `max=` or `min=`. Return its name."""
-    count, places = len(windows.sizes), windows.fit(draft.shapes[x][2:])
-    padded = surround(draft, f"{wish}_padded", x, windows, EMPTY[operator])
-    n, c, *at = _names("d", 2 + count)
+    count, places = len(windows.sizes), windows.fit(layout.places(draft.shapes[x]))
+    padded = surround(draft, f"{wish}_padded", x, windows, EMPTY[operator], layout)
+    outer = _names("d", 2 + count)
     within = [f"d{2 + count + k}" for k in range(count)]
-    shape = (*draft.shapes[x][:2], *places)
-    reads = label([Read(volume=padded, at=[n, c, *windows.at(at, within)])])
+    shape = tuple(layout.order(draft.shapes[x][0], layout.channels(draft.shapes[x]), places))
+    moved = windows.at(layout.places(outer), within)
+    at = layout.order(outer[0], layout.channels(outer), moved)
+    reads = label([Read(volume=padded, at=at)])
     return draft.compute(
-        wish, shape, reads, padded, loops=(*shape, *windows.sizes),
-        writes=_names("d", len(shape)), operator=operator,
+        wish, shape, reads, padded, loops=(*shape, *windows.sizes), writes=outer, operator=operator
     )
 
 
-def average(draft: Draft, wish: str, x: str, windows: Windows, counted: Windows) -> str:
+def average(
+    draft: Draft, wish: str, x: str, windows: Windows, counted: Windows, layout: Layout = FIRST
+) -> str:
     """Add the mean of each window, over those of its elements that `counted` has around, too.
 
     Return its name.
     """
-    total = pool(draft, f"{wish}_sum", x, windows, "+=")
-    sizes = _sizes(draft.shapes[x][2:], windows, counted)
+    total = pool(draft, f"{wish}_sum", x, windows, "+=", layout)
+    sizes = _sizes(layout.places(draft.shapes[x]), windows, counted)
     if np.all(sizes == sizes.flat[0]):
         return apply(draft, wish, "{0} / {1}", [total, float(sizes.flat[0])])
-    return apply(draft, wish, "{0} / {1}", [total, draft.weigh(f"{wish}_counts", sizes)])
+    counts = sizes[..., None] if layout.last else sizes
+    return apply(draft, wish, "{0} / {1}", [total, draft.weigh(f"{wish}_counts", counts)])
 
 
 def _sizes(places: Sequence[int], windows: Windows, counted: Windows) -> np.ndarray:
@@ -140,13 +208,16 @@ def _sizes(places: Sequence[int], windows: Windows, counted: Windows) -> np.ndar
     return found
 
 
-def surround(draft: Draft, wish: str, x: str, windows: Windows, value: float) -> str:
+def surround(
+    draft: Draft, wish: str, x: str, windows: Windows, value: float, layout: Layout = FIRST
+) -> str:
     """Return a volume with what windows have around it; itself where that is nothing."""
     if not any(windows.before + windows.after):
         return x
-    sizes = zip(draft.shapes[x][2:], windows.before, windows.after, strict=True)
-    shape = (*draft.shapes[x][:2], *(n + b + a for n, b, a in sizes))
-    return pad(draft, wish, x, shape, (0, 0, *windows.before), value)
+    low = layout.order(0, 0, windows.before)
+    more = layout.order(0, 0, [b + a for b, a in zip(windows.before, windows.after, strict=True)])
+    shape = tuple(n + m for n, m in zip(draft.shapes[x], more, strict=True))
+    return pad(draft, wish, x, shape, low, value)
 
 
 def _names(prefix: str, count: int) -> list[str]:

@@ -20,7 +20,8 @@ def convolution(node: Node) -> None:
     x, w = node.volume(0), node.volume(1)
     around = _windows(node, node.shape_of(1)[2:])
     wish = node.wish if not node.has(2) else f"{node.wish}_sum"
-    found = windows.convolve(node.draft, wish, x, w, around, node.attribute("group", 1))
+    filters = windows.outer_first(node.draft, w, node.attribute("group", 1))
+    found = windows.convolve(node.draft, wish, x, filters, around)
     _biased(node, found, 2)
 
 
@@ -91,12 +92,7 @@ def _around(
         pads = [0] * len(pads)
     if kind in ("NOTSET", "VALID"):
         return tuple(pads[: len(sizes)]), tuple(pads[len(sizes) :])
-    missing = [
-        max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-        for n, k, s, d in zip(places, sizes, strides, dilations, strict=True)
-    ]
-    less = tuple(n // 2 for n in missing)
-    more = tuple(n - n // 2 for n in missing)
+    less, more = windows.find_same(places, sizes, strides, dilations)
     return (less, more) if kind == "SAME_UPPER" else (more, less)
 
 

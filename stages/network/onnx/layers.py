@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from stages.network.extraction import contracting, moving, reducing
+from stages.network.extraction.draft import Array
 from stages.network.extraction.pointwise import apply, of_channels
 from stages.network.onnx.node import Node
 
@@ -49,21 +48,12 @@ def batch_normalisation(node: Node) -> None:
     if node.attribute("training_mode", 0) or len(node.results) > 1:
         raise node.error("it is in training mode", "export the model for inference")
     small, x = node.attribute("epsilon", 1e-5), node.volume(0)
-    if all(map(node.is_known, range(1, 5))):
-        by, to, mean, variance = (
-            node.known(k, "a statistic").astype(np.float64) for k in range(1, 5)
-        )
-        factor = by / np.sqrt(variance + small)
-        parts = {"factor": factor, "offset": to - mean * factor}
-        volumes = [
-            of_channels(node.draft.weigh(f"{node.wish}_{name}", values))
-            for name, values in parts.items()
-        ]
-        node.give(apply(node.draft, node.wish, "{0} * {1} + {2}", [x, *volumes]))
-        return
-    statistics = [of_channels(node.volume(k)) for k in range(1, 5)]
-    text = f"({{0}} - {{3}}) / sqrt({{4}} + {small!r}) * {{1}} + {{2}}"
-    node.give(apply(node.draft, node.wish, text, [x, *statistics]))
+    numbers = range(1, 5)
+    is_known = all(map(node.is_known, numbers))
+    statistics: list[str | Array] = [
+        node.known(k, "a statistic") if is_known else node.volume(k) for k in numbers
+    ]
+    node.give(reducing.scale_batches(node.draft, node.wish, x, statistics, small))
 
 
 def instance_normalisation(node: Node) -> None:

@@ -10,22 +10,9 @@ import numpy as np
 from onnx import ModelProto, NodeProto, ValueInfoProto, helper
 
 from stages.diagnose import UserError
-from stages.network.extraction.draft import Array, Draft, Shape
+from stages.network.extraction.draft import Array, Draft, Place, Shape
 from stages.network.onnx.folding import infer
 from stages.network.onnx.model import read_shape, read_type
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a node stands: the file as the user writes it, and the node's name or result."""
-
-    file: str
-    node: str
-    operator: str
-
-    def error(self, message: str, hint: str | None = None) -> UserError:
-        """Return an error at the node."""
-        return UserError(f"{self.file}: node {self.node} ({self.operator}): {message}", hint=hint)
 
 
 @dataclass(slots=True, kw_only=True)

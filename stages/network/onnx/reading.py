@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from onnx import ModelProto, NodeProto
 
 from stages.diagnose import UserError, nearest
-from stages.network.extraction.draft import Draft, Origin
+from stages.network.extraction.draft import Draft, Extracted, Origin, Place
 from stages.network.onnx import arithmetic, convolutions, layers, shapes
 from stages.network.onnx.folding import fold, shape_of
 from stages.network.onnx.model import list_inputs, read_constants, read_values
-from stages.network.onnx.node import Graph, Node, Place
+from stages.network.onnx.node import Graph, Node
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
     **arithmetic.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS, **shapes.OPERATORS,
@@ -27,15 +26,6 @@ NOT_INFERRED = frozenset({"GroupNormalization"})
 """Operators of which ONNX infers no shape; it is that of the first operand."""
 
 CONTROL = frozenset({"If", "Loop", "Scan"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extracted:
-    """Operations on volumes, and which volume every input and output of a graph is."""
-
-    draft: Draft
-    inputs: Mapping[str, str]
-    outputs: Mapping[str, str]
 
 
 def extract(model: ModelProto, file: str, type_: str) -> Extracted:
