@@ -160,27 +160,17 @@ Goal = Literal["cycles", "memory", "area"]
 """What a search wants little of: time, bytes on the fullest PE, PEs that work."""
 
 
-class Mapping(File):
-    """A layer.yaml. `invocations` is how many times in a row the layer runs.
+class Running(Strict):
+    """What a layer.yaml says of where and how a layer runs, not of what it computes.
 
     `search` names statements that a search has to place while `placement` says where others run,
-    and `goal` what it wants little of.
-    `delays` says how many invocations ago the value is that a node reads, by `node.input`; `pin`
-    names texts of stages that stay as somebody edited them. `skew` says whether PEs lag behind each
-    other, or along which dimension of the grid only, None where that pays; `topology` which PEs are
-    neighbours then.
+    and `goal` what it wants little of. `pin` names texts of stages that stay as somebody edited
+    them. `skew` says whether PEs lag behind each other, or along which dimension of the grid only,
+    None where that pays; `topology` which PEs are neighbours then.
     `probes` names streams, and the PEs for which their first and last wavelets are noted.
     """
 
-    NAME = "layer.yaml"
-    MISSING: ClassVar = {"target": 'say how many PEs there are: `target: "{ PE[4, 5] }"`'}
-
-    lair: str | None = None
-    top: str | None = None
-    sizes: dict[str, int] = {}
-    types: dict[str, str] = {}
     machine: Machine = "wse2"
-    target: Isl
     placement: Isl | None = None
     search: list[str] = []
     goal: Goal = "cycles"
@@ -189,9 +179,6 @@ class Mapping(File):
     topology: Annotated[Wiring, WithJsonSchema(WIRING)] = Wiring()
     tensors: dict[str, TensorMapping] = {}
     simd: Simd = Simd()
-    delays: dict[str, Annotated[int, Field(ge=1, le=LONGEST_DELAY)]] = {}
-    invocations: int = Field(default=1, ge=1, le=2**20)
-    data: Data = Data()
     analysis: Analysis = Analysis()
     probes: dict[str, Isl] = {}
     pin: list[str] = []
@@ -203,6 +190,25 @@ class Mapping(File):
             hint = "it is `{ f[i, j] -> PE[j, i] }`, the directions `(j, i)`, or `search`"
             raise PydanticCustomError("form", " says not where instances run", {"hint": hint})
         return text
+
+
+class Mapping(Running, File):
+    """A layer.yaml. `invocations` is how many times in a row the layer runs.
+
+    `delays` says how many invocations ago the value is that a node reads, by `node.input`.
+    """
+
+    NAME = "layer.yaml"
+    MISSING: ClassVar = {"target": 'say how many PEs there are: `target: "{ PE[4, 5] }"`'}
+
+    lair: str | None = None
+    top: str | None = None
+    sizes: dict[str, int] = {}
+    types: dict[str, str] = {}
+    target: Isl
+    delays: dict[str, Annotated[int, Field(ge=1, le=LONGEST_DELAY)]] = {}
+    invocations: int = Field(default=1, ge=1, le=2**20)
+    data: Data = Data()
 
     @property
     def following(self) -> dict[str, str]:
