@@ -1,7 +1,7 @@
 """Read the operations of a kernel, and infer the size of every volume.
 
 Paper    F Def. 4.1 and 4.2; shape inference
-Reads    *.mlir, kernel.yaml
+Reads    *.mlir, kernel.yaml, layer.yaml
 Writes   volumes.isl, operations.yaml
 Assumes  nothing: what MLIR or this compiler does not know is refused here.
 Ensures  volumes are rectangular from zero; sizes fit, and those that are known are numbers.
@@ -29,7 +29,7 @@ if typing.TYPE_CHECKING:
     from stages.kernel.mlir.draft import Draft
     from stages.mapping.inputs import Inputs
 
-READS = ("*.mlir", "kernel.yaml")
+READS = ("*.mlir", "kernel.yaml", "layer.yaml")
 WRITES = ("volumes.isl", "operations.yaml")
 
 
@@ -39,6 +39,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     from stages.kernel.mlir.translate import translate
 
     kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
+    inputs.refuse_beside(next(iter(inputs.names("*.mlir")), "kernel.yaml"), "layer.yaml")
     text = parse_text(_source(inputs, kernel))
     draft, returned = translate(text)
     sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])

@@ -5,31 +5,68 @@ Source   V Sec. 4.1.1: LAIR is extracted from the graph of a framework
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic_core import PydanticCustomError
 
-from stages.diagnose import Source, UserError
+from stages.diagnose import Source, UserError, UserErrors
+from stages.lair.names import did_you_mean
+from stages.mapping.layer_yaml import Data, Goal, Isl, Machine, Mapping, Running, with_isl
 from stages.mapping.yaml_file import File, read_file
-from stages.mapping.yaml_text import read_document
+from stages.mapping.yaml_text import Document, read_document
 
 NAME = "network.yaml"
 Size = Annotated[int, Field(ge=1)]
+KEYS = 'it is keys of layer.yaml, `{placement: "(k, i)"}`, or the path of a folder'
+
+
+class Part(Running):
+    """What a user says of a part: keys of layer.yaml, which win over what is chosen for it.
+
+    Or `folder`, the path of a layer folder that is the part instead; a text alone is that.
+    """
+
+    target: Isl | None = None
+    folder: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        if isinstance(value, dict) and "folder" not in value:
+            return value
+        if isinstance(value, str):
+            return {"folder": value}
+        raise PydanticCustomError("part", " says nothing of a part", {"hint": KEYS})
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> Any:
+        keys = handler.resolve_ref_schema(handler(core))
+        keys["properties"].pop("folder")
+        return {"anyOf": [{"type": "string"}, keys]}
 
 
 class Graph(File):
     """A network.yaml beside a graph; a folder without one has what an empty one says.
 
     `graph` is the file: by default the only one. `type` is that of all its values, and `sizes` has
-    those that it leaves open, by their names.
+    those that it leaves open, by their names. No part is larger than `target`, which says so of the
+    PEs that it takes, adapters included; of placements the one is taken that `goal` wants. With
+    `data` inputs and weights are made, as those of a layer are; else weights are those of the
+    graph. `parts` has what is said of some of them, by their names.
     """
 
     NAME = NAME
 
     graph: str | None = None
+    machine: Machine = "wse2"
     type: Literal["float32", "float16"] = "float32"
     sizes: dict[str, Size] = {}
+    target: Isl | None = None
+    goal: Goal = "cycles"
+    data: Data | None = None
+    parts: dict[str, Part] = {}
 
     def choose(self, names: Sequence[str], folder: str) -> str:
         """Return which of the graphs in a folder is meant. Raises UserError."""
@@ -43,11 +80,54 @@ class Graph(File):
             raise UserError(f"{self.graph} does not exist", self.span("graph"), hint)
         return self.graph
 
+    def said_of(self, part: str) -> dict[str, Any]:
+        """Return the keys of layer.yaml that are said of a part, as YAML has them.
 
-def load_graph(sources: Iterable[Source]) -> Graph:
+        There are none for a part of which nothing is said, or which is a folder.
+        """
+        said = (self._document.value or {}).get("parts", {}).get(part, {})
+        return dict(said) if isinstance(said, dict) else {}
+
+    def check_parts(self, names: Sequence[str]) -> Iterator[UserError]:
+        """Yield an error for each part of which something is said, and which is not there.
+
+        `names` are those of the parts that a graph was split into.
+        """
+        for name in self.parts:
+            if name not in names:
+                hint = did_you_mean(name, names, "parts")
+                yield UserError(f"unknown part {name}", self.key_span("parts", name), hint)
+
+
+def load_graph(sources: Iterable[Source], graphs: Sequence[str] = ()) -> Graph:
     """Return the network.yaml that is there; what an empty one says where there is none.
 
-    Raises UserErrors.
+    `graphs` are the files beside it. Raises UserErrors.
     """
-    document = read_document(next(iter(sources), Source(path=NAME, text="")))
-    return read_file(Graph, document, document.value)
+    source = next(iter(sources), Source(path=NAME, text=""))
+    document = read_document(source)
+    errors = [*_check_kind(document, graphs), *_check_keys(document)]
+    if errors:
+        raise UserErrors(errors)
+    return read_file(Graph, document, with_isl(document.value, (), document, source))
+
+
+def _check_kind(document: Document, graphs: Sequence[str]) -> Iterator[UserError]:
+    """Yield an error for a network.yaml that says itself what its parts are, beside a graph."""
+    if isinstance(document.value, dict) and "tensors" in document.value and graphs:
+        message = f"{NAME} says what crosses between parts, but {graphs[0]} is a graph"
+        hint = "one of them is the network: move the other to a folder of its own"
+        yield UserError(message, document.keys[("tensors",)], hint)
+
+
+def _check_keys(document: Document) -> Iterator[UserError]:
+    """Yield an error for each key of layer.yaml of a part that says what is computed."""
+    parts = document.value.get("parts") if isinstance(document.value, dict) else None
+    for name, said in (parts if isinstance(parts, dict) else {}).items():
+        for key in said if isinstance(said, dict) else ():
+            if key in Mapping.model_fields and key not in Part.model_fields:
+                hint = f"say `{key}` of the network" if key in Graph.model_fields else (
+                    f"leave it out, or give a folder of yours: `{name}: path/to/folder`"
+                )
+                span = document.keys[("parts", name, key)]
+                yield UserError(f"{key} of a part is for the graph to say", span, hint)

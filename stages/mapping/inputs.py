@@ -146,6 +146,14 @@ class Inputs(abc.ABC):
 
         return self.source(choose_program(self.program(), self.names("*.py"), self.folder))
 
+    def refuse_beside(self, name: str, *patterns: str) -> None:
+        """Raise UserError where what makes the folder one of another kind lies beside a file."""
+        for other in (other for pattern in patterns for other in self.names(pattern)):
+            raise UserError(
+                f"{self.folder} holds {name} and {other}, which both say what is built",
+                hint="move one of them to a folder of its own",
+            )
+
     @property
     def folder(self) -> str:
         """The folder that the files are of, as the user would write it."""

@@ -263,6 +263,9 @@ def with_isl(value: Any, path: Path, document: Document, source: Source) -> Any:
 
 
 def _holds_isl(path: Path) -> bool:
+    """Return whether a value is isl; what a network.yaml says of a part is as in a layer.yaml."""
+    if path[:1] == ("parts",):
+        return len(path) > 2 and _holds_isl(path[2:])
     if len(path) == 1:
         return path[0] in ("target", "placement", "schedule")
     if len(path) == 2:

@@ -17,7 +17,7 @@ from stages.lair.names import did_you_mean
 from stages.mapping.yaml_file import File, read_file
 from stages.mapping.yaml_text import read_document
 
-__all__ = ["Crossing", "End", "Network", "describe_plan", "network_schema", "read_network"]
+__all__ = ["Crossing", "End", "Network", "NetworkFile", "describe_plan", "read_network"]
 
 NAME_THEM = "name the parts: `parts: {first: , last: }`"
 TAKEN = ("build", "cache", "inputs")
@@ -25,7 +25,7 @@ PART = re.compile(r"[A-Za-z]\w*", re.ASCII)
 TENSOR = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-class _File(File):
+class NetworkFile(File):
     """A network.yaml: the folder of every part (none: the one of its name), and what crosses."""
 
     NAME = "network.yaml"
@@ -68,15 +68,10 @@ class Network:
     spans: dict[str, Span]
 
 
-def network_schema() -> dict[str, Any]:
-    """Return the JSON schema of network.yaml, for editors."""
-    return _File.model_json_schema()
-
-
 def read_network(source: Source) -> Network:
     """Return the network in a network.yaml; UserErrors with everything that is wrong in it."""
     document = read_document(source)
-    file = read_file(_File, document, document.value)
+    file = read_file(NetworkFile, document, document.value)
     errors = [*_check_parts(file), *_check_ends(file)]
     if errors:
         raise UserErrors(errors)
@@ -93,7 +88,7 @@ def read_network(source: Source) -> Network:
     )
 
 
-def _check_parts(file: _File) -> Iterator[UserError]:
+def _check_parts(file: NetworkFile) -> Iterator[UserError]:
     """Yield an error if there is no part, or for a name that cannot be that of a task."""
     if not file.parts:
         yield UserError("a network has at least one part", file.span("parts"), NAME_THEM)
@@ -107,7 +102,7 @@ def _check_parts(file: _File) -> Iterator[UserError]:
             yield UserError(f"{name} is a folder of every network", span, hint)
 
 
-def _check_ends(file: _File) -> Iterator[UserError]:
+def _check_ends(file: NetworkFile) -> Iterator[UserError]:
     """Yield an error for everything in `tensors` that is no tensor of a part."""
     for to, source in file.tensors.items():
         path = ("tensors", to)
@@ -136,7 +131,7 @@ def _end(text: str) -> End:
     return End(part=part, tensor=tensor)
 
 
-def _order(file: _File, crossings: tuple[Crossing, ...]) -> list[str]:
+def _order(file: NetworkFile, crossings: tuple[Crossing, ...]) -> list[str]:
     """Return the parts, each after those it takes tensors from. Raises UserErrors on a circle."""
     sorter = graphlib.TopologicalSorter[str]({name: [] for name in file.parts})
     for crossing in crossings:

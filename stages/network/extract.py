@@ -1,7 +1,7 @@
 """Extract operations on volumes from the graph of a framework.
 
 Paper    V Sec. 4.1.1; F Def. 4.1, 4.2 and 4.10
-Reads    *.onnx, network.yaml
+Reads    *.onnx, network.yaml, layer.yaml, *.mlir
 Writes   volumes.isl, operations.yaml, names.yaml, build/weights/*.npy
 Assumes  nothing: what ONNX or this compiler does not know is refused here.
 Ensures  all sizes are numbers; what depends on no input is computed, and its values are weights.
@@ -29,7 +29,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
     from stages.network.extraction.draft import Extracted
 
-READS = ("*.onnx", "network.yaml")
+READS = ("*.onnx", "network.yaml", "layer.yaml", "*.mlir")
 WRITES = ("volumes.isl", "operations.yaml", "names.yaml", "build/weights/*.npy")
 NAMES = """What the values of the graph are called here, in isl, LAIR and the names of files.
 inputs, outputs: by their names in the graph. weights: those that it gives, or that follow from them
@@ -41,8 +41,10 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     from stages.network.onnx.model import list_sizes, load_model
     from stages.network.onnx.reading import extract
 
-    given = load_graph(map(inputs.source, inputs.names("network.yaml")))
-    name = given.choose(inputs.names("*.onnx"), inputs.folder)
+    graphs = inputs.names("*.onnx")
+    inputs.refuse_beside(graphs[0], "layer.yaml", "*.mlir")
+    given = load_graph(map(inputs.source, inputs.names("network.yaml")), graphs)
+    name = given.choose(graphs, inputs.folder)
     file, content = inputs.shown(name), inputs.content(name)
     _check_sizes(given, list_sizes(content, file))
     found = extract(load_model(content, file, given.sizes), file, given.type)

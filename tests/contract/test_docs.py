@@ -14,6 +14,7 @@ from stages.lair.layer import OPS
 from stages.machine.figures import PROFILES
 from stages.machine.types import TYPES
 from stages.make.core.imports import code_of
+from stages.mapping.graph_yaml import Graph
 from stages.mapping.layer_yaml import Mapping, TensorMapping, Way
 from stages.program.source.words import OF_OBJECTS
 from stages.program.values.names import NAMES
@@ -73,6 +74,7 @@ def test_the_readme_leads_to_every_document():
         ("layers", [*Mapping.model_fields, *TensorMapping.model_fields]),
         ("stages", PIPELINE),
         ("networks", NETWORK),
+        ("graphs", Graph.model_fields),
         ("kernels", [*KERNEL, *TILES]),
         ("programs", [*PROGRAM, *OF_OBJECTS, *NAMES]),
         ("vector_instructions", WAYS),

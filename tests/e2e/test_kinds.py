@@ -32,11 +32,6 @@ def test_a_kernel_folder_may_stand_alone(kernel):
     assert kernel.read("alone/cache/words.isl") == "one\n"
 
 
-def test_a_layer_with_mlir_is_a_layer(kernel):
-    kernel.write("projects/a/a.mlir", "one\n")
-    assert kernel.build("a") == ALL
-
-
 def test_a_stage_on_demand_runs_after_what_it_reads_and_only_where_it_is_asked_for(small):
     assert small.build("a:count") == ["a:parse", "a:place", "a:count"]
     assert small.read("cache/a/counted.isl") == "2\n"

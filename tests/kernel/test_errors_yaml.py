@@ -31,6 +31,14 @@ kernel.yaml:1:14: error: sizes.x_0 must be at least 1
 }
 
 
+def test_a_layer_yaml_beside_a_kernel(kernel):
+    kernel.write(EMPTY).path.joinpath("layer.yaml").write_text("", encoding="utf-8")
+    assert kernel.error().replace(str(kernel.path), "FOLDER") == """\
+error: FOLDER holds k.mlir and layer.yaml, which both say what is built
+hint: move one of them to a folder of its own
+"""
+
+
 @pytest.mark.parametrize("text", YAML)
 def test_in_kernel_yaml(kernel, text):
     assert kernel.write(EMPTY, f"{text}\n").error() == YAML[text]

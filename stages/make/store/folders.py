@@ -95,13 +95,16 @@ def _folder_of(
 
 
 def mark_of(files: Iterable[str]) -> str | None:
-    """Return which of the files in a folder makes it one to build: a layer.yaml, a graph, a
-    network.yaml or a program.yaml, else a `.mlir`; None for none."""
+    """Return which of the files in a folder makes it one to build; None for none.
+
+    Where there are several, a graph or a `.mlir` has a stage that refuses a layer.yaml beside it.
+    """
     found = set(files)
     graphs, kernels = (
         sorted(name for name in found if name.endswith(end)) for end in (ONNX, MLIR)
     )
-    marks = (LAYER, *graphs, NETWORK, PROGRAM, *kernels)
+    named = (NETWORK, PROGRAM) if LAYER not in found else ()
+    marks = (*graphs, *named, *kernels, LAYER)
     return next((name for name in marks if name in found), None)
 
 

@@ -172,6 +172,15 @@ hint: name the one to read in network.yaml: `graph: g.onnx`
 """
 
 
+@pytest.mark.parametrize("other", ["layer.yaml", "k.mlir"])
+def test_what_makes_the_folder_another_one_beside_a_graph(graph, other):
+    graph.write(relu().SerializeToString()).write(b"", name=other)
+    assert graph.error() == f"""\
+error: FOLDER holds g.onnx and {other}, which both say what is built
+hint: move one of them to a folder of its own
+"""
+
+
 def test_what_network_yaml_says_wrong(graph):
     graph.write(relu().SerializeToString(), "graph: k.onnx\n")
     assert graph.error() == """\

@@ -40,9 +40,9 @@ def schema_of(kind: str) -> Mapping[str, Any]:
 
         return schema()
     if kind == "network":
-        from stages.mapping.network_yaml import network_schema
+        from stages.mapping.network_forms import network_forms
 
-        return network_schema()
+        return network_forms()
     if kind == "kernel":
         from stages.mapping.kernel_yaml import kernel_schema
 
