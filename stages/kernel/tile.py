@@ -79,7 +79,7 @@ def _add(entries: Entries, name: str, region: Region, part: str, sums: Sequence[
     try:
         entries.add(name, region, part, sums)
     except NoSliceError:
-        if sums or math.prod(region.counts) == 1 or not entries.has_conditions():
+        if math.prod(region.counts) == 1 or not entries.has_conditions():
             raise
         for n, single in enumerate(list_single(region)):
             entries.add(f"{name}_{n}", single, part, sums)

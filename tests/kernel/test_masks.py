@@ -77,6 +77,19 @@ func.func @causal(%s: tensor<12x12xf32>) -> tensor<12x12xf32> {
 """
 
 
+BLOCKS = """\
+    %f = affine.apply affine_map<(d) -> (d floordiv 2)>(%i)
+    %g = affine.apply affine_map<(d) -> (d floordiv 2)>(%k)
+    %here = arith.cmpi eq, %f, %g : index
+"""
+BEYOND = """\
+    %m = arith.constant 7 : index
+    %d = arith.subi %i, %j : index
+    %here = arith.cmpi ne, %d, %m : index
+"""
+WHERE = "    %here = arith.cmpi sle, %k, %i : index\n"
+
+
 def regions(folder):
     return yaml.safe_load(file_of(folder, "tiles.yaml").read_text(encoding="utf-8"))
 
@@ -115,6 +128,32 @@ def test_tiles_of_a_triangular_product_have_conditions_of_their_own(tmp_path):
     for found in compared(folder):
         assert np.array_equal(found, np.tril(arrays["a"]) @ arrays["b"])
     assert [each["counts"] for each in regions(folder).values()] == [[1, 1]] * 3
+
+
+def test_terms_that_are_empty_in_a_tile_are_absent_there(tmp_path):
+    text = TRIANGLE.replace("    %here = COMPARE\n", BEYOND).replace("REDUCE", "arith.addf")
+    folder, arrays = given(tmp_path, text, "tiles: {y: [3]}\n", x=(20, 20), b=(20,))
+    i, j = np.indices((20, 20))
+    for found in compared(folder):
+        assert np.array_equal(found, np.where(i - j != 7, arrays["x"], 0).sum(1))
+    terms = [each["lair"].count("lair make") for each in regions(folder).values()]
+    assert terms == [2, 2, 3, 3, 3, 3, 3]
+
+
+def test_partial_sums_of_nothing_are_absent(tmp_path):
+    folder, arrays = given(tmp_path, PRODUCT, "tiles: {y: [6, 3, 6]}\n", a=(12, 12), b=(12, 3))
+    for found in compared(folder):
+        assert np.array_equal(found, np.tril(arrays["a"]) @ arrays["b"])
+    takes = [len(each["takes"]) for each in regions(folder).values() if "takes" in each]
+    assert takes == [1, 2]
+
+
+def test_partial_sums_that_differ_only_in_whether_there_are_any_are_told_apart(tmp_path):
+    text = PRODUCT.replace(WHERE, BLOCKS).replace("12x", "18x")
+    folder, arrays = given(tmp_path, text, "tiles: {y: [6, 3, 6]}\n", a=(18, 18), b=(18, 3))
+    i, k = np.indices((18, 18))
+    for found in compared(folder):
+        assert np.array_equal(found, np.where(i // 2 == k // 2, arrays["a"], 0) @ arrays["b"])
 
 
 def test_a_triangular_product_runs(tmp_path):

@@ -45,13 +45,17 @@ def list_regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
 
 
 def list_single(region: Region) -> Iterator[Region]:
-    """Yield each tile of a region, which are no partial results, as a region of its own."""
+    """Yield each tile of a region as a region of its own."""
     first = isl.Set(f"{{ [{', '.join('0' for _ in region.counts)}] }}")
     for index in itertools.product(*map(range, region.counts)):
         at = isl.Set(f"{{ [{', '.join(map(str, index))}] }}")
-        elements = region.tiles.intersect_domain(at).range()
-        tiles = isl.Map.from_domain_and_range(first, elements)
-        yield Region(counts=(1,) * len(index), tiles=tiles, sums=None)
+        tiles, sums = (
+            None if each is None
+            else isl.Map.from_domain_and_range(first, each.intersect_domain(at).range())
+            for each in (region.tiles, region.sums)
+        )
+        assert tiles is not None
+        yield Region(counts=(1,) * len(index), tiles=tiles, sums=sums)
 
 
 def list_partials(
@@ -70,13 +74,24 @@ def list_partials(
     pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
     for chosen in itertools.product(*pieces):
         more = tuple(count for _, _, count in chosen)
-        cut = _cut(chosen, {k: n for n, k in enumerate(sums)}, operation.loops, len(counts))
+        cut = _cut(chosen, {k: n for n, k in enumerate(sums)}, bound_sums(operation), len(counts))
         any_instance = isl.Map.from_domain_and_range(elements.domain(), cut.range())
         any_element = isl.Map.from_domain_and_range(cut.domain(), elements.range())
         yield Region(
             counts=(*counts, *more), tiles=elements.flat_domain_product(any_element),
             sums=any_instance.flat_domain_product(cut),
         )
+
+
+def bound_sums(operation: Operation) -> isl.Set:
+    """Return the instances between the bounds of those that are summed over."""
+    assert operation.loops is not None
+    every, ends = isl.Set.universe(operation.loops.space), bounding_box(operation.loops)
+    for k in find_reduced(operation.results[0]):
+        low, high = ends[k]
+        every = every.lower_bound_val(SET, k, isl.Val(low))
+        every = every.upper_bound_val(SET, k, isl.Val(high))
+    return every
 
 
 def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int, int]]:

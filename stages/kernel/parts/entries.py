@@ -10,13 +10,13 @@ from typing import Any
 
 import islpy as isl
 
-from stages.kernel.parts.cutting import Region, list_partials
+from stages.kernel.parts.absent import leave_out_absent
+from stages.kernel.parts.cutting import Region, list_partials, list_single
 from stages.kernel.parts.folding import in_type
-from stages.kernel.parts.matching import Slice, cover, match_slice
+from stages.kernel.parts.matching import NoSliceError, Slice, cover, match_slice
 from stages.kernel.parts.summing import add_partials, given, is_cut, sum_parts, without
 from stages.kernel.parts.tile_layers import free, write_lair, write_layer
 from stages.kernel.parts.tiling import Tile, tile
-from stages.lair.layer import NEUTRAL
 from stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out
@@ -46,18 +46,27 @@ class Entries:
     def add(self, name: str, region: Region, part: str, sizes: Sequence[int]) -> None:
         """Add a region of a part; before it come partial results, by the sizes of their tiles.
 
-        Raises NoSliceError, and TooManyTilesError.
+        Raises NoSliceError, and leaves all as it was; TooManyTilesError.
         """
-        writer, output = self._program.writer(part), _slice(match_slice(region.tiles))
-        constant = self._constant(writer, region)
+        before = {**self.found}, {**self.slices}, self._count
+        try:
+            self._add(name, region, part, sizes)
+        except NoSliceError:
+            self.found, self.slices, self._count = before
+            raise
+
+    def _add(self, name: str, region: Region, part: str, sizes: Sequence[int]) -> None:
+        program = leave_out_absent(self._program, region, part)
+        output, constant = _slice(match_slice(region.tiles)), program.writer(part).constant
         if constant is not None:
-            self._put(name, region, part, {"constant": constant, "output": output})
+            value = in_type(constant, self._program.types[part])
+            self._put(name, region, part, {"constant": value, "output": output})
             return
         sums = {
-            each: by for each, by in sum_parts(self._program, part, len(sizes)).items()
+            each: by for each, by in sum_parts(program, part, len(sizes)).items()
             if is_cut(by, sizes)
         }
-        whole = without(region, part, self._program, sums)
+        whole = without(region, part, program, sums)
         takes: dict[str, Described] = {}
         for tensor, slice_ in whole.inputs.items():
             if slice_.volume in sums:
@@ -65,16 +74,6 @@ class Entries:
                 whole, names = self._sum(whole, tensor, sums[slice_.volume], len(taken))
                 takes |= dict(zip(names, taken, strict=True))
         self._layer(name, whole, part, {"output": output}, takes)
-
-    def _constant(self, writer: Operation, region: Region) -> Any:
-        """Return the value of all elements of a region, if nothing is computed there; else None."""
-        if writer.kind == "constant":
-            return writer.constant
-        (result,) = writer.results
-        by = region.tiles.apply_range(result.writes.reverse())
-        if writer.loops is None or not by.intersect_range(writer.loops).is_empty():
-            return None
-        return in_type(NEUTRAL[result.operator], self._program.types[result.volume])
 
     def has_conditions(self) -> bool:
         """Return whether instances of some operation are no hyperrectangle."""
@@ -98,10 +97,35 @@ class Entries:
         counts = whole.region.counts
         elements = cover(whole.inputs[tensor], whole.region.tiles.domain())
         for region in list_partials(elements, counts, by, sizes):
-            own = self._next(f"{name}_p")
-            self._layer(own, tile(region, by.name, self._program.operations), by.name, {}, {})
-            for index in itertools.product(*map(range, region.counts[len(counts) :])):
-                yield {"region": own, "sums": list(index)}
+            for found in self._alike(region, by, len(counts)):
+                own = self._next(f"{name}_p")
+                self._layer(own, found, by.name, {}, {})
+                for index in itertools.product(*map(range, found.region.counts[len(counts) :])):
+                    yield {"region": own, "sums": list(index)}
+
+    def _alike(self, region: Region, by: Operation, rank: int) -> list[Tile]:
+        """Return the tiles of partial results that have instances, in regions that are alike.
+
+        Where conditions differ from one to the next, each is a region of its own, if that is of one
+        tile of the result, which has `rank` dimensions. Raises NoSliceError.
+        """
+        try:
+            found = [self._partial(region, by)]
+        except NoSliceError:
+            if not self.has_conditions() or math.prod(region.counts[:rank]) > 1:
+                raise
+            found = [self._partial(each, by) for each in list_single(region)]
+        return [each for each in found if each is not None]
+
+    def _partial(self, region: Region, by: Operation) -> Tile | None:
+        """Return what tiles of partial results compute; None where nothing counts in any of them.
+
+        Raises NoSliceError.
+        """
+        program = leave_out_absent(self._program, region, by.name)
+        if program.writer(by.name).kind == "constant":
+            return None
+        return tile(region, by.name, program.operations)
 
     def _added(
         self, name: str, whole: Tile, tensor: str, by: Operation, taken: Sequence[Described]

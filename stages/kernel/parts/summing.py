@@ -85,6 +85,11 @@ def _chain(
 ) -> Iterator[Statement]:
     rows = _same(len(size))
     before = names[0]
+    if len(names) == 1:
+        yield Statement(
+            tensor=tensor, size=size, operator="=", value=before,
+            reads={before: (before, rows)}, target=rows,
+        )
     for n, name in enumerate(names[1:], start=1):
         own = tensor if n == len(names) - 1 else f"{stem}{n}"
         yield Statement(

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.kernel.parts.boxes import SIGNS, find_reduced
-from stages.kernel.parts.cutting import Region
+from stages.kernel.parts.boxes import SIGNS
+from stages.kernel.parts.cutting import Region, bound_sums
 from stages.kernel.parts.matching import NoSliceError, Slice, affine, cover, match_slice
-from stages.poly.extents import bounding_box
 from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation
 
@@ -126,7 +125,8 @@ def _computed(
     if (is_whole and _is_slice(instances)) or operation.results[0].operator not in SIGNS:
         slice_, where = match_slice(instances), None
     else:
-        slice_, where = _part_of(match_slice(every.intersect_range(_summed(operation))), instances)
+        box = match_slice(every.intersect_range(bound_sums(operation)))
+        slice_, where = _part_of(box, instances, region.tiles.domain())
     return _Computed(
         name=version.name, operation=operation, elements=elements, instances=instances,
         slice=slice_, where=where,
@@ -141,36 +141,25 @@ def _is_slice(instances: isl.Map) -> bool:
     return False
 
 
-def _part_of(slice_: Slice, instances: isl.Map) -> tuple[Slice, isl.Set]:
+def _part_of(slice_: Slice, instances: isl.Map, tiles: isl.Set) -> tuple[Slice, isl.Set | None]:
     """Return a slice, and which of it instances are, counted from its first one.
 
     Raises NoSliceError where that depends on the tile.
     """
     local = slice_.at().intersect(_of_tile(slice_).apply_range(instances)).domain().unwrap()
-    every = _of_tile(slice_).domain().unwrap().intersect_domain(instances.domain())
+    every = _of_tile(slice_).domain().unwrap().intersect_domain(tiles)
     inside = local.range()
     if not local.is_equal(every.intersect_range(inside)):
         raise NoSliceError(instances)
     where = inside.gist(every.range()).coalesce().compute_divs()
     if where.n_basic_set() != 1:
         raise NoSliceError(instances)
-    return slice_, where
+    return slice_, None if where.plain_is_universe() else where
 
 
 def _of_tile(slice_: Slice) -> isl.Map:
     """Return { [[q] -> [l]] -> [q] } for the places l in a slice."""
     return slice_.at().domain().unwrap().domain_map()
-
-
-def _summed(operation: Operation) -> isl.Set:
-    """Return the instances between the bounds of those that are summed over."""
-    assert operation.loops is not None
-    every, ends = isl.Set.universe(operation.loops.space), bounding_box(operation.loops)
-    for k in find_reduced(operation.results[0]):
-        low, high = ends[k]
-        every = every.lower_bound_val(isl.dim_type.set, k, isl.Val(low))
-        every = every.upper_bound_val(isl.dim_type.set, k, isl.Val(high))
-    return every
 
 
 def _want(
