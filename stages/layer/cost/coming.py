@@ -116,7 +116,7 @@ def find_relayed(facts: Facts, side: str) -> float:
         sequences = prod(high - low + 1 for low, high in outer)
         work = elements * RELAYED * profile.scalar
         found += find_react(profile, elements, work, waits=True)
-        found += find_sequences(profile, sequences, len(outer))
+        found += find_sequences(profile, sequences, len(outer), waits=True)
     return found
 
 
@@ -136,7 +136,7 @@ def _react(facts: Facts, name: str, pe: PE) -> float:
     targets = [task.target for task in mine.values() if isinstance(task, React)]
     return (
         find_react(profile, some, work, waits=waits)
-        + find_sequences(profile, sequences, len(arrival.outer))
+        + find_sequences(profile, sequences, len(arrival.outer), waits=waits)
         + sum(find_sent_early(facts, target, pe) for target in targets)
     )
 

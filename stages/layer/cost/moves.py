@@ -60,17 +60,21 @@ def count_most(elements: float, density: float, groups: int) -> float:
 
 
 def find_react(profile: Profile, elements: float, work: float, *, waits: bool) -> float:
-    """Return the cycles of tasks that react to elements, of which all take `work` together.
+    """Return the cycles of tasks that react to elements, of which all take `work` together."""
+    return elements * _find_begun(profile, waits=waits) + work
+
+
+def find_sequences(profile: Profile, sequences: float, outer: int, *, waits: bool) -> float:
+    """Return the cycles of the tasks that end so many sequences with so many outer indices."""
+    return sequences * (_find_begun(profile, waits=waits) + outer * SEQUENCE * profile.scalar)
+
+
+def _find_begun(profile: Profile, *, waits: bool) -> int:
+    """Return the cycles until a task has begun that takes a wavelet, an element or an end.
 
     What `waits` in memory comes there by a stream, and is taken out with a scalar operation.
     """
-    room = profile.scalar + min(1, profile.fifo) if waits else 0
-    return elements * (profile.dispatch + room) + work
-
-
-def find_sequences(profile: Profile, sequences: float, outer: int) -> float:
-    """Return the cycles of the tasks that end so many sequences with so many outer indices."""
-    return sequences * (profile.dispatch + outer * SEQUENCE * profile.scalar)
+    return profile.dispatch + (profile.scalar + min(1, profile.fifo) if waits else 0)
 
 
 def find_taken(profile: Profile, own: float, together: Collection[float]) -> float:
