@@ -33,9 +33,21 @@ OUT_OF_ORDER = (
     '  A: {arrives: "{ A[j,i] -> [PE[i mod 2, 3*(i//9) - 1] -> index[j, i]] }"}\n'
     '  B: {leaves: "{ B[i,j] -> [PE[3*(i mod 2) - 1, i//9] -> index[i mod 9, j]] }"}\n'
 )
+BOTH_WAYS = (
+    'target: "{ PE[2, 1] }"\nplacement: "{ t[i,j] -> PE[i mod 2, 0] }"\ntensors:\n'
+    '  B: {leaves: "{ B[i,j] -> [PE[i mod 2, -1] -> index[i, j]] : i < 9; '
+    'B[i,j] -> [PE[i mod 2, 1] -> index[i, j]] : i >= 9 }"}\n'
+)
+UNEQUAL = (
+    'target: "{ PE[2, 1] }"\nplacement: "{ mv[i,j] -> PE[j mod 2, 0] }"\ntensors:\n'
+    '  x: {arrives: "{ x[i] -> [PE[-1, 0] -> index[i//2, i mod 2]] }", sparse: true}\n'
+    '  y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}\n'
+    "data: {density: 1}\n"
+)
 LAYERS = {
-    "sparse": (MV, SPARSE), "dense": (MV, DENSE), "in turn": (TRANSPOSE, IN_TURN),
-    "out of order": (TRANSPOSE, OUT_OF_ORDER),
+    "sparse": (MV, SPARSE, 4), "dense": (MV, DENSE, 4), "in turn": (TRANSPOSE, IN_TURN, 4),
+    "out of order": (TRANSPOSE, OUT_OF_ORDER, 4), "both ways": (TRANSPOSE, BOTH_WAYS, 2),
+    "unequal": (MV, UNEQUAL, 2),
 }
 
 
@@ -51,11 +63,11 @@ def find_prediction(built, density):
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_cycles_are_predicted_within_a_tenth(layer):
-    lair, mapping = LAYERS[layer]
+    lair, mapping, pes = LAYERS[layer]
     built = build(lair, mapping, "simulate")
     taken, found = built.results()["cycles"]["simd"], find_prediction(built, 1.0)
     assert abs(found.cycles / taken - 1) < 0.1
-    assert found.area == 4
+    assert found.area == pes
 
 
 RELU = "lair f(): float16 x[4][16] -> float16 y[4][16]\n"
@@ -75,9 +87,9 @@ def find_charge(program, name):
 
 
 def test_operations_that_are_guessed_are_those_that_programs_charge_for():
-    adapters = build(*LAYERS["sparse"], "simulate").program("simd/pe_adapter_north.c")
+    adapters = build(*LAYERS["sparse"][:2], "simulate").program("simd/pe_adapter_north.c")
     assert find_charge(adapters, "on_x") == RELAYED
-    rows = build(*LAYERS["in turn"], "simulate").program("simd/pe_compute.c")
+    rows = build(*LAYERS["in turn"][:2], "simulate").program("simd/pe_compute.c")
     assert find_charge(rows, "row_B") + find_charge(rows, "sent_B") == ROW
     chunks = build(RELU, IN_CHUNKS, "render")
     described = chunks.yaml("tasks.yaml")["arrivals"]["x"]["chunks"]

@@ -34,12 +34,20 @@ def find_sent_early(facts: Facts, target: str, pe: PE) -> float:
 
 
 def find_leaving(facts: Facts, name: str, pes: Sequence[PE]) -> float:
-    """Return the cycles from the end of a statement on some PEs until a departure has left."""
+    """Return the cycles until a departure has left, since some PEs had it in order."""
     departure, chain = facts.graph.departures[name], facts.routes.pes(name, "chain")
     lane = find_widths(chain)[AXIS[departure.side]]
     alone = chain.is_equal(facts.routes.pes(name, "first"))
     sent = _send(facts, name, departure, pes) + find_relay(facts.profile, 1 if alone else lane)
     return sent + _collect(facts, name, departure) + _pack(facts, name)
+
+
+def find_ordered(facts: Facts, name: str, pe: PE) -> int:
+    """Return the cycles of loops that bring what leaves last of a departure on a PE into order."""
+    departure = facts.graph.departures[name]
+    if departure.in_turn is not None and departure.early is not None:
+        return 0
+    return -(-find_order_at(facts, _find_task(facts, name), pe) // _count_sends(departure))
 
 
 def count_sent(facts: Facts, name: str, pe: PE) -> int:
@@ -49,17 +57,25 @@ def count_sent(facts: Facts, name: str, pe: PE) -> int:
 
 
 def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> float:
-    """Return the cycles from the end of a statement until the last element of a PE leaves."""
+    """Return the cycles until the last element of a PE leaves, since some had them in order."""
     profile = facts.profile
     start = profile.vector_start_up + guess_send(profile, alone=False, varies=False)
-    task = f"send_{name}" if f"send_{name}" in facts.amounts else f"early_send_{name}"
-    ordered = max((find_order_at(facts, task, pe) for pe in pes), default=0)
     if departure.in_turn is not None:
-        whole = 0 if departure.early is not None else ordered
-        return start + whole + _pass_on(facts, name, departure, departure.in_turn)
+        return start + _pass_on(facts, name, departure, departure.in_turn)
+    task = _find_task(facts, name)
     elements = max((facts.amounts[task][pe].instances for pe in pes), default=0)
-    sends = (departure.early.sends or 1) if departure.early and departure.early.all else 1
-    return start - (-elements // sends) - (-ordered // sends)
+    return start - (-elements // _count_sends(departure))
+
+
+def _find_task(facts: Facts, name: str) -> str:
+    """Return the task that sends what leaves last."""
+    return f"send_{name}" if f"send_{name}" in facts.amounts else f"early_send_{name}"
+
+
+def _count_sends(departure: Departure) -> int:
+    """Return in how many parts that leaves which the last task sends."""
+    early = departure.early
+    return (early.sends or 1) if early is not None and early.all else 1
 
 
 def _pass_on(facts: Facts, name: str, departure: Departure, in_turn: InTurn) -> float:

@@ -33,7 +33,7 @@ from stages.layer.cost.facts import (
     list_read,
     list_statements,
 )
-from stages.layer.cost.going import count_sent, find_leaving, find_sent_early
+from stages.layer.cost.going import count_sent, find_leaving, find_ordered, find_sent_early
 from stages.layer.cost.guess import DIGITS, TAKE
 from stages.layer.cost.moves import ON_ARRIVAL, find_relay, find_steps_end
 from stages.layer.cost.places import PE
@@ -55,7 +55,8 @@ class Timeline:
     """The times of some PEs: `free` is when each has done what was noted so far.
 
     `owed` is what it does besides until it is free, or while it waits: elements that streams take
-    the datapath for, tasks that end streams.
+    the datapath for, tasks that end streams. `ordered` are those of its cycles in which
+    departures are brought into order that have left since its last statement.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -63,6 +64,7 @@ class Timeline:
         self.facts, self.profile = facts, facts.profile
         self.free = dict.fromkeys(facts.places, 0.0)
         self.owed: dict[PE, float] = {}
+        self.ordered: dict[PE, int] = {}
         self.spent: dict[tuple[Why, PE], float] = {}
         self.here: dict[tuple[str, PE], float] = {}
         self.ran: dict[tuple[str, PE], float] = {}
@@ -92,6 +94,7 @@ class Timeline:
     def _advance(self, pe: PE, ready: float, work: float, why: Why) -> None:
         """Let a PE do what it owes, wait until something is ready, and then work."""
         owed = self.owed.pop(pe, 0.0)
+        self.ordered.pop(pe, None)
         waited = max(0.0, ready - self.free[pe] - owed)
         self.spent[why, pe] = self.spent.get((why, pe), 0.0) + waited
         self.spent["computes", pe] = self.spent.get(("computes", pe), 0.0) + owed + work
@@ -193,14 +196,22 @@ class Timeline:
             return
         pes = [pe for pe in self.facts.places if _is_in(chain, pe)]
         before = [self.away[other] for other in departure.waits if other in self.away]
-        start = max([*(self.free[pe] for pe in pes), *before], default=0.0)
-        self.away[name] = start + find_leaving(self.facts, name, pes)
-        for pe in pes:
-            moved = count_sent(self.facts, name, pe) * int(self.profile.shared_datapath)
-            self.owed[pe] = self.owed.get(pe, 0.0) + self.profile.dispatch + moved
+        begun = (self.free[pe] + self._send(name, pe) for pe in pes)
+        self.away[name] = max([*begun, *before], default=0.0) + find_leaving(self.facts, name, pes)
         if departure.feedback is not None:
             back = find_back(self.facts, departure.feedback) + self.profile.dispatch
             self.back[departure.feedback] = self.away[name] + back
+
+    def _send(self, name: str, pe: PE) -> int:
+        """Note what a PE sends, and return when it has that in order, once it is free.
+
+        It brings one departure into order after the other.
+        """
+        ordered = find_ordered(self.facts, name, pe)
+        self.ordered[pe] = self.ordered.get(pe, 0) + ordered
+        moved = count_sent(self.facts, name, pe) * int(self.profile.shared_datapath)
+        self.owed[pe] = self.owed.get(pe, 0.0) + self.profile.dispatch + ordered + moved
+        return self.ordered[pe]
 
     def _pass_on(self, name: str) -> float:
         """Return when the results have left that do so as they are computed."""
