@@ -7,7 +7,8 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.kernel.parts.evaluation import elements, evaluate
+from stages.kernel.parts.evaluation import evaluate
+from stages.reference.indexing import elements
 from stages.volumes.arrange import arranged
 from stages.volumes.domains import make_domains
 from stages.volumes.liveness import find_views, live_ranges, root

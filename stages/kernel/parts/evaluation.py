@@ -7,7 +7,6 @@ float32. Integers wrap. So it is with layers (design, Arithmetic).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import islpy as isl
 import numpy as np
@@ -15,21 +14,18 @@ import numpy as np
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import Expr
 from stages.machine.types import find_integers, is_integer
-from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PARAM
 from stages.poly.dependence import depends_on
 from stages.poly.extents import find_shape
-from stages.poly.function import find_function
 from stages.reference.accumulate import value
+from stages.reference.indexing import OUT, Values, elements, grid_of, move
 from stages.reference.strided import REDUCTIONS, Array, blocks, neutral
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import Operation, Program, Result
 
 IN = isl.dim_type.in_
-OUT = isl.dim_type.out
 BLOCK = 2**20
 """Instances, or elements, that are looked at at once."""
-Values = dict[str, Any]
 
 
 def evaluate(
@@ -71,20 +67,8 @@ def _evaluated(
     if operation.kind == "index":
         array[...] = np.arange(array.size)
     for copy in operation.copies:
-        _move(copy, array, found[copy.get_tuple_name(OUT) or ""], sizes)
+        move(copy, array, found[copy.get_tuple_name(OUT) or ""], sizes)
     return {name: array}
-
-
-def _move(copy: isl.Map, array: Array, operand: Array, sizes: Values) -> None:
-    """Put the elements of an operand where a map has them in `array`."""
-    for block in blocks(array.shape, ()):
-        grid = _grid(block)
-        where, inside = elements(copy, grid, sizes)
-        inside = np.broadcast_to(inside, tuple(map(len, block)))
-        here: Any = (..., *(slice(each.start, each.stop) for each in block))
-        part = array[here]
-        moved = operand[tuple(np.broadcast_to(w, inside.shape)[inside] for w in where)]
-        part[inside] = moved
 
 
 def _reduced(
@@ -101,7 +85,7 @@ def _reduced(
     expression = parse_expression(result.value)
     whole = find_integers(types[name] for name in (*operation.volumes, *operation.operands))
     for block in blocks(box, inner, BLOCK):
-        grid = _grid(block)
+        grid = grid_of(block)
         read = {
             label: _gathered(by, found, grid, sizes).astype(wide)
             for label, by in operation.reads.items()
@@ -149,40 +133,6 @@ def _start(
     if result.init is not None:
         return found[result.init].astype(wide)
     return np.full(shape, neutral(result.operator, wide), wide)
-
-
-def elements(
-    by: isl.Map, grid: Sequence[Array], sizes: Values
-) -> tuple[list[Array], Array]:
-    """Return the element that a function gives for every point of a grid, and where it has one.
-
-    One array per dimension of the element; each broadcasts to the grid.
-    """
-    names = [f"index{k}" for k in range(len(grid))]
-    tuple_ = f"{by.get_tuple_name(IN) or ''}[{', '.join(names)}]"
-    bound = by.reverse().bind_range(isl.MultiId(f"[{', '.join(names)}] -> {{ {tuple_} }}"))
-    values = {**dict(zip(names, grid, strict=True)), **sizes}
-    function = find_function(bound)
-    where = [_at(function.get_at(k), values) for k in range(function.dim(OUT))]
-    context = bound.params().drop_unused_params()
-    return where, evaluate_set(context, _used(context, values))
-
-
-def _at(function: isl.PwAff, values: Values) -> Array:
-    plain = function.drop_unused_params()
-    found, _ = evaluate_pw_aff(plain, _used(plain, values))
-    return found
-
-
-def _used(thing: Any, values: Values) -> Values:
-    """Return the values of the symbolic constants that occur."""
-    names = [thing.get_dim_name(PARAM, k) for k in range(thing.dim(PARAM))]
-    return {name: values[name] for name in names}
-
-
-def _grid(block: Sequence[range]) -> list[Array]:
-    """Return an array per dimension, which broadcast to the block."""
-    return list(np.ix_(*(np.arange(each.start, each.stop) for each in block)))
 
 
 def extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
