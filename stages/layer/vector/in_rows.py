@@ -12,7 +12,7 @@ from stages.layer.vector.boxed import boxed
 from stages.layer.vector.candidate import Candidate, NotPossibleError
 from stages.layer.vector.operands import in_memory
 from stages.layer.vector.situation import Situation
-from stages.poly.split import find_periods, split
+from stages.poly.periods import find_periods, split
 
 MOST_TRIED = 8
 """So many ways to take dimensions apart are tried."""

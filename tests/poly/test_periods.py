@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 
 from stages.poly.linear import linear_form
-from stages.poly.split import find_periods, split
+from stages.poly.periods import find_periods, split
 
 WHOLE = isl.Set("[p] -> { : 0 <= p <= 3 }")
 
