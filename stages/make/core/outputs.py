@@ -82,7 +82,7 @@ def stale_names(
     patterns = [name for name in declared if is_pattern(name)]
     found = [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
     if any(pattern.startswith("build/parts/") for pattern in patterns):
-        from stages.make.core.kernel import old_names
+        from stages.make.core.written import old_names
 
         found += old_names(folder)
     if PLACEMENT in declared and not folder.is_searched:

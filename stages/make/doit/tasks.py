@@ -207,7 +207,7 @@ def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -
 
 def remove_parts(folder: LayerFolder, dryrun: bool) -> None:
     """Remove what stages wrote to `build/` for the parts of a kernel, old ones included."""
-    from stages.make.core.kernel import names_of_parts
+    from stages.make.core.written import names_of_parts
 
     _remove(folder, names_of_parts(folder), dryrun)
 
