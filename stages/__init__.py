@@ -22,6 +22,9 @@ NETWORK: tuple[str, ...] = network.PIPELINE
 GRAPH: tuple[str, ...] = (*network.OF_GRAPHS, *volumes.PIPELINE)
 """The stages of a folder with the graph of a framework."""
 
+GRAPH_PARTS: tuple[str, ...] = network.PARTS
+"""Further stages of one: the last after all of its parts."""
+
 KERNEL: tuple[str, ...] = (*kernel.PIPELINE, *volumes.PIPELINE)
 """The stages of a kernel folder, which holds a `.mlir`."""
 

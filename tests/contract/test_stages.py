@@ -8,6 +8,8 @@ import pytest
 
 from stages import (
     ANALYSES,
+    GRAPH,
+    GRAPH_PARTS,
     KERNEL,
     NETWORK,
     PIPELINE,
@@ -24,7 +26,8 @@ HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
     r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|npy|json|c)\b|\*\.\w+|[\w*/]*inputs/\*"
 )
-ALL = tuple(dict.fromkeys(SEARCHED + NETWORK + KERNEL + TILES + ANALYSES + PROGRAM))
+OF_FOLDERS = (SEARCHED, NETWORK, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALYSES, PROGRAM)
+ALL = tuple(dict.fromkeys(stage for stages in OF_FOLDERS for stage in stages))
 stages = pytest.mark.parametrize("stage", ALL)
 
 

@@ -54,11 +54,15 @@ def network_of(folder: LayerFolder) -> LayerFolder:
 
 def with_parts(folder: LayerFolder) -> LayerFolder:
     """Return a folder, with the parts of its result if it is a kernel folder that has some, or with
-    slots if its layer.yaml leaves something open."""
+    slots if its layer.yaml leaves something open; the folder of a graph has its parts, too."""
     if folder.stages == KERNEL_STAGES and (folder.path / KERNEL).is_file():
         from stages.make.core.kernel import open_kernel
 
         return open_kernel(folder)
+    if folder.stages == GRAPH_STAGES:
+        from stages.make.core.framework import open_graph
+
+        return open_graph(folder)
     return with_slots(folder) if folder.stages == PIPELINE else folder
 
 

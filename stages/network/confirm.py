@@ -1,0 +1,189 @@
+"""Put the results of the parts of a network from a graph together, and compare the whole.
+
+Paper    V Sec. 6
+Reads    *.onnx, network.yaml, names.yaml, operations.yaml, volumes.isl, parts.yaml, inputs/*,
+         build/weights/*.npy, */inputs/*, */build/results.json, */build/outputs/*.npy
+Writes   build/results.json, build/outputs/*.npy
+Assumes  every part was simulated with what NumPy gives it (supply).
+Ensures  the same inputs give the same bytes. What crosses is compared with what the part before
+         gave, and the outputs with those of the framework's reference, from the graph itself.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+import numpy as np
+
+from stages.kernel.parts.evaluation import extents
+from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.layer_yaml import Data
+from stages.network.parts.fed import make_inputs, pass_on, take
+from stages.reference.data import find_origins
+from stages.reference.strided import Array
+from stages.reference.whole import describe_parts, find_largest_error, is_close, is_same
+from stages.volumes.domains import make_domains
+from stages.volumes.operation import Program, read_program
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = (
+    "*.onnx",
+    "network.yaml",
+    "names.yaml",
+    "operations.yaml",
+    "volumes.isl",
+    "parts.yaml",
+    "inputs/*",
+    "build/weights/*.npy",
+    "*/inputs/*",
+    "*/build/results.json",
+    "*/build/outputs/*.npy",
+)
+WRITES = ("build/results.json", "build/outputs/*.npy")
+RELATIVE = {"float32": 1e-3, "float16": 2.0**-6}
+"""By how much of itself a value may differ from the reference's, by the type of the network."""
+
+ABSOLUTE = {"float32": 1e-5, "float16": 2.0**-6}
+"""And by how much of the largest one."""
+
+LANE = "1 port, west to east"
+Description = dict[str, typing.Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole:
+    """What is known of a network.
+
+    `names` and `parts` are those of names.yaml and parts.yaml, `made` its inputs, and `found` what
+    each part gave: its build/results.json.
+    """
+
+    given: Graph
+    program: Program
+    volumes: isl.UnionSet
+    names: Description
+    parts: Description
+    made: dict[str, Array]
+    found: Description
+
+    @property
+    def exact(self) -> bool:
+        """Whether no order of sums makes a difference in any part."""
+        return all(each["exact"] for each in self._checks())
+
+    @property
+    def right(self) -> bool:
+        """Whether each part gives what it has to."""
+        return all(each["right"] for each in self._checks())
+
+    def _checks(self) -> Iterator[Description]:
+        return (each for part in self.found.values() for each in part["check"].values())
+
+    def check(self, value: Array, expected: Array) -> Description:
+        """Compare values: bit for bit where all is exact, else within what rounding may do."""
+        by = RELATIVE[self.given.type], ABSOLUTE[self.given.type]
+        same = is_same(value, expected) if self.exact else is_close(value, expected, *by)
+        return {
+            "exact": self.exact, "right": self.right and same,
+            "max_abs_error": find_largest_error(value, expected),
+        }
+
+
+def run(inputs: Inputs) -> dict[str, str | bytes]:
+    """Return build/results.json of the network, and its outputs."""
+    whole = _read(inputs)
+    values, expected = _values(inputs, whole), _reference(inputs, whole)
+    outputs = {own: values[own] for own in expected}
+    files = inputs.names("inputs/*.npy")
+    results = {
+        "parts": describe_parts(whole.found, {n: p["lair"] for n, p in whole.parts.items()}),
+        "crossings": dict(_crossings(inputs, whole, values)),
+        "one_after_another": {v: _longest(whole, v) for v in ("simd", "loops")},
+        "data": find_origins(whole.given.data or Data(), whole.made, files),
+        "against": "onnx.reference",
+        "check": {own: whole.check(values[own], each) for own, each in expected.items()},
+    }
+    return {
+        "build/results.json": json.dumps(results, indent=2) + "\n",
+        **{f"build/outputs/{own}.npy": _npy(value) for own, value in outputs.items()},
+    }
+
+
+def _read(inputs: Inputs) -> _Whole:
+    given = load_graph(map(inputs.source, inputs.names("network.yaml")))
+    program, names = read_program(inputs.yaml("operations.yaml")), inputs.yaml("names.yaml")
+    volumes, parts = inputs.objects("volumes.isl")["volumes"], inputs.yaml("parts.yaml")
+    data = given.data or Data()
+    return _Whole(
+        given=given, program=program, volumes=volumes, names=names, parts=parts,
+        made=make_inputs(program, volumes, names["weights"], data, inputs.arrays()),
+        found={n: json.loads(inputs.part(n).text("build/results.json")) for n in parts},
+    )
+
+
+def _values(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
+    """Return the volumes that parts gave, and what copies make of them."""
+    weights = {n: inputs.array(f"build/weights/{n}.npy") for n in whole.names["weights"]}
+    results = {
+        each["output"]: inputs.part(name).array("build/outputs/y.npy")
+        for name, each in whole.parts.items()
+    }
+    return pass_on(whole.program, whole.volumes, {**whole.made, **weights}, results)
+
+
+def _reference(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
+    """Return the outputs by our names, as the reference of the framework computes them."""
+    from stages.network.onnx.model import load_model
+    from stages.network.onnx.running import run_reference
+
+    name = whole.given.choose(inputs.names("*.onnx"), inputs.folder)
+    file = inputs.shown(name)
+    model = load_model(inputs.content(name), file, whole.given.sizes)
+    given = {theirs: whole.made[own] for theirs, own in whole.names["inputs"].items()}
+    found = run_reference(model, given, file)
+    return {
+        own: found[theirs].reshape(_shape(whole, own))
+        for theirs, own in whole.names["outputs"].items()
+    }
+
+
+def _shape(whole: _Whole, volume: str) -> tuple[int, ...]:
+    return extents(make_domains(whole.volumes)[volume], {})
+
+
+def _crossings(
+    inputs: Inputs, whole: _Whole, values: dict[str, Array]
+) -> Iterator[tuple[str, Description]]:
+    """Yield what crosses to each part, and whether it is what the part was simulated with."""
+    for name, each in whole.parts.items():
+        taken = take(each, values)
+        for tensor, arrival in each["arrives"].items():
+            fed = inputs.part(name).array(f"inputs/{tensor}.npy")
+            check = whole.check(taken[tensor], fed)
+            yield f"{name}.{tensor}", {"is": list(arrival["from"]), "by": LANE, **check}
+
+
+def _longest(whole: _Whole, variant: str) -> int:
+    """Return the cycles until the last part ends, if each starts when those before it have ended.
+
+    The way from part to part is not counted.
+    """
+    end: dict[str, int] = {}
+    for name, each in whole.parts.items():
+        sources = [s.partition(".")[0] for a in each["arrives"].values() for s in a["from"]]
+        before = [end[source] for source in sources if source in end]
+        end[name] = max(before, default=0) + whole.found[name]["cycles"][variant]
+    return max(end.values())
+
+
+def _npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()

@@ -1,0 +1,179 @@
+"""A part as a layer: its LAIR, the slices that its tensors are, and what crosses to it.
+
+Tensors have the same names in all parts, so that those which compute alike are one text: `x`, `x1`,
+... arrive, `w`, `w1`, ... are weights, and `y` is the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+
+from stages.kernel.parts.cutting import list_regions
+from stages.kernel.parts.matching import NoSliceError, Slice
+from stages.kernel.parts.reached import find_constants
+from stages.kernel.parts.tile_layers import write_lair
+from stages.kernel.parts.tiling import Tile, tile
+from stages.lair.names import make_plain_name
+from stages.network.parts.grouping import Group
+from stages.network.parts.resolving import trace
+from stages.poly.extents import find_shape
+from stages.poly.text import spell_object
+from stages.volumes.operation import Program
+
+IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+RESULT = "y"
+Described = dict[str, Any]
+
+
+class NoPartError(Exception):
+    """A part that cannot be a layer: `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is known of a network: its operations, the domains of volumes, weights, and parts.
+
+    `parts` has the part of each volume that is the result of one.
+    """
+
+    program: Program
+    volumes: Mapping[str, isl.Set]
+    weights: Collection[str]
+    parts: Mapping[str, str]
+
+
+def describe(group: Group, around: Around) -> Described:
+    """Return what parts.yaml says of a part. Raises NoPartError."""
+    domain = around.volumes[group.result]
+    (region,) = list_regions(domain, find_shape(domain))
+    try:
+        found = tile(region, group.result, group.operations)
+    except NoSliceError as error:
+        reason = f"what it needs of a tensor is no slice: {error.map}"
+        raise NoPartError(reason) from None
+    sources = {name: _sources(name, slice_, around) for name, slice_ in found.inputs.items()}
+    names = _names(found, group, {n for n, each in sources.items() if _is_weight(each, around)})
+    return {
+        "why": group.why,
+        "operations": [each.name for each in group.operations],
+        "output": group.result,
+        "inputs": {names[name]: _slice(slice_) for name, slice_ in found.inputs.items()},
+        "arrives": {
+            names[name]: _arrival(names[name], each, found.inputs[name], around)
+            for name, each in sources.items() if not _is_weight(each, around)
+        },
+        "leaves": str(_in_order(_result(group, around))),
+        "lair": write_lair(found, "part", names, around.program.types),
+    }
+
+
+def _sources(name: str, slice_: Slice, around: Around) -> dict[str, isl.Map]:
+    """Return { name[l] -> v[e] } by volumes that are no copies, of a slice that is called so."""
+    at = slice_.at().domain_factor_range().set_tuple_name(IN, name)
+    return trace(at, around.program)
+
+
+def _is_weight(sources: Mapping[str, isl.Map], around: Around) -> bool:
+    """Return whether all of a tensor is known."""
+    numbers = find_constants(around.program)
+    return all(name in around.weights or name in numbers for name in sources)
+
+
+def _names(found: Tile, group: Group, weights: Collection[str]) -> dict[str, str]:
+    """Return what a part calls its tensors."""
+    names: dict[str, str] = {}
+    sources = {each.name: each.source for each in group.operations}
+    for name in found.inputs:
+        stem = "w" if name in weights else "x"
+        count = sum(each.startswith(stem) for each in names.values())
+        names[name] = f"{stem}{count or ''}"
+    for n, name in enumerate(found.computed):
+        source = make_plain_name(sources.get(name, "again").lower())
+        names[name] = RESULT if name == group.result else f"{source}_{n}"
+    return names
+
+
+def _arrival(
+    called: str, sources: Mapping[str, isl.Map], slice_: Slice, around: Around
+) -> Described:
+    """Return how a tensor comes: in which order, from where, and what does not come.
+
+    Raises NoPartError for what has several values that do not come, or holds weights.
+    """
+    numbers = find_constants(around.program)
+    known = sorted({numbers[name] for name in sources if name in numbers})
+    moving = {name: each for name, each in sources.items() if name not in numbers}
+    inside = [name for name in moving if name in around.weights]
+    if inside or len(known) > 1:
+        what = f"the weight {inside[0]}" if inside else " and ".join(map(str, known))
+        raise NoPartError(f"{slice_.volume} is put together of what is computed, and {what}")
+    maps = {name: each.set_tuple_name(IN, called) for name, each in moving.items()}
+    found: Described = {
+        "order": str(_order(list(maps.values()))),
+        "from": {_end(name, around): spell_object(each) for name, each in maps.items()},
+    }
+    return {**found, "otherwise": known[0]} if known else found
+
+
+def _end(volume: str, around: Around) -> str:
+    """Return what a volume is to a user: the result of a part, or an input of the network."""
+    return f"{around.parts[volume]}.{RESULT}" if volume in around.parts else volume
+
+
+def _order(maps: list[isl.Map]) -> isl.Map:
+    """Return { x[e] -> [i, ...] }, the order in which a tensor comes over one lane.
+
+    That is its own, row by row, or that of its source, where this is another one.
+    """
+    every = maps[0].domain()
+    for each in maps[1:]:
+        every = every.union(each.domain())
+    if len(maps) == 1 and not _is_ordered(maps[0]):
+        return _without_single(maps[0].reset_tuple_id(OUT))
+    return _in_order(every.coalesce())
+
+
+def _is_ordered(moved: isl.Map) -> bool:
+    """Return whether a function does not change the order of any two elements."""
+    later = isl.Map.lex_lt(moved.domain().get_space().reset_tuple_id(SET))
+    pairs = later.intersect_domain(moved.domain().reset_tuple_id())
+    image = pairs.apply_domain(_plain(moved)).apply_range(_plain(moved))
+    return image.is_subset(isl.Map.lex_lt(image.range().get_space()))
+
+
+def _plain(relation: isl.Map) -> isl.Map:
+    return relation.reset_tuple_id(IN).reset_tuple_id(OUT)
+
+
+def _in_order(elements: isl.Set) -> isl.Map:
+    """Return { x[e] -> [e] }, without the dimensions of one element."""
+    same = isl.Map.identity(elements.get_space().map_from_set()).intersect_domain(elements)
+    return _without_single(same.reset_tuple_id(OUT))
+
+
+def _without_single(order: isl.Map) -> isl.Map:
+    """Return an order without the dimensions of which there is one value; one at least is left."""
+    for k in reversed(range(order.dim(OUT))):
+        least, most = order.range().dim_min_val(k), order.range().dim_max_val(k)
+        if least.eq(most) and order.dim(OUT) > 1:
+            order = order.project_out(OUT, k, 1)
+    return order
+
+
+def _result(group: Group, around: Around) -> isl.Set:
+    return around.volumes[group.result].set_tuple_name(RESULT)
+
+
+def _slice(found: Slice) -> Described:
+    return {
+        "volume": found.volume, "offset": str(found.offset),
+        "stride": list(found.stride), "size": list(found.size),
+    }

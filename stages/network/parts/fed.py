@@ -1,0 +1,82 @@
+"""The values of a network: what is given to it, what it gives, and what its parts take.
+
+Source   F Def. 4.10: volumes are what operations give; `evaluate` says how each is rounded
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import islpy as isl
+
+from stages.diagnose import Source, Span
+from stages.kernel.parts.evaluation import evaluate, extents
+from stages.kernel.parts.pasting import where
+from stages.lair.layer import Layer, Tensor
+from stages.mapping.layer_yaml import Data
+from stages.reference.data import generate, read_inputs
+from stages.reference.strided import Array
+from stages.volumes.domains import make_domains
+from stages.volumes.operation import Operation, Program
+
+NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
+
+
+def make_inputs(
+    program: Program, volumes: isl.UnionSet, weights: Collection[str], data: Data,
+    given: Mapping[str, Array],
+) -> dict[str, Array]:
+    """Return the inputs of a network, in their types and shapes: given, or made as `data` says.
+
+    Raises UserErrors for a file that is no such input.
+    """
+    domains = make_domains(volumes)
+    tensors = tuple(
+        Tensor(name=each.name, type=program.types[each.name], span=NOWHERE,
+               shape=extents(domains[each.name], {}))
+        for each in program.operations if each.kind == "input" and each.name not in weights
+    )
+    layer = Layer(name=program.name, inputs=tensors, outputs=(), statements=())
+    made, _ = generate(layer, data.seed, data.kind, data.density, ())
+    read = {name: values[0] for name, values in read_inputs(dict(given), layer).items()}
+    return {**made[0], **read}
+
+
+def take(described: Mapping[str, Any], values: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the tensors that a part takes, of the values of all volumes."""
+    return {
+        tensor: values[slice_["volume"]][where(slice_, [0] * _rank(slice_["offset"]))]
+        for tensor, slice_ in described["inputs"].items()
+    }
+
+
+def _rank(offset: str) -> int:
+    return int(isl.MultiAff(offset).dim(isl.dim_type.in_))
+
+
+def pass_on(
+    program: Program, volumes: isl.UnionSet, inputs: Mapping[str, Array],
+    results: Mapping[str, Array],
+) -> dict[str, Array]:
+    """Return all volumes where parts gave these `results`: other computations are left out."""
+    kept = [each for each in program.operations if _is_known(each, results)]
+    names = {each.name for each in kept}
+    kept = [each for each in kept if set(each.operands) <= names or each.name in results]
+    stubs = [_stub(each) if each.name in results else each for each in kept]
+    return evaluate(_with(program, stubs), volumes, {**inputs, **results})
+
+
+def _is_known(operation: Operation, results: Mapping[str, Array]) -> bool:
+    return operation.kind != "compute" or operation.name in results
+
+
+def _stub(operation: Operation) -> Operation:
+    return Operation(
+        name=operation.name, kind="input", source=operation.source, line=operation.line
+    )
+
+
+def _with(program: Program, operations: Sequence[Operation]) -> Program:
+    return replace(program, operations=tuple(operations))
