@@ -22,7 +22,7 @@ from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from stages.layer.texts.candidates import Slot, read_candidates, write_slots
 from stages.layer.unsettled import Looked, nothing_to_try, nothing_works
 from stages.mapping.machine import read_machine
-from stages.mapping.refused import why_refused
+from stages.mapping.refused import find_error, why_refused
 from stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:
@@ -85,13 +85,16 @@ def _rank(slot: Slot, goal: layer_yaml.Goal) -> tuple[int, ...]:
 
 def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked:
     """Return what the stages say of the candidate in a slot, and whether the machine has room."""
-    if (why := why_refused(slot.text("simd.yaml"))) is not None:
-        return Looked(slot=Slot(refused=why))
+    text = slot.text("simd.yaml")
+    if (why := why_refused(text)) is not None:
+        written = {name: inputs.source(name) for name in ("layer.yaml", *inputs.names("*.lair"))}
+        return Looked(slot=Slot(refused=why), error=find_error(text, written))
     try:
         with limit_operations(MOST_OPERATIONS):
             return _measure(slot, inputs, profile)
     except (UserError, UserErrors) as error:
-        return Looked(slot=Slot(refused=f"render: {_said(error)}"))
+        first = error.errors[0] if isinstance(error, UserErrors) else error
+        return Looked(slot=Slot(refused=f"render: {first.message}"), error=first)
     except TooManyOperations as error:
         return Looked(slot=Slot(refused=f"render: {error}"))
     except OSError:
@@ -119,7 +122,3 @@ def _measure(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked
     found = predict(read)
     memory = max(program.data + program.code for program in programs)
     return Looked(slot=Slot(cycles=found.cycles, area=found.area, memory=memory))
-
-
-def _said(error: UserError | UserErrors) -> str:
-    return error.errors[0].message if isinstance(error, UserErrors) else error.message

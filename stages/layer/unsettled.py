@@ -24,10 +24,14 @@ MOST_TOLD = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What the stages say of the candidate in a slot; `lacks`, if all but memory is there."""
+    """What the stages say of the candidate in a slot.
+
+    `lacks`, if all but memory is there; `error` is one in a file that a user wrote.
+    """
 
     slot: Slot
     lacks: Shortage | None = None
+    error: UserError | None = None
 
 
 def nothing_to_try(candidates: Sequence[Candidate], mapping: layer_yaml.Mapping) -> UserError:
@@ -51,8 +55,12 @@ def nothing_works(
 ) -> UserError:
     """Return the error where the stages refuse what was tried in all slots.
 
-    The nearest one is that which needs least memory; where memory is not the matter, the first.
+    What all of them meet at one place of a file is told there. Else the nearest one is that which
+    needs least memory; where memory is not the matter, the first.
     """
+    common = _find_common([each.error for each in looked.values()])
+    if common is not None:
+        return common
     span = mapping.key_span("placement" if mapping.placement else "target")
     lacking = {n: each.lacks for n, each in looked.items() if each.lacks is not None}
     tried = f"none of the {len(looked)} placements that were tried works"
@@ -69,6 +77,18 @@ def nothing_works(
         f"it is {_placement_of(next(iter(looked)), candidates)}{also}; "
         + ("give a placement, or a larger target" if reasons else "so it is with all others"),
     )
+
+
+def _find_common(errors: Sequence[UserError | None]) -> UserError | None:
+    """Return the error at a place that candidates have in common; None if one has another."""
+    first = errors[0]
+    if first is None or first.span is None:
+        return None
+    if any(e is None or (e.message, e.span) != (first.message, first.span) for e in errors):
+        return None
+    also = f"it is so with all {len(errors)} placements that were tried" if errors[1:] else None
+    hint = "; ".join(filter(None, (first.hint, also)))
+    return UserError(first.message, first.span, hint or None)
 
 
 def _placement_of(name: str, candidates: Sequence[Candidate]) -> str | None:

@@ -191,6 +191,14 @@ class Running(Strict):
             raise PydanticCustomError("form", " says not where instances run", {"hint": hint})
         return text
 
+    @field_validator("search", mode="before")
+    @classmethod
+    def _check_search(cls, names: Any) -> Any:
+        if not isinstance(names, list):
+            hint = "it is names of statements, `[a, b]`; `placement: search` finds places for all"
+            raise PydanticCustomError("form", " must be a list", {"hint": hint})
+        return names
+
 
 class Mapping(Running, File):
     """A layer.yaml. `invocations` is how many times in a row the layer runs.

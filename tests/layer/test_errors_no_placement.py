@@ -74,6 +74,18 @@ hint: the target is PE[0:1, 0:2]; external PEs stand one step outside it
 """
 
 
+def test_what_all_candidates_meet_is_told_at_its_place(layer: Any) -> None:
+    layer.edit("layer.yaml", f"placement: {PLACED}\n", "")
+    layer.edit("layer.yaml", "tensors", 'schedule: "{ ff[i, j] -> [j] : i > 1 }"\ntensors')
+    assert layer.error() == """\
+layer.yaml:3:12: error: schedule gives no time to ff[0, 0]
+  schedule: "{ ff[i, j] -> [j] : i > 1 }"
+             ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: give a time to every instance of a statement, or to none; it is so with all 8 placements \
+that were tried
+"""
+
+
 GRAPH = """lair a<T=float16>(N): T x[N] -> T y[N] { all (i) in (N) y[i] = x[i] * 2 }
 lair b<T=float16>(N): T x[N] -> T y[N] { all (k) in (N) y[k] = x[k] + 1 }
 graph g<T=float16>(N): T x[N] -> T z[N] { y = a<T>(N)(x) z = b<T>(N)(y) }
@@ -101,6 +113,14 @@ layer.yaml:4:1: error: search names statements, and placement says of no other o
   search: [a]
   ^^^^^^
 hint: leave `search` out to find places for all, or give a placement for the others
+""",
+    ),
+    "no_list": (
+        "search: true", """\
+layer.yaml:3:9: error: search must be a list
+  search: true
+          ^^^^
+hint: it is names of statements, `[a, b]`; `placement: search` finds places for all
 """,
     ),
     "misspelt": (

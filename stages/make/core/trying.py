@@ -5,12 +5,14 @@ A text that says why stands in the place of what the stage would write, and of a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from stages.diagnose import UserError, UserErrors, headline
 from stages.make.core.declare import declaration, is_text
 from stages.make.core.faults import perform_in
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.store.folders import LAYER, LayerFolder, names_meant
-from stages.mapping.refused import REFUSED, refusal, why_refused
+from stages.mapping.refused import REFUSED, refusal, refusal_in, why_refused
 
 
 def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
@@ -19,7 +21,8 @@ def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, b
     Where it refuses what is tried, or an earlier stage did, each says so instead.
     """
     declared = declaration(stage)
-    names = (n for n in names_meant(folder, declared.reads) if is_text(n) and n != LAYER)
+    given = names_meant(folder, declared.reads)
+    names = (n for n in given if is_text(n) and n != LAYER)
     refused = next((text for text in map(inputs.text, names) if why_refused(text)), None)
     if refused is None:
         try:
@@ -27,7 +30,7 @@ def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, b
         except OSError:
             raise
         except Exception as error:  # a bug of ours is no reason not to take another candidate
-            refused = refusal(f"{stage}: {_said(error)}")
+            refused = _refusal(stage, error, {inputs.shown(n): n for n in given if _is_written(n)})
     return {name: refused.encode() for name in declared.writes}
 
 
@@ -36,8 +39,20 @@ def is_refused(contents: dict[str, bytes]) -> bool:
     return all(content.startswith(REFUSED.encode()) for content in contents.values())
 
 
-def _said(error: Exception) -> str:
-    """Return what is wrong in one line, without the places of files: a slot has none of its own."""
-    errors = error.errors if isinstance(error, UserErrors) else [error]
-    first = errors[0]
-    return first.message if isinstance(first, UserError) else headline(first)
+def _is_written(name: str) -> bool:
+    """Return whether a user writes the file of this name that a slot reads."""
+    return name == LAYER or name.endswith(".lair")
+
+
+def _refusal(stage: str, error: Exception, written: Mapping[str, str]) -> str:
+    """Return the text that says what is wrong first, with its place in a file that users wrote.
+
+    `written` has these by their paths; other files are of the slot, which is nobody's.
+    """
+    first = error.errors[0] if isinstance(error, UserErrors) else error
+    if not isinstance(first, UserError):
+        return refusal(f"{stage}: {headline(first)}")
+    file = written.get(first.span.source.path) if first.span is not None else None
+    if file is None:
+        return refusal(f"{stage}: {first.message}")
+    return refusal_in(stage, first, file)
