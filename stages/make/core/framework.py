@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stages.diagnose import headline
-from stages.make.core.plans import kept_plan
+from stages.make.core.plans import UnknownPlanError, kept_plan
 from stages.make.core.written import Plan, is_plan, with_written_parts
 from stages.make.store.folders import NETWORK, ONNX, LayerFolder, files_in
 
@@ -19,13 +19,15 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
     """Return the folder of a graph with the parts that it is split into.
 
     Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
-    build, with a traceback of a bug.
+    build, with a traceback of a bug. So is one that was never built, where no stage may run.
     """
     from stages import GRAPH, GRAPH_PARTS
 
     stages = GRAPH + GRAPH_PARTS
     try:
         plan = read_plan(folder)
+    except UnknownPlanError:
+        return replace(folder, stages=stages, unread="a build finds out which these are")
     except Exception as error:  # a stage fails with it again
         return replace(folder, stages=stages, unread=headline(error))
     return with_written_parts(folder, plan, stages, "supply", folder.path / NETWORK)
@@ -40,7 +42,8 @@ def read_plan(folder: LayerFolder) -> Plan:
 
     names = sorted(n for n in files_in(folder.path) if n == NETWORK or n.endswith(ONNX))
     found: Plan = kept_plan(
-        folder, names, GRAPH + GRAPH_PARTS, is_plan, functools.partial(_plan, folder)
+        folder, names, GRAPH + GRAPH_PARTS, is_plan, functools.partial(_plan, folder),
+        is_long=True,
     )
     return found
 

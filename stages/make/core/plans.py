@@ -16,24 +16,44 @@ from stages.make.store.given import content_of
 from stages.make.store.state import state_of
 
 KIND = "plans"
+_MAY_RUN = [True]
+
+
+class UnknownPlanError(Exception):
+    """What follows from the files of a folder is not kept, and stages must run to find out."""
+
+
+def let_plan(may_run: bool) -> None:
+    """Note whether this process may run stages: else no plan is made that takes long."""
+    _MAY_RUN[:] = [may_run]
 
 
 def kept_plan(
     folder: LayerFolder, names: Iterable[str], stages: Sequence[str],
-    is_plan: Callable[[Any], bool], make: Callable[[], Any],
+    is_plan: Callable[[Any], bool], make: Callable[[], Any], is_long: bool = False,
 ) -> Any:
     """Return what `make` does, unless it is kept for the same code of stages and the same files.
 
     What is kept is believed if it `is_plan`. Raises what `make` does, and UserError for a file of
-    these names that cannot be read.
+    these names that cannot be read. Of one that `is_long` in the making, where no stage may run,
+    the last one is returned, or UnknownPlanError raised.
     """
     state, digest = state_of(folder.home / STATE), _digest(folder, names, stages)
     kept = state.get(KIND, folder.name)
     if isinstance(kept, list) and kept[:1] == [digest] and is_plan(kept[1]):
         return kept[1]
+    if is_long and not _MAY_RUN[0]:
+        return _last(kept, is_plan)
     plan = make()
     state.keep(KIND, {folder.name: (digest, plan)})
     return plan
+
+
+def _last(kept: Any, is_plan: Callable[[Any], bool]) -> Any:
+    """Return a plan that was kept for other files or other code. Raises UnknownPlanError."""
+    if isinstance(kept, list) and is_plan(kept[1]):
+        return kept[1]
+    raise UnknownPlanError
 
 
 def _digest(folder: LayerFolder, names: Iterable[str], stages: Sequence[str]) -> str:

@@ -44,6 +44,8 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
     """
 
     needs_dodo = True
+    runs_stages = False
+    """Whether it may run stages to find out what it is asked."""
 
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
         open_streams()
@@ -52,7 +54,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         self.cmds = cmds
         self._kwargs = kwargs
         self._seen: list[LayerFolder] = []
-        self.session = begin_command(task_loader, cmds, self.bin_name)
+        self.session = begin_command(task_loader, cmds, self.bin_name, self.runs_stages)
 
     @abstractmethod
     def act(self, options: Options, words: list[str]) -> int:

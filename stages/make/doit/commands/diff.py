@@ -41,6 +41,7 @@ class Diff(LayerCommand):
     """Compare what the stages wrote with what they wrote at another time."""
 
     name = "diff"
+    runs_stages = True
     doc_purpose = "compare what the stages wrote, as sets, with a git revision or an earlier build"
     doc_usage = "[TASK ...] [REV] [STAGE] [--build N] [--with LAYER]"
     doc_description = (

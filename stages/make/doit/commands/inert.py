@@ -33,6 +33,7 @@ from doit.plugin import PluginEntry
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.layers import layers_at
 from stages.make.core.nearest import nearest_task
+from stages.make.core.plans import let_plan
 from stages.make.doit.database import open_database
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
@@ -56,12 +57,13 @@ def option(long: str, says: str, default: Any = False, short: str = "", name: st
 EVERYTHING = option("everything", "print every task, however many there are", short="v")
 
 
-def begin_command(loader: Any, cmds: Any, program: str) -> Session:
+def begin_command(loader: Any, cmds: Any, program: str, runs_stages: bool = False) -> Session:
     """Return the session of a command, for which tasks may be called like those that we add."""
     session = Session(
         program="doit" if program in MODULE else program, commands=list(cmds or ())
     )
     watch_loading(loader, session)
+    let_plan(runs_stages)
     ours = our_commands(cmds or {})
     loader.cmd_names = [name for name in loader.cmd_names if name not in ours]
     return session
@@ -112,9 +114,13 @@ class NotFound(InvalidCommand):  # type: ignore[misc]
 class Inert(DoitCmdBase):  # type: ignore[misc]
     """What a command of doit needs to let tasks be called like our commands."""
 
+    runs_stages = False
+    """Whether it may run stages."""
+
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
         open_streams()
-        self.session = begin_command(task_loader, cmds, kwargs.get("bin_name", "doit"))
+        program = kwargs.get("bin_name", "doit")
+        self.session = begin_command(task_loader, cmds, program, self.runs_stages)
         super().__init__(task_loader=task_loader, cmds=cmds, **kwargs)
 
     def get_backends(self) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
     """Run tasks; where the dodo file is not ours this is what doit does."""
 
     name = "run"
+    runs_stages = True
     cmd_options = (*(o for o in DoitRun.cmd_options if o["name"] != "num_process"), *OWN)
 
     @property

@@ -42,6 +42,7 @@ class Watch(Inert):
     """Build tasks again whenever what they read changes."""
 
     name = "watch"
+    runs_stages = True
     doc_purpose = "build, and build again whenever a file that is read changes"
     doc_usage = "[TASK ...]"
     doc_description = (
