@@ -53,8 +53,8 @@ class Graph(File):
     `graph` is the file: by default the only one. `type` is that of all its values, and `sizes` has
     those that it leaves open, by their names. No part is larger than `target`, which says so of the
     PEs that it takes, adapters included; of placements the one is taken that `goal` wants. With
-    `data` inputs and weights are made, as those of a layer are; else weights are those of the
-    graph. `parts` has what is said of some of them, by their names.
+    `data` inputs are made as those of a layer are, and weights too where these are integers; else
+    weights are those of the graph. `parts` has what is said of some of them, by their names.
     """
 
     NAME = NAME
@@ -67,6 +67,16 @@ class Graph(File):
     goal: Goal = "cycles"
     data: Data | None = None
     parts: dict[str, Part] = {}
+
+    @property
+    def values(self) -> Data:
+        """How inputs are made that nobody gives."""
+        return self.data or Data()
+
+    @property
+    def replaces_weights(self) -> bool:
+        """Whether weights are made too: small integers, so that nothing is rounded."""
+        return self.data is not None and self.data.kind == "integers"
 
     def choose(self, names: Sequence[str], folder: str) -> str:
         """Return which of the graphs in a folder is meant. Raises UserError."""

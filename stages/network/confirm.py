@@ -22,7 +22,6 @@ import numpy as np
 
 from stages.kernel.parts.evaluation import extents
 from stages.mapping.graph_yaml import Graph, load_graph
-from stages.mapping.layer_yaml import Data
 from stages.network.parts.fed import make_inputs, pass_on, take
 from stages.reference.data import find_origins
 from stages.reference.strided import Array
@@ -106,7 +105,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         "parts": describe_parts(whole.found, {n: p["lair"] for n, p in whole.parts.items()}),
         "crossings": dict(_crossings(inputs, whole, values)),
         "one_after_another": {v: _longest(whole, v) for v in ("simd", "loops")},
-        "data": find_origins(whole.given.data or Data(), whole.made, files),
+        "data": find_origins(whole.given.values, whole.made, files),
         "against": "onnx.reference",
         "check": {own: whole.check(values[own], each) for own, each in expected.items()},
     }
@@ -120,10 +119,9 @@ def _read(inputs: Inputs) -> _Whole:
     given = load_graph(map(inputs.source, inputs.names("network.yaml")))
     program, names = read_program(inputs.yaml("operations.yaml")), inputs.yaml("names.yaml")
     volumes, parts = inputs.objects("volumes.isl")["volumes"], inputs.yaml("parts.yaml")
-    data = given.data or Data()
     return _Whole(
         given=given, program=program, volumes=volumes, names=names, parts=parts,
-        made=make_inputs(program, volumes, names["weights"], data, inputs.arrays()),
+        made=make_inputs(program, volumes, names["weights"], given.values, inputs.arrays()),
         found={n: json.loads(inputs.part(n).text("build/results.json")) for n in parts},
     )
 
@@ -141,11 +139,14 @@ def _values(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
 def _reference(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
     """Return the outputs by our names, as the reference of the framework computes them."""
     from stages.network.onnx.model import load_model
+    from stages.network.onnx.replacing import replace_weights
     from stages.network.onnx.running import run_reference
 
     name = whole.given.choose(inputs.names("*.onnx"), inputs.folder)
     file = inputs.shown(name)
     model = load_model(inputs.content(name), file, whole.given.sizes)
+    if whole.given.replaces_weights:
+        replace_weights(model, whole.given.values.seed)
     given = {theirs: whole.made[own] for theirs, own in whole.names["inputs"].items()}
     found = run_reference(model, given, file)
     return {

@@ -40,6 +40,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the texts, and the weights. Raises UserError or UserErrors."""
     from stages.network.onnx.model import list_sizes, load_model
     from stages.network.onnx.reading import extract
+    from stages.network.onnx.replacing import replace_weights
 
     graphs = inputs.names("*.onnx")
     inputs.refuse_beside(graphs[0], "layer.yaml", "*.mlir")
@@ -47,7 +48,10 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     name = given.choose(graphs, inputs.folder)
     file, content = inputs.shown(name), inputs.content(name)
     _check_sizes(given, list_sizes(content, file))
-    found = extract(load_model(content, file, given.sizes), file, given.type)
+    model = load_model(content, file, given.sizes)
+    if given.replaces_weights:
+        replace_weights(model, given.values.seed)
+    found = extract(model, file, given.type)
     program = found.draft.program(make_plain_name(Path(name).stem), list(found.outputs.values()))
     used = [operation.name for operation in program.operations]
     weights = {name: found.draft.weights[name] for name in used if name in found.draft.weights}

@@ -20,7 +20,6 @@ import numpy as np
 from stages.diagnose import UserErrors
 from stages.kernel.parts.evaluation import evaluate
 from stages.mapping.graph_yaml import Graph, load_graph
-from stages.mapping.layer_yaml import Data
 from stages.network.parts.fed import make_inputs, take
 from stages.network.parts.layers import write_part_layer
 from stages.reference.strided import Array
@@ -76,7 +75,7 @@ def _values(inputs: Inputs, given: Graph) -> dict[str, Array]:
     program, volumes = read_program(inputs.yaml("operations.yaml")), inputs.objects("volumes.isl")
     weights = dict(_weights(inputs))
     made = make_inputs(
-        program, volumes["volumes"], weights, given.data or Data(), inputs.arrays()
+        program, volumes["volumes"], weights, given.values, inputs.arrays()
     )
     return evaluate(program, volumes["volumes"], {**made, **weights})
 
