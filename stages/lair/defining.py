@@ -14,6 +14,7 @@ from stages.lair.affine import reach
 from stages.lair.conditions import check_ranges, spell_conditions
 from stages.lair.layer import Layer, Statement, Tensor
 from stages.lair.tree import Access, Affine
+from stages.poly.extremes import find_greatest, find_least
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -78,7 +79,7 @@ def check_bounds(access: Access, statement: Statement, tensor: Tensor) -> Iterat
 def _reach_inside(row: Affine, statement: Statement) -> tuple[int, int]:
     """Return the smallest and largest value of a row where the conditions hold, not nowhere."""
     values = _relation([row], statement, _context(), conditions=True).range()
-    return values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()
+    return find_least(values, 0).to_python(), find_greatest(values, 0).to_python()
 
 
 def row_text(row: Affine) -> str:
@@ -233,4 +234,4 @@ def _element(point: isl.Set) -> str:
     import islpy as isl
 
     rank = point.dim(isl.dim_type.set)
-    return "".join(f"[{point.dim_min_val(k).to_python()}]" for k in range(rank))
+    return "".join(f"[{find_least(point, k).to_python()}]" for k in range(rank))

@@ -14,6 +14,7 @@ from stages.diagnose import Span, UserError, UserErrors
 from stages.lair.names import did_you_mean, plural
 from stages.mapping.isl_text import IslText
 from stages.poly.extents import bounding_box
+from stages.poly.extremes import find_greatest
 from stages.poly.pieces import find_example, list_maps, list_sets
 
 LARGEST_TIME = 2**30
@@ -34,7 +35,7 @@ def check_placement(
         instance = _first(outside.domain())
         place = find_example(outside.intersect_domain(instance).range())
         message = f"placement leaves the target: {find_example(instance)} runs on {place}"
-        width, height = (target.dim_max_val(k).to_python() + 1 for k in range(2))
+        width, height = (find_greatest(target, k).to_python() + 1 for k in range(2))
         found.append(UserError(message, span, f"the target is {width} by {height} PEs"))
     _raise_all(found)
 

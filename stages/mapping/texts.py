@@ -14,6 +14,7 @@ from stages.diagnose import UserError
 from stages.mapping.isl_hints import hint_for, new_name
 from stages.mapping.isl_text import IslText
 from stages.nesting import too_much
+from stages.poly.extremes import find_greatest
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
 T = TypeVar("T", isl.UnionMap, isl.UnionSet)
@@ -65,7 +66,7 @@ def parse_target(text: IslText) -> tuple[int, int]:
         raise UserError("target is not the size of a rectangle of PEs", span, hint)
     if not one.is_singleton():
         raise UserError("target is not one size", span, hint)
-    width, height = (one.dim_max_val(k).to_python() for k in range(2))
+    width, height = (find_greatest(one, k).to_python() for k in range(2))
     if width < 1 or height < 1:
         raise UserError(f"target is {width} by {height} PEs", span, "both sizes are positive")
     return width, height

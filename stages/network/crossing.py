@@ -25,6 +25,7 @@ from stages.diagnose import Span, UserError
 from stages.lair.layer import Tensor
 from stages.lair.names import plural
 from stages.mapping.network_yaml import End
+from stages.poly.extremes import find_least
 from stages.poly.order import on_side
 from stages.poly.pieces import find_example
 from stages.poly.side import SIDES, Rectangle, turn
@@ -130,7 +131,7 @@ def _lanes(stop: Stop, way: str, span: Span) -> _Lanes:
     ((side, here),) = used.items()
     lane = turn(side, stop.target).intersect_range(isl.Set("{ [lane, -1] }"))
     lane = lane.project_out(isl.dim_type.out, 1, 1)
-    first = here.range_factor_domain().apply_range(lane).range().dim_min_val(0).to_python()
+    first = find_least(here.range_factor_domain().apply_range(lane).range(), 0).to_python()
     lane = lane.apply_range(isl.Map(f"{{ [l] -> [l - ({first})] }}"))
     return _Lanes(end=stop.end, side=side, order=_by_lane(here, lane), ports=lane.reverse())
 
@@ -178,7 +179,7 @@ def _at(stop: _Lanes, wrong: isl.Map, lanes: isl.Map, element: isl.Set) -> str:
     """Return the port of an element by its PE and lane: one that is wrong, if there is one."""
     found = wrong.intersect_domain(element)
     lane = (lanes.intersect_domain(element) if found.is_empty() else found).range().lexmin()
-    return f"{find_example(lane.apply(stop.ports))}, lane {lane.dim_min_val(0).to_python()}"
+    return f"{find_example(lane.apply(stop.ports))}, lane {find_least(lane, 0).to_python()}"
 
 
 def _check_order(out: _Lanes, into: _Lanes, span: Span) -> None:
@@ -199,7 +200,7 @@ def _check_order(out: _Lanes, into: _Lanes, span: Span) -> None:
     then = swapped.intersect_domain(first).range().lexmin()
     one, other = (place.apply(out.order.reverse()) for place in (first, then))
     raise UserError(
-        f"on lane {first.dim_min_val(0).to_python()} {_named(out, one)} leaves before "
+        f"on lane {find_least(first, 0).to_python()} {_named(out, one)} leaves before "
         f"{_named(out, other)}, but {_named(into, one)} arrives after {_named(into, other)}",
         span, "what leaves first arrives first: change the index of one of the two ends",
     )

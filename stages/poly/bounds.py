@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
+from stages.poly.extremes import find_least
 from stages.poly.simple import simplify
 
 SET = isl.dim_type.set
@@ -97,7 +98,7 @@ def find_constant_size(bounds: ExactBounds) -> tuple[int, ...] | None:
     sizes = [project_names(_values(size, bounds.domain), names) for size in bounds.size]
     if not all(size.is_singleton() for size in sizes):
         return None
-    return tuple(size.dim_min_val(0).to_python() for size in sizes)
+    return tuple(find_least(size, 0).to_python() for size in sizes)
 
 
 def _is_bounded(elements: isl.Set) -> bool:

@@ -19,6 +19,7 @@ import islpy as isl
 
 from stages.poly.bind import PARAM, project_names
 from stages.poly.detached import detach
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.simple import simplify
 
@@ -147,7 +148,7 @@ def _sized(extent: isl.Set, bounds: Iterable[isl.PwAff]) -> Iterator[tuple[int, 
 
 
 def _constant_bounds(extent: isl.Set) -> Iterator[isl.PwAff]:
-    least = extent.dim_min_val(0)
+    least = find_least(extent, 0)
     if least.is_int():
         yield isl.PwAff.from_aff(isl.Aff.val_on_domain_space(extent.space.params(), least))
 
@@ -189,7 +190,7 @@ def _names_in(bound: isl.PwAff) -> int:
 def _size_from(extent: isl.Set, bound: isl.PwAff) -> int | None:
     """Return max(x - bound) + 1; None if there is no such number."""
     distances = extent.sum(isl.Set.from_pw_aff(bound.neg()))
-    greatest = distances.project_out_all_params().dim_max_val(0)
+    greatest = find_greatest(distances.project_out_all_params(), 0)
     return greatest.to_python() + 1 if greatest.is_int() else None
 
 

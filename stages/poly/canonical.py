@@ -17,6 +17,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.poly.bind import PARAM, PE_NAMES
+from stages.poly.extremes import greatest_value, least_value
 from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.sections import find_hull, split
 
@@ -267,7 +268,8 @@ def _bounded(part: isl.Set) -> isl.Set:
     for k in _bound(part):
         kind, position = (PARAM, k) if k < constants else (SET, k - constants)
         value = isl.Aff.var_on_domain(space, kind, position)
-        least, most = part.min_val(value), part.max_val(value)
+        here = isl.PwAff.from_aff(value).intersect_domain(part)
+        least, most = least_value(here), greatest_value(here)
         for end, over in ((least, value), (most.neg(), value.neg())):
             if end.is_int():
                 over = over.add_constant_val(end.neg())
@@ -280,7 +282,7 @@ def _tighten(part: isl.Set) -> isl.Set:
     result = part
     for conjunction in part.compute_divs().get_basic_sets():
         for constraint in conjunction.get_constraints():
-            least = part.min_val(constraint.get_aff())
+            least = least_value(isl.PwAff.from_aff(constraint.get_aff()).intersect_domain(part))
             if not constraint.is_equality() and least.is_int() and least.is_pos():
                 tight = constraint.get_aff().add_constant_val(least.neg())
                 result = result.add_constraint(isl.Constraint.inequality_from_aff(tight))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.bind import bind_range
+from stages.poly.extremes import find_least
 from stages.poly.least import least
 from stages.poly.order import at_pe, at_places
 
@@ -75,7 +76,7 @@ def list_stops(last: isl.Map, box: Sequence[Sequence[int]]) -> Iterator[isl.Set]
     for k, (_, high) in enumerate(box):
         end = end.fix_val(SET, k, high)
     for depth, (_, high) in enumerate(box):
-        first = steps.dim_min_val(depth).to_python()
+        first = find_least(steps, depth).to_python()
         for chunk in _halves(high - first + 1):
             found = _stops(steps.get_space(), box, depth, isl.Set(
                 f"{{ [k] : {first} <= k <= {high} and (k - {first} + 1) mod {chunk} = 0 }}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from stages.poly.extremes import find_greatest, find_least
+
 
 def find_extents(elements: isl.Set) -> list[tuple[int, int]] | None:
     """Return the lowest and highest value of each dimension of a set that is not empty.
@@ -11,7 +13,7 @@ def find_extents(elements: isl.Set) -> list[tuple[int, int]] | None:
     None if a dimension has none of them. Symbolic constants may have any value.
     """
     positions = range(elements.dim(isl.dim_type.set))
-    ends = [(elements.dim_min_val(k), elements.dim_max_val(k)) for k in positions]
+    ends = [(find_least(elements, k), find_greatest(elements, k)) for k in positions]
     if not all(low.is_int() and high.is_int() for low, high in ends):
         return None
     return [(low.to_python(), high.to_python()) for low, high in ends]
@@ -28,4 +30,4 @@ def bounding_box(elements: isl.Set) -> list[tuple[int, int]]:
 def find_shape(box: isl.Set) -> tuple[int, ...]:
     """Return the sizes of { T[i] : 0 <= i < size }, for any values of symbolic constants."""
     positions = range(box.dim(isl.dim_type.set))
-    return tuple(box.dim_max_val(k).to_python() + 1 for k in positions)
+    return tuple(find_greatest(box, k).to_python() + 1 for k in positions)

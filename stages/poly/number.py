@@ -8,6 +8,7 @@ import islpy as isl
 
 from stages.poly.cardinality import bind_constants, cardinality
 from stages.poly.extents import bounding_box
+from stages.poly.extremes import greatest_value
 from stages.poly.quota import TooManyOperations, limit_operations
 
 MOST_OPERATIONS = 2_000_000
@@ -30,6 +31,6 @@ def bound_points(elements: isl.Set) -> int:
     """Return a bound on the size of [p] -> { [x] } for any p: the product of its extents."""
     extents = []
     for k in range(elements.dim(isl.dim_type.set)):
-        spread = elements.dim_max(k).sub(elements.dim_min(k)).floor().max_val()
+        spread = greatest_value(elements.dim_max(k).sub(elements.dim_min(k)).floor())
         extents.append(spread.to_python() + 1)
     return prod(extents)

@@ -7,6 +7,7 @@ from math import prod
 
 import islpy as isl
 
+from stages.poly.extremes import find_greatest
 from stages.poly.naming import letters
 
 
@@ -32,5 +33,5 @@ def find_reuse(steps: isl.Map, needed: isl.Map, counts: Sequence[int]) -> int:
     pairs = number_order(needed, counts).reverse().apply_range(number_order(steps, counts))
     same = isl.Map("{ [PE[x, y] -> [q]] -> [PE[x, y] -> [p]] }").intersect(pairs).wrap()
     distance = isl.Map("{ [[PE[x, y] -> [q]] -> [PE[a, b] -> [p]]] -> [p - q] }")
-    greatest = same.apply(distance).dim_max_val(0)
+    greatest = find_greatest(same.apply(distance), 0)
     return max(0, int(greatest.to_python())) if greatest.is_int() else 0

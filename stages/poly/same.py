@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from stages.poly.extremes import greatest_value, least_value
+
 
 def find_same(function: isl.PwAff) -> int | None:
     """Return the number that a function is wherever it has a value; None for other functions.
@@ -12,5 +14,5 @@ def find_same(function: isl.PwAff) -> int | None:
     """
     if not function.is_cst():
         return None
-    least, most = function.floor().min_val(), function.floor().max_val()
+    least, most = least_value(function.floor()), greatest_value(function.floor())
     return most.to_python() if least.eq(most) else None

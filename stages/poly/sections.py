@@ -12,6 +12,7 @@ from functools import lru_cache
 import islpy as isl
 
 from stages.poly.bind import PARAM
+from stages.poly.extremes import find_least
 
 SET = isl.dim_type.set
 MOST_CHANGES = 12
@@ -57,7 +58,7 @@ def _changes(elements: isl.Set, position: int) -> list[isl.Val]:
     points = [isl.Set.from_basic_set(point) for point in line.coalesce().get_basic_sets()]
     if len(points) > MOST_CHANGES or not all(point.is_singleton() for point in points):
         return []
-    found = {point.dim_min_val(0).to_python() for point in points}
+    found = {find_least(point, 0).to_python() for point in points}
     return [isl.Val(x) for x in sorted(found)]
 
 

@@ -26,6 +26,7 @@ import islpy as isl
 from stages.poly.bind import PARAM
 from stages.poly.box_hull import count_hull
 from stages.poly.cardinality import cardinality
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.simple import simplify
 
@@ -178,11 +179,11 @@ def _strips(extent: isl.Set, period: int, phase: isl.PwAff) -> Strips | None:
     around = near.union(near.apply(isl.Map(f"{{ [x] -> [x + {period}] }}")))
     later = isl.Map("{ [x] -> [y] : y > x }").intersect_domain(near).intersect_range(around)
     follows = later.lexmin()
-    gap = int(follows.deltas().dim_max_val(0).to_python())
+    gap = int(find_greatest(follows.deltas(), 0).to_python())
     if gap <= 1:
         return None
     longest = follows.intersect(isl.Map(f"{{ [x] -> [x + {gap}] }}"))
-    start = int(longest.range().dim_min_val(0).to_python())
+    start = int(find_least(longest.range(), 0).to_python())
     offset = phase.add_constant_val(isl.Val(start)).coalesce()
     return Strips(period=period, width=period - gap + 1, offset=offset)
 
@@ -190,7 +191,7 @@ def _strips(extent: isl.Set, period: int, phase: isl.PwAff) -> Strips | None:
 def _from_zero(strips: Strips, extent: isl.Set) -> Strips:
     """Return the same strips, numbered so that the first one of all p is 0, if there is a first."""
     numbered = extent.apply(_change(strips, extent.params()).reverse())
-    first = numbered.project_out_all_params().dim_min_val(0)
+    first = find_least(numbered.project_out_all_params(), 0)
     if not first.is_int():
         return strips
     shifted = strips.offset.add_constant_val(first.mul(isl.Val(strips.period))).coalesce()

@@ -9,6 +9,7 @@ import islpy as isl
 
 from stages.poly.cardinality import cardinality
 from stages.poly.extents import bounding_box
+from stages.poly.extremes import find_greatest
 from stages.poly.least import least
 from stages.skewing.links import coordinates
 from stages.skewing.matrices import is_lower_triangular, is_unimodular
@@ -63,7 +64,7 @@ def running(points: isl.Map, times: int) -> int:
     by_pe = at.project_out(isl.dim_type.in_, 0, times).project_out(OUT, times, at.dim(OUT) - times)
     last = least(by_pe).range()
     for k in range(times):
-        last = last.fix_val(isl.dim_type.set, k, last.dim_max_val(k))
+        last = last.fix_val(isl.dim_type.set, k, find_greatest(last, k))
     return cardinality(by_pe.intersect_range(last).domain())
 
 

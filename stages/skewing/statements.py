@@ -12,6 +12,7 @@ import islpy as isl
 
 from stages.mapping.layer_yaml import Mapping
 from stages.mapping.texts import parse_map
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.integers import Matrix
 from stages.poly.pieces import from_domain, list_maps
 from stages.skewing.clock import Clock, clock, sharing
@@ -164,7 +165,7 @@ def _wish(topology: Topology, link: Link, wishes: tuple[int, ...] | None) -> int
 
 
 def _constant(times: isl.Set, k: int) -> int | None:
-    low, high = times.dim_min_val(k), times.dim_max_val(k)
+    low, high = find_least(times, k), find_greatest(times, k)
     return low.to_python() if low.eq(high) else None
 
 
@@ -244,8 +245,8 @@ def _ports(order: isl.UnionMap) -> isl.Set:
 def _away(ports: isl.Set, pes: isl.Set) -> tuple[int, ...]:
     """Return, by dimension, 1 if the ports are not beyond the first PE, -1 the last; else 0."""
     def way(k: int) -> int:
-        low, high = pes.dim_min_val(k), pes.dim_max_val(k)
-        first, last = ports.dim_min_val(k), ports.dim_max_val(k)
+        low, high = find_least(pes, k), find_greatest(pes, k)
+        first, last = find_least(ports, k), find_greatest(ports, k)
         return int(last.le(low)) - int(first.ge(high))
 
     return tuple(way(k) for k in range(pes.dim(isl.dim_type.set)))

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from stages.poly.extremes import find_greatest
 from stages.skewing.grid import names, write_list
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -64,7 +65,7 @@ def next_task(tasks: isl.Map, d: int) -> isl.Map:
     one = tasks.apply_range(tasks.reverse())
     for k in range(one.dim(IN)):
         one = one.equate(IN, k, OUT, k) if k != d else one
-    long = one.deltas().dim_max_val(d).to_python() + 1
+    long = find_greatest(one.deltas(), d).to_python() + 1
     shift = isl.MultiAff.identity_on_domain_space(tasks.domain().space)
     shift = shift.set_at(d, shift.get_at(d).add_constant_val(long))
     instances = tasks.domain()

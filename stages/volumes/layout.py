@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.extents import find_shape
+from stages.poly.extremes import find_greatest
 from stages.poly.naming import letters
 from stages.volumes.domains import make_domains
 from stages.volumes.liveness import View
@@ -90,7 +91,7 @@ def _joined(array: Array, other: Array, context: isl.Set) -> Array | None:
     if context.dim(isl.dim_type.param):
         return None
     hull = both[0].union(both[1])
-    sizes = [hull.dim_max_val(k).to_python() for k in range(rank)]
+    sizes = [find_greatest(hull, k).to_python() for k in range(rank)]
     dims = letters(rank)
     bounds = " and ".join(f"0 <= {i} <= {m}" for i, m in zip(dims, sizes, strict=True)) or "true"
     return Array(domain=isl.Set(f"{{ [{', '.join(dims)}] : {bounds} }}"), volumes=names)

@@ -13,6 +13,7 @@ from typing import Any
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.poly.extremes import find_least
 from stages.volumes.operation import NAME
 
 Described = Mapping[str, Any]
@@ -75,7 +76,7 @@ def plan_pasting(
 def where(slice_: Described, index: Sequence[int]) -> tuple[slice, ...]:
     """Return the elements of a slice for a tile, as NumPy counts them."""
     point = isl.Map(slice_["offset"]).intersect_domain(isl.Set(f"{{ {list(index)} }}")).range()
-    offsets = [point.dim_min_val(k).to_python() for k in range(point.dim(isl.dim_type.set))]
+    offsets = [find_least(point, k).to_python() for k in range(point.dim(isl.dim_type.set))]
     return tuple(
         slice(first, first + stride * (size - 1) + 1, stride)
         for first, stride, size in zip(offsets, slice_["stride"], slice_["size"], strict=True)

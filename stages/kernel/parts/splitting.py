@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from stages.poly.extremes import find_greatest
 from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation
 
@@ -43,7 +44,7 @@ def _split(operation: Operation, dim: int, by: int) -> Operation | None:
     None where the size of d is no multiple of `by`.
     """
     assert operation.loops is not None
-    if (operation.loops.dim_max_val(dim).to_python() + 1) % by:
+    if (find_greatest(operation.loops, dim).to_python() + 1) % by:
         return None
     count = operation.loops.dim(SET)
     names = [f"d{k}" for k in range(count)]

@@ -14,6 +14,7 @@ from stages.layer.cost.places import PE, find_widths
 from stages.layer.routes.leaving import count_most_rows
 from stages.layer.texts.graph import Departure, InTurn
 from stages.poly.bind import PE_NAMES, bind_set
+from stages.poly.extremes import greatest_value
 
 
 def find_sent_early(facts: Facts, target: str, pe: PE) -> float:
@@ -88,7 +89,7 @@ def _pass_on(facts: Facts, name: str, departure: Departure, in_turn: InTurn) -> 
     together = parts[0].add(parts[1]).add(parts[2])
     sizes = [together, *map(isl.PwAff, in_turn.rows)]
     here = (size.intersect_params(pes).floor() for size in sizes)
-    row, *numbers = (size.max_val().to_python() for size in here)
+    row, *numbers = (greatest_value(size).to_python() for size in here)
     rows = prod(numbers)
     if departure.early is not None:
         return float(rows * row)

@@ -31,6 +31,7 @@ from stages.layer.vector.situation import PLACES
 from stages.machine.profile import Profile
 from stages.poly.cardinality import cardinality
 from stages.poly.extents import find_shape
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.pieces import list_maps, list_sets
 from stages.poly.text import Objects
 
@@ -169,7 +170,7 @@ def _find_arrays(memory: Objects) -> Arrays:
     return Arrays(
         shapes={each.get_tuple_name(): find_shape(each) for each in list_sets(memory["local"])},
         addresses={
-            each.get_tuple_name(isl.dim_type.in_): each.range().dim_min_val(0).to_python()
+            each.get_tuple_name(isl.dim_type.in_): find_least(each.range(), 0).to_python()
             for each in list_maps(memory["address"])
         },
     )
@@ -177,7 +178,7 @@ def _find_arrays(memory: Objects) -> Arrays:
 
 def _count_bytes(memory: Objects) -> int:
     """Return the bytes of a PE before which all arrays begin the last of their elements."""
-    ends = (each.range().dim_max_val(0).to_python() for each in list_maps(memory["address"]))
+    ends = (find_greatest(each.range(), 0).to_python() for each in list_maps(memory["address"]))
     return max(ends, default=0) + WORD
 
 

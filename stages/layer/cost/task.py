@@ -30,6 +30,7 @@ from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
 from stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
 from stages.poly.bounds import find_full
+from stages.poly.extremes import find_least, greatest_value, least_value
 from stages.poly.number import count
 from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.simple import simplify
@@ -188,8 +189,8 @@ def _largest(situation: Situation, domain: isl.Set) -> isl.Set:
     with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         for size in situation.exact.size:
             here = size.intersect_params(domain).floor()
-            greatest = isl.PwAff.from_aff(isl.Aff.val_on_domain_space(domain.space, here.max_val()))
-            domain = domain.intersect(here.eq_set(greatest))
+            greatest = isl.Aff.val_on_domain_space(domain.space, greatest_value(here))
+            domain = domain.intersect(here.eq_set(isl.PwAff.from_aff(greatest)))
     return domain
 
 
@@ -207,14 +208,14 @@ def _first(places: isl.Set) -> isl.Set:
     """
     first = isl.Set.universe(places.space)
     for position in range(places.dim(isl.dim_type.set)):
-        least = places.dim_min_val(position)
+        least = find_least(places, position)
         places = places.fix_val(isl.dim_type.set, position, least)
         first = first.fix_val(isl.dim_type.set, position, least)
     return first
 
 
 def _constant(size: isl.PwAff) -> int | None:
-    least, greatest = size.min_val(), size.max_val()
+    least, greatest = least_value(size), greatest_value(size)
     return int(least.to_python()) if least.is_int() and least.eq(greatest) else None
 
 

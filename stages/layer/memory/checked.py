@@ -22,6 +22,7 @@ from stages.layer.memory.kept import Array, Keeping, find_uses, list_adapting, l
 from stages.layer.texts import kinds
 from stages.layer.texts.memory_text import ALWAYS, RESTART
 from stages.machine.types import BYTES
+from stages.poly.extremes import find_least
 from stages.poly.iscc import statements
 from stages.poly.pieces import list_maps
 from stages.poly.side import SIDES
@@ -42,7 +43,7 @@ def check_objects(objects: Objects, source: Source) -> None:
             end = len(source.text.rstrip())
             raise UserError(f"{name} is missing", Span(source=source, start=end, end=end), HINT)
     for each in list_maps(objects["address"]):
-        first = each.range().dim_min_val(0)
+        first = find_least(each.range(), 0)
         if not first.is_int() or first.is_neg():
             array = each.get_tuple_name(isl.dim_type.in_)
             raise _wrong(f"{array} begins at no byte of memory", "address", source)

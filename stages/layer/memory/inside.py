@@ -16,6 +16,7 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.layer.texts.decisions import Given, Local, Step, Table
+from stages.poly.extremes import greatest_value
 from stages.poly.local import Shape
 from stages.poly.quota import TooManyOperations, limit_operations
 
@@ -109,5 +110,5 @@ def _find_greatest(size: int | str, known: isl.Set) -> int:
     """Return a size, or the greatest one that it has."""
     if isinstance(size, int):
         return size
-    greatest = isl.PwAff(size).intersect_params(known).floor().max_val()
+    greatest = greatest_value(isl.PwAff(size).intersect_params(known).floor())
     return int(greatest.to_python()) if greatest.is_int() else 1

@@ -16,6 +16,7 @@ from stages.layer.pe.value_nodes import Choice, Group, Nothing
 from stages.layer.texts.graph import Forwarding
 from stages.poly.expressed import express
 from stages.poly.expression import Name, Value, compare
+from stages.poly.extremes import greatest_value, least_value
 
 if typing.TYPE_CHECKING:
     from stages.layer.pe.program import Program
@@ -87,7 +88,7 @@ def find_by_parity(
     `name` gives the enumerators of those colours that occur.
     """
     place = isl.PwAff(parity).intersect_domain(pes).floor()
-    if place.max_val().eq(place.min_val()):
-        return name(colours[0 if place.max_val().is_zero() else 1])
+    if greatest_value(place).eq(least_value(place)):
+        return name(colours[0 if greatest_value(place).is_zero() else 1])
     even, odd = map(name, colours)
     return Choice(compare(express(place, pes), "==", 0), even, odd)

@@ -18,6 +18,7 @@ from stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
 from stages.layer.texts.kinds import Clear, Collect, Task
 from stages.layer.texts.routes_text import named
 from stages.poly.border import BorderChain, find_classes
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.flow import parity
 from stages.poly.gather import find_gather
 from stages.poly.least import least
@@ -61,7 +62,7 @@ def _port_after_port(first: isl.Map, port: isl.Map) -> isl.Map:
     index = first.range_factor_range().range()
     step = 0
     if not port.range().is_singleton():
-        step = (index.dim_max_val(0).to_python() - index.dim_min_val(0).to_python()) + 1
+        step = (find_greatest(index, 0).to_python() - find_least(index, 0).to_python()) + 1
     names = [f"i{k}" for k in range(index.dim(isl.dim_type.set))]
     moved = [f"i0 + {step} * p", *names[1:]]
     return isl.Map(f"{{ [[p] -> index[{', '.join(names)}]] -> index[{', '.join(moved)}] }}")

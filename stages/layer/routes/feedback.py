@@ -18,6 +18,7 @@ import islpy as isl
 from stages.lair.layer import Layer, Statement
 from stages.lair.tree import Access, Expr, rewrite
 from stages.layer.texts.adapted_text import Adapted
+from stages.poly.extremes import find_greatest
 from stages.poly.pieces import from_domain, list_maps, list_sets
 from stages.poly.side import SIDES, Rectangle, turn
 from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements, find_running
@@ -151,7 +152,7 @@ def _lane(side: str, target: Rectangle) -> isl.Map:
 
 def _depth(places: isl.Map, side: str, target: Rectangle) -> int:
     """Return how deep the { t[e] -> PE } lie, seen from a side."""
-    return places.range().apply(turn(side, target)).dim_max_val(1).to_python()
+    return find_greatest(places.range().apply(turn(side, target)), 1).to_python()
 
 
 def order_departure(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:

@@ -13,6 +13,7 @@ from stages.layer.routes.threads import count_free_threads
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Departure, Graph, InTurn, Leaving
 from stages.layer.texts.routes_text import Routing
+from stages.poly.extremes import greatest_value
 from stages.poly.gather import Gather, find_gather
 from stages.poly.order import at_places, behind_ports
 from stages.poly.pieces import from_domain
@@ -80,7 +81,7 @@ def count_instructions(in_turn: InTurn | None) -> int:
     if in_turn is None:
         return 1
     parts = (isl.PwAff(part).floor() for part in (in_turn.before, in_turn.after))
-    return 1 + sum(bool(part.max_val().is_pos()) for part in parts)
+    return 1 + sum(bool(greatest_value(part).is_pos()) for part in parts)
 
 
 def count_most_rows(graph: Graph, profile: Profile) -> int:

@@ -15,6 +15,7 @@ from stages.layer.texts.routes_text import Object, Routing
 from stages.machine.profile import Profile
 from stages.machine.types import is_integer
 from stages.mapping.layer_yaml import Mapping as LayerMapping
+from stages.poly.extremes import find_least
 from stages.poly.flow import Routes
 from stages.poly.pieces import from_domain
 from stages.poly.side import Rectangle, turn
@@ -144,7 +145,7 @@ def find_feedback_depth(back: str, side: str, placed: Placed) -> int:
     places = from_domain(placed.needed, back).range()
     places = places.union(from_domain(placed.computed, placed.fed_back[back]).range())
     depth = isl.Set.from_union_set(places).apply(turn(side, placed.grid))
-    return int(depth.dim_min_val(1).to_python())
+    return int(find_least(depth, 1).to_python())
 
 
 def find_adapters(places: isl.Set, turned: isl.Map) -> isl.Set:

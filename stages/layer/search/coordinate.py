@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.poly.extents import bounding_box, find_shape
+from stages.poly.extremes import greatest_value
 from stages.poly.number import count as count_points
 
 OUT, IN = isl.dim_type.out, isl.dim_type.in_
@@ -125,7 +126,7 @@ def _span(relation: isl.Map, k: int, count: int) -> tuple[int, int]:
         return int(count_points(values)), 1
     at = along.reverse()
     low, high = at.lexmin_pw_multi_aff().get_at(0), at.lexmax_pw_multi_aff().get_at(0)
-    extent = int(high.sub(low).floor().max_val().to_python()) + 1
+    extent = int(greatest_value(high.sub(low).floor()).to_python()) + 1
     pairs = count_points(at.wrap().flatten())
     mean = -(-pairs // count)
     starts = at.subtract(at.apply_range(isl.Map("{ [i] -> [i + 1] }")))

@@ -15,6 +15,7 @@ import islpy as isl
 from stages.layer.search.coordinate import Coordinate, describe
 from stages.layer.search.question import AXES, Question, Traffic
 from stages.layer.search.tiles import list_blocks
+from stages.poly.extremes import find_greatest, find_least
 
 
 def imply_from_ports(name: str, axis: int, question: Question) -> Iterator[isl.Map]:
@@ -58,10 +59,10 @@ def _completed(lanes: isl.Map, instances: isl.Set) -> Iterator[isl.Map]:
     """
     least = lanes.lexmin()
     apart = least.range_product(lanes).range().unwrap().deltas()
-    most = apart.dim_max_val(0).to_python()
+    most = find_greatest(apart, 0).to_python()
     if apart.is_singleton() or most <= 0:
         return
-    step = apart.subtract(isl.Set("{ [0] }")).dim_min_val(0).to_python()
+    step = find_least(apart.subtract(isl.Set("{ [0] }")), 0).to_python()
     yield least
     for block in list_blocks(instances, most // step + 1):
         moved = isl.Map(f"{{ [[a] -> [b]] -> [a + {step} * b] }}")

@@ -20,6 +20,7 @@ from stages.layer.search.coordinate import Coordinate
 from stages.layer.search.question import AXES, Link, Question, Traffic
 from stages.machine.types import BYTES
 from stages.poly.extents import bounding_box
+from stages.poly.extremes import greatest_value
 
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Statement
@@ -95,7 +96,7 @@ def _extent(relation: isl.Map) -> int:
     if relation.is_empty():
         return 1
     spread = relation.dim_max(0).sub(relation.dim_min(0)).floor()
-    return int(spread.max_val().to_python()) + 1
+    return int(greatest_value(spread).to_python()) + 1
 
 
 def _list_traffic(name: str, question: Question) -> Iterator[tuple[isl.Map, Traffic]]:

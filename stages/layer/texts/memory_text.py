@@ -11,6 +11,7 @@ from math import prod
 
 import islpy as isl
 
+from stages.poly.extremes import find_least
 from stages.poly.naming import letters
 from stages.poly.pieces import list_maps, unite
 from stages.poly.text import Objects
@@ -75,7 +76,7 @@ def read_placed(objects: Objects) -> Placed:
     addresses: dict[str, dict[str, int]] = {}
     for each in list_maps(objects["address"]):
         role, name = (each.get_tuple_name(end) for end in (isl.dim_type.out, isl.dim_type.in_))
-        first = each.range().dim_min_val(0).to_python()
+        first = find_least(each.range(), 0).to_python()
         addresses.setdefault(role, {})[name] = first
     lives: dict[str, set[str]] = {}
     for each in list_maps(objects["lifetime"]):

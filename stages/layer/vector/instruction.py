@@ -18,6 +18,7 @@ from stages.layer.vector.operands import describe, write_value
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step, find_parts
 from stages.layer.vector.tables import Tables
+from stages.poly.extremes import greatest_value, least_value
 
 
 def instruction(
@@ -101,6 +102,6 @@ def _extents(candidate: Candidate) -> tuple[Size, ...]:
     found: list[Size] = []
     for size in candidate.sizes:
         here = size.intersect_params(domain).floor()
-        least, greatest = here.min_val().to_python(), here.max_val().to_python()
+        least, greatest = least_value(here).to_python(), greatest_value(here).to_python()
         found.append(least if least == greatest else (least, greatest))
     return tuple(found)

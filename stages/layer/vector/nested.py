@@ -17,6 +17,7 @@ from stages.layer.vector.candidate import Candidate, NotPossibleError
 from stages.layer.vector.lattice import dense
 from stages.layer.vector.situation import Situation
 from stages.poly.bind import PARAM
+from stages.poly.extremes import greatest_value
 
 SET = isl.dim_type.set
 WHY = "within loops, the instances are a box"
@@ -79,4 +80,4 @@ def _points(candidate: Candidate) -> int:
     """Return how many elements a box has at most."""
     domain = candidate.box.params()
     sizes = (size.intersect_params(domain).floor() for size in candidate.sizes)
-    return prod(size.max_val().to_python() for size in sizes)
+    return prod(greatest_value(size).to_python() for size in sizes)

@@ -16,6 +16,7 @@ from stages.layer.texts import decisions
 from stages.layer.vector.candidate import Candidate, NotPossibleError
 from stages.layer.vector.memory import Memory
 from stages.layer.vector.situation import Situation
+from stages.poly.extremes import greatest_value, least_value
 from stages.poly.linear import linear_form
 from stages.poly.local import Shape
 
@@ -139,7 +140,7 @@ def find_steps_over(
 def write_value(function: isl.PwAff) -> int | str:
     """Return a constant as a number, another function as isl text; integral wherever it is used."""
     function = function.floor()
-    least, greatest = function.min_val(), function.max_val()
+    least, greatest = least_value(function), greatest_value(function)
     if least.is_int() and least.eq(greatest):
         return int(least.to_python())
     return str(function)

@@ -22,6 +22,7 @@ from stages.layer.vector.situation import Situation
 from stages.poly.bases import bases
 from stages.poly.bind import bind_domain, find_index_constants
 from stages.poly.bounds import exact_bounds, find_fixed_size, find_full
+from stages.poly.extremes import greatest_value
 from stages.poly.integers import linear_map
 from stages.poly.simple import simplify
 
@@ -74,8 +75,8 @@ def _list_loops(situation: Situation) -> Iterator[tuple[isl.Map, tuple[int, ...]
 def _find_extents(elements: isl.Set, known: isl.Set) -> list[int]:
     """Return the largest size along each dimension."""
     here = elements.intersect_params(known)
-    sizes = (here.dim_max(k).sub(here.dim_min(k)).floor().max_val() for k in range(here.dim(SET)))
-    return [int(size.to_python()) + 1 for size in sizes]
+    spreads = (here.dim_max(k).sub(here.dim_min(k)).floor() for k in range(here.dim(SET)))
+    return [int(greatest_value(spread).to_python()) + 1 for spread in spreads]
 
 
 def _list_bases(elements: isl.Set, known: isl.Set) -> Iterator[isl.Map]:

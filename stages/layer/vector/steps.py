@@ -20,6 +20,7 @@ from stages.layer.vector.operands import Given, InPart, Operand, along, in_memor
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.streamed import find_streamed
 from stages.machine.types import OPERATIONS, find_integers, is_integer
+from stages.poly.extremes import greatest_value
 from stages.poly.local import Shape
 
 RESULT = Part(number=-1)
@@ -201,7 +202,7 @@ class _Builder:
 def _greatest(candidate: Candidate) -> Shape:
     """Return the greatest size of each dimension of the box."""
     domain = candidate.box.params()
-    sizes = (size.intersect_params(domain).floor().max_val() for size in candidate.sizes)
+    sizes = (greatest_value(size.intersect_params(domain).floor()) for size in candidate.sizes)
     return tuple(size.to_python() for size in sizes)
 
 

@@ -17,6 +17,7 @@ from stages.machine.types import BYTES
 from stages.poly.bind import PARAM, PE_NAMES, find_index_constants, project_names
 from stages.poly.expressed import express
 from stages.poly.expression import count_operations
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.function import find_function, is_affine
 
 TYPE = "int32"
@@ -91,4 +92,4 @@ def _ends(context: isl.Set, name: str) -> tuple[int, int]:
     others = [n for n in context.get_var_names_not_none(PARAM) if n != name]
     values = project_names(context, others)
     values = values.unbind_params(isl.MultiId(f"[{name}] -> {{ [{name}] }}"))
-    return values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()
+    return find_least(values, 0).to_python(), find_greatest(values, 0).to_python()

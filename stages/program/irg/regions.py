@@ -12,6 +12,7 @@ from functools import lru_cache
 import islpy as isl
 
 from stages.diagnose import Source, Span, UserError
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.iscc import Statement, TextError, statements
 from stages.program.irg.graph import Entry, Graph, Items, Node, list_items
 from stages.program.values.forms import ON_PES, REDUCTIONS, Form
@@ -211,8 +212,8 @@ def find_box(domain: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     if domain.is_empty() or not domain.is_bounded() or domain.dim(isl.dim_type.param):
         return None
     rank = domain.dim(SET)
-    low = [domain.dim_min_val(k) for k in range(rank)]
-    high = [domain.dim_max_val(k) for k in range(rank)]
+    low = [find_least(domain, k) for k in range(rank)]
+    high = [find_greatest(domain, k) for k in range(rank)]
     box = isl.Set.universe(domain.get_space())
     for k in range(rank):
         box = box.lower_bound_val(SET, k, low[k]).upper_bound_val(SET, k, high[k])

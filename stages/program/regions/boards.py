@@ -12,6 +12,8 @@ from itertools import pairwise, product
 
 import islpy as isl
 
+from stages.poly.extents import bounding_box
+
 DIV, SET = isl.dim_type.div, isl.dim_type.set
 Residues = int
 """Which of four PEs side by side: bit (x mod 2) + 2 (y mod 2)."""
@@ -76,7 +78,7 @@ def spell_rectangle(rectangle: Rectangle) -> str:
 def _bound(part: isl.BasicSet) -> Rectangle:
     """Return the rectangle around a conjunction, and which PEs of four are in it."""
     plain = isl.Set.from_basic_set(part)
-    ends = [(plain.dim_min_val(k).to_python(), plain.dim_max_val(k).to_python()) for k in range(2)]
+    ends = bounding_box(plain)
     pattern = ALL
     if part.dim(DIV):
         pattern = sum(1 << k for k, each in enumerate(APART) if not plain.is_disjoint(each))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
+from stages.poly.extremes import find_least
 from stages.poly.pieces import list_maps, list_sets
 from stages.poly.text import write_objects
 from stages.program.regions.boards import find_rectangles, spell_rectangle
@@ -78,7 +79,7 @@ def _list_values(numbers: isl.Map) -> dict[int, isl.Set] | None:
         if len(found) == FEW:
             return None
         point = isl.Set.from_point(numbers.range().sample_point())
-        value = point.dim_min_val(0).to_python()
+        value = find_least(point, 0).to_python()
         found[value] = numbers.intersect_range(point).domain()
         numbers = numbers.subtract_range(point)
     return dict(sorted(found.items()))
