@@ -21,6 +21,7 @@ from stages.lair.names import make_plain_name
 from stages.network.parts.grouping import Group
 from stages.network.parts.resolving import trace
 from stages.poly.extents import find_shape
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.text import spell_object
 from stages.volumes.operation import Program
 
@@ -162,7 +163,8 @@ def _in_order(elements: isl.Set) -> isl.Map:
 def _without_single(order: isl.Map) -> isl.Map:
     """Return an order without the dimensions of which there is one value; one at least is left."""
     for k in reversed(range(order.dim(OUT))):
-        least, most = order.range().dim_min_val(k), order.range().dim_max_val(k)
+        values = order.range()
+        least, most = find_least(values, k), find_greatest(values, k)
         if least.eq(most) and order.dim(OUT) > 1:
             order = order.project_out(OUT, k, 1)
     return order
