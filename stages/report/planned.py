@@ -18,6 +18,7 @@ from stages.make.core.forecast import (
 )
 from stages.make.core.key import code_units
 from stages.make.core.writers import writer_of
+from stages.make.store.believed import matches
 from stages.make.store.folders import STATE, file_of, names_meant
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
@@ -90,10 +91,12 @@ def _reason(
 
 def _waiting(found: Mapping[str, Forecast], each: Forecast) -> Iterator[str]:
     """Yield what a task reads from tasks that would run, or may."""
-    for name in declaration(each.stage).reads:
-        by = found.get(writer_of(each.folder, name) or "")
-        if by is not None and by.status in (WOULD_RUN, MAY_RUN):
-            yield name
+    open_ = {task for task, other in found.items() if other.status in (WOULD_RUN, MAY_RUN)}
+    taken = {crossing.name: crossing.after for crossing in each.folder.crossings}
+    for read in declaration(each.stage).reads:
+        for name in [name for name in taken if matches(name, read)] or [read]:
+            if open_.intersection(taken.get(name, (writer_of(each.folder, name),))):
+                yield name
 
 
 def lines_of_tasks(history: History, plans: Sequence[Plan], told: Told) -> Iterator[str]:
