@@ -25,6 +25,9 @@ GRAPH: tuple[str, ...] = (*network.OF_GRAPHS, *volumes.PIPELINE)
 GRAPH_PARTS: tuple[str, ...] = network.PARTS
 """Further stages of one: the last after all of its parts."""
 
+RECEIVES: tuple[str, ...] = network.RECEIVING
+"""Further stages of a part of a network, before it is simulated, if elements move on the way."""
+
 KERNEL: tuple[str, ...] = (*kernel.PIPELINE, *volumes.PIPELINE)
 """The stages of a kernel folder, which holds a `.mlir`."""
 

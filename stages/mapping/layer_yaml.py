@@ -6,6 +6,7 @@ Source   V Sec. 4.1.2; design, A layer folder
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
@@ -257,13 +258,20 @@ def read_mapping(source: Source) -> Mapping:
     return read_file(Mapping, document, with_isl(document.value, (), document, source))
 
 
-def with_isl(value: Any, path: Path, document: Document, source: Source) -> Any:
-    """Return the value at a path of a layer.yaml, with IslText where a field holds isl."""
-    if isinstance(value, dict):
-        return {k: with_isl(v, (*path, k), document, source) for k, v in value.items()}
-    if isinstance(value, str) and _holds_isl(path):
+def with_isl(
+    value: Any, path: Path, document: Document, source: Source,
+    holds: Callable[[Path], bool] | None = None,
+) -> Any:
+    """Return the value at a path, with IslText where a field holds isl: by default as of a
+    layer.yaml."""
+    is_isl = holds or _holds_isl
+    if isinstance(value, (dict, list)):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        found = {k: with_isl(v, (*path, k), document, source, holds) for k, v in items}
+        return found if isinstance(value, dict) else list(found.values())
+    if isinstance(value, str) and is_isl(path):
         return IslText(text=value, source=source, offsets=document.offsets[path])
-    if value is True and _holds_isl(path) and path[-1] in ("arrives", "leaves"):
+    if value is True and is_isl(path) and path[-1] in ("arrives", "leaves"):
         span = document.values[path]
         offsets = (*range(span.start, span.start + len(ANYWHERE)), span.end)
         return IslText(text=ANYWHERE, source=source, offsets=offsets)

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import graphlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Discriminator, Field, Tag
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
-from stages.mapping.yaml_file import File, read_file
-from stages.mapping.yaml_text import read_document
+from stages.mapping.isl_text import IslText
+from stages.mapping.layer_yaml import Isl, with_isl
+from stages.mapping.yaml_file import File, Strict, read_file
+from stages.mapping.yaml_text import Path, read_document
 
-__all__ = ["Crossing", "End", "Network", "NetworkFile", "describe_plan", "read_network"]
+__all__ = [
+    "Crossing", "End", "Given", "Network", "NetworkFile", "describe_plan", "read_network",
+]
 
 NAME_THEM = "name the parts: `parts: {first: , last: }`"
 TAKEN = ("build", "cache", "inputs")
@@ -25,14 +31,34 @@ PART = re.compile(r"[A-Za-z]\w*", re.ASCII)
 TENSOR = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
+class _Given(Strict):
+    """What an input is given in a file: a tensor, and which element of it is which."""
+
+    from_: str = Field(alias="from")
+    map: Isl | None = None
+
+
+def _form(value: Any) -> str:
+    forms = {"dict": "<one>", "_Given": "<one>", "list": "<several>"}
+    return forms.get(type(value).__name__, "<text>")
+
+
+_Givens = Annotated[
+    Annotated[str, Tag("<text>")]
+    | Annotated[_Given, Tag("<one>")]
+    | Annotated[list[_Given], Field(min_length=1), Tag("<several>")],
+    Discriminator(_form),
+]
+
+
 class NetworkFile(File):
     """A network.yaml: the folder of every part (none: the one of its name), and what crosses."""
 
     NAME = "network.yaml"
-    MISSING: ClassVar = {"parts": NAME_THEM}
+    MISSING: ClassVar = {"parts": NAME_THEM, "from": "say which tensor: `from: part.tensor`"}
 
     parts: dict[str, str | None]
-    tensors: dict[str, str] = {}
+    tensors: dict[str, _Givens] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +73,32 @@ class End:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """An output of a part that another part takes: all of it, or by { output[e] -> input[e'] }.
+
+    `span` is the place of its name in network.yaml.
+    """
+
+    end: End
+    map: IslText | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """An input of one part that is an output of another: key and value of network.yaml."""
+    """An input of one part that is made of outputs of others: what it is given, one or several.
+
+    `span` is the place of the input in network.yaml.
+    """
 
     to: End
-    source: End
-    key_span: Span
+    given: tuple[Given, ...]
     span: Span
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the input is an output of another part as it is."""
+        return len(self.given) == 1 and self.given[0].map is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,21 +116,37 @@ class Network:
 def read_network(source: Source) -> Network:
     """Return the network in a network.yaml; UserErrors with everything that is wrong in it."""
     document = read_document(source)
-    file = read_file(NetworkFile, document, document.value)
-    errors = [*_check_parts(file), *_check_ends(file)]
+    value = with_isl(document.value, (), document, source, _holds_isl)
+    file = read_file(NetworkFile, document, value)
+    crossings = tuple(
+        Crossing(to=_end(to), given=tuple(_given(file, to)), span=file.key_span("tensors", to))
+        for to in file.tensors
+    )
+    errors = [*_check_parts(file), *_check_ends(file, crossings)]
     if errors:
         raise UserErrors(errors)
-    crossings = tuple(
-        Crossing(
-            to=_end(to), source=_end(source),
-            key_span=file.key_span("tensors", to), span=file.span("tensors", to),
-        )
-        for to, source in file.tensors.items()
-    )
     parts = {name: file.parts[name] or name for name in _order(file, crossings)}
     return Network(
         parts=parts, crossings=crossings, spans={n: file.key_span("parts", n) for n in parts}
     )
+
+
+def _holds_isl(path: Path) -> bool:
+    return len(path) > 2 and path[0] == "tensors" and path[-1] == "map"
+
+
+def _given(file: NetworkFile, to: str) -> Iterator[Given]:
+    """Yield what an input is given."""
+    value = file.tensors[to]
+    if isinstance(value, str):
+        yield Given(end=_end(value), map=None, span=file.span("tensors", to))
+    elif isinstance(value, _Given):
+        span = file.span("tensors", to, "from")
+        yield Given(end=_end(value.from_), map=value.map, span=span)
+    else:
+        for n, each in enumerate(value):
+            span = file.span("tensors", to, n, "from")
+            yield Given(end=_end(each.from_), map=each.map, span=span)
 
 
 def _check_parts(file: NetworkFile) -> Iterator[UserError]:
@@ -102,28 +163,34 @@ def _check_parts(file: NetworkFile) -> Iterator[UserError]:
             yield UserError(f"{name} is a folder of every network", span, hint)
 
 
-def _check_ends(file: NetworkFile) -> Iterator[UserError]:
+def _check_ends(file: NetworkFile, crossings: Iterable[Crossing]) -> Iterator[UserError]:
     """Yield an error for everything in `tensors` that is no tensor of a part."""
-    for to, source in file.tensors.items():
-        path = ("tensors", to)
-        for text, span in ((to, file.key_span(*path)), (source, file.span(*path))):
-            part, point, tensor = text.partition(".")
-            if not (part and point and TENSOR.fullmatch(tensor)):
+    for crossing in crossings:
+        for end, span in (
+            (crossing.to, crossing.span), *((each.end, each.span) for each in crossing.given)
+        ):
+            if not (end.part and TENSOR.fullmatch(end.tensor)):
+                text = span.source.text[span.start : span.end].strip("\"'")
                 yield UserError(f"{text} is no tensor of a part", span, "write `part.tensor`")
-            elif part not in file.parts:
-                hint = did_you_mean(part, file.parts, "parts")
-                yield UserError(f"unknown part {part}", span, hint)
+            elif end.part not in file.parts:
+                hint = did_you_mean(end.part, file.parts, "parts")
+                yield UserError(f"unknown part {end.part}", span, hint)
 
 
 def describe_plan(network: Network) -> dict[str, Any]:
     """Return what the tasks of a network follow from, as data.
 
     `parts` gives the path of every part, in the order of building, `crossings` lists of part,
-    tensor, and the part and the tensor that it is.
+    tensor, and the part and the tensor that it is; `moved` such lists where elements move, one for
+    each output of which an input is made.
     """
-    ends = [(c.to, c.source) for c in network.crossings]
-    crossings = [[t.part, t.tensor, s.part, s.tensor] for t, s in ends]
-    return {"parts": network.parts, "crossings": crossings}
+    plan: dict[str, Any] = {"parts": network.parts, "crossings": [], "moved": []}
+    for crossing in network.crossings:
+        to = crossing.to
+        for each in crossing.given:
+            ends = [to.part, to.tensor, each.end.part, each.end.tensor]
+            plan["crossings" if crossing.is_whole else "moved"].append(ends)
+    return plan
 
 
 def _end(text: str) -> End:
@@ -135,12 +202,13 @@ def _order(file: NetworkFile, crossings: tuple[Crossing, ...]) -> list[str]:
     """Return the parts, each after those it takes tensors from. Raises UserErrors on a circle."""
     sorter = graphlib.TopologicalSorter[str]({name: [] for name in file.parts})
     for crossing in crossings:
-        sorter.add(crossing.to.part, crossing.source.part)
+        sorter.add(crossing.to.part, *(each.end.part for each in crossing.given))
     try:
         return list(sorter.static_order())
     except graphlib.CycleError as error:
         circle: list[str] = error.args[1]
         step = (circle[0], circle[1])
-        span = next(c.span for c in crossings if (c.source.part, c.to.part) == step)
+        given = ((c.to.part, each) for c in crossings for each in c.given)
+        span = next(each.span for to, each in given if (each.end.part, to) == step)
         message = f"parts wait for each other: {' -> '.join(circle)}"
         raise UserErrors([UserError(message, span, "leave one of these crossings out")]) from None

@@ -22,7 +22,8 @@ class Strict(BaseModel):
 class File(Strict):
     """A file, which knows where its keys and values stand.
 
-    `NAME` is what it is called; `MISSING` has a hint for each key without which it is none.
+    `NAME` is what it is called; `MISSING` has a hint for each key without which it is none. Where a
+    value has one of several forms, each has a `Tag` that begins with `<`.
     """
 
     NAME: ClassVar[str]
@@ -62,18 +63,25 @@ def _start(error: UserError) -> int:
 
 def _explain(model: type[File], details: ErrorDetails, document: Document) -> UserError:
     """Return what is wrong at a place of the file in our words."""
-    path, kind, more = details["loc"], details["type"], details.get("ctx", {})
+    kind, more = details["type"], details.get("ctx", {})
+    path = _without_tags(details["loc"])
     span = find_value_span(document, path)
     if kind == "extra_forbidden":
         hint = did_you_mean(str(path[-1]), _keys(model, path[:-1]), "keys")
         return UserError(f"unknown key {path[-1]}", document.keys[path], hint)
     if kind == "missing":
         name = ".".join(map(str, path))
-        return UserError(f"{name} is missing", span, model.MISSING[name])
+        hint = model.MISSING.get(name) or model.MISSING[str(path[-1])]
+        return UserError(f"{name} is missing", span, hint)
     if "hint" in more:
         return UserError(f"{path[-1]}{details['msg']}", span, more["hint"])
     name = ".".join(map(str, _written(path, document))) or model.NAME
     return wrong_value(details, name, span)
+
+
+def _without_tags(path: Path) -> Path:
+    """Return a path without what pydantic adds where a value may have one of several forms."""
+    return tuple(each for each in path if not str(each).startswith("<"))
 
 
 def _keys(model: type[BaseModel], path: Path) -> list[str]:
@@ -81,7 +89,7 @@ def _keys(model: type[BaseModel], path: Path) -> list[str]:
     for key in path:
         if key in model.model_fields:
             model = _model_in(model.model_fields[str(key)].annotation) or model
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

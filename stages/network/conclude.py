@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import json
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from stages.mapping.network_yaml import Crossing, End, Network, read_network
+from stages.network.carrying import carry
+from stages.network.crossing_maps import read_moves
 from stages.reference.data import as_sent, input_samples, stack_samples
 from stages.reference.evaluate import evaluate_all
 from stages.reference.unroll import Arrays
@@ -75,7 +77,9 @@ def _longest(network: Network, parts: Description, variant: str) -> int:
     """
     end: dict[str, int] = {}
     for part in network.parts:
-        before = [end[c.source.part] for c in network.crossings if c.to.part == part]
+        before = [
+            end[each.end.part] for c in network.crossings if c.to.part == part for each in c.given
+        ]
         end[part] = max(before, default=0) + parts[part]["cycles"][variant]
     return max(end.values())
 
@@ -89,7 +93,7 @@ def _checks(inputs: Inputs, network: Network, parts: Description) -> Description
     expected = _evaluate(inputs, network, inputs.yaml("crossings.yaml"))
     exact = all(check["exact"] for part in parts.values() for check in part["check"].values())
     right = all(check["right"] for part in parts.values() for check in part["check"].values())
-    crossing = {str(c.source) for c in network.crossings}
+    crossing = {str(each.end) for c in network.crossings for each in c.given}
     checks = {}
     for end, value in _outputs(inputs, network, expected):
         if str(end) in crossing:
@@ -127,18 +131,36 @@ def _evaluate(
         layer, mapping = part.lair(), part.mapping()
         given = input_samples(mapping, layer, part.arrays())
         sparse = [name for name, tensor in mapping.tensors.items() if tensor.sparse]
-        crossing = [c for c in network.crossings if c.to.part == name]
+        taken = {
+            c.to.tensor: _taken(inputs, c, found, described[str(c.to)])
+            for c in network.crossings if c.to.part == name
+        }
         samples = [
-            {**each, **{c.to.tensor: _crossed(found, c, n, described) for c in crossing}}
+            {**each, **{tensor: values[n % len(values)] for tensor, values in taken.items()}}
             for n, each in enumerate(given)
         ]
         found[name] = evaluate_all(layer, as_sent(samples, sparse))
     return found
 
 
-def _crossed(
-    found: dict[str, list[Arrays]], crossing: Crossing, n: int, described: Description
-) -> np.ndarray:
-    """Return what a part takes from another in an invocation; in memory lies the last value."""
-    in_memory = described[str(crossing.to)]["by"] == "memory"
-    return found[crossing.source.part][-1 if in_memory else n][crossing.source.tensor]
+def _taken(
+    inputs: Inputs, crossing: Crossing, found: dict[str, list[Arrays]], described: Description
+) -> Sequence[np.ndarray]:
+    """Return what a part takes from others, in each invocation; in memory lies the last value."""
+    in_memory = described.get("by", described.get("of", [{}])[0].get("by")) == "memory"
+    last = slice(-1, None) if in_memory else slice(None)
+    values = [[v[each.end.tensor] for v in found[each.end.part][last]] for each in crossing.given]
+    if crossing.is_whole:
+        return values[0]
+    part = inputs.part(crossing.to.part)
+    tensor = part.lair().tensors[crossing.to.tensor]
+    said = part.mapping().tensors.get(tensor.name)
+    otherwise = 0.0 if said is None or said.otherwise is None else said.otherwise
+    moves = [
+        read_moves(
+            each.map, each.end, inputs.part(each.end.part).lair().tensors[each.end.tensor],
+            crossing.to, tensor,
+        )
+        for each in crossing.given
+    ]
+    return list(carry(tensor, otherwise, list(zip(moves, map(np.stack, values), strict=True))))

@@ -2,10 +2,10 @@
 
 Paper    V Sec. 4.1.2: how tensors arrive and leave
 Reads    network.yaml, */layer.yaml, */chosen.yaml, */*.lair, */lair.isl, */placement.isl
-Writes   crossings.yaml
+Writes   crossings.yaml, */crossed.isl
 Assumes  every part is well-formed (parse), and placed (place).
-Ensures  both ends of a crossing are one tensor, of the same type and sizes, and agree element by
-         element.
+Ensures  of what crosses both ends have one type, and agree element by element; every element that a
+         part takes is one that another gives.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from stages.lair.names import did_you_mean
 from stages.mapping.network_yaml import Crossing, End, Network, read_network
 from stages.mapping.ports import Direction, read_ports
 from stages.mapping.yaml_text import write_document
-from stages.network.crossing import Stop, check_crossing
+from stages.network.covering import check_given
+from stages.network.crossing import Stop, check_crossing, check_sizes
+from stages.network.crossing_maps import read_moves
 from stages.poly.pieces import find_set
 from stages.poly.side import bounding_rectangle
+from stages.poly.text import spell_object, write_objects
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -35,9 +38,11 @@ READS = (
     "*/lair.isl",
     "*/placement.isl",
 )
-WRITES = ("crossings.yaml",)
+WRITES = ("crossings.yaml", "*/crossed.isl")
 HEADER = """What crosses from one part to another, element by element as both ends say.
 part.tensor: the tensor that it is, its type and sizes, and by what it crosses: memory, or ports."""
+MOVED = """Which elements of what other parts give an input is made of.
+input_n: { output[element] -> input[element] } for the n-th output that network.yaml names."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -45,14 +50,22 @@ def run(inputs: Inputs) -> dict[str, str]:
     network = read_network(inputs.source("network.yaml"))
     _raise(_missing(inputs, network))
     _raise(error for crossing in network.crossings for error in _unknown(inputs, crossing))
-    errors, found = [], {}
+    errors: list[UserError] = []
+    found: dict[str, typing.Any] = {}
+    moved: dict[str, dict[str, isl.Map]] = {}
     for crossing in network.crossings:
         try:
-            found[str(crossing.to)] = _describe(inputs, crossing)
+            described, moves = _cross(inputs, crossing)
         except UserError as error:
             errors.append(error)
+            continue
+        found[str(crossing.to)] = described
+        if not crossing.is_whole:
+            names = {f"{crossing.to.tensor}_{n}": each for n, each in enumerate(moves)}
+            moved[crossing.to.part] = moved.get(crossing.to.part, {}) | names
     _raise(errors)
-    return {"crossings.yaml": write_document(HEADER, found)}
+    files = {f"{part}/crossed.isl": write_objects(MOVED, maps) for part, maps in moved.items()}
+    return {"crossings.yaml": write_document(HEADER, found)} | files
 
 
 def _raise(errors: typing.Iterable[UserError]) -> None:
@@ -71,26 +84,42 @@ def _missing(inputs: Inputs, network: Network) -> Iterator[UserError]:
 
 def _unknown(inputs: Inputs, crossing: Crossing) -> Iterator[UserError]:
     """Yield an error for an end that its part does not have."""
-    to, source = inputs.part(crossing.to.part).lair(), inputs.part(crossing.source.part).lair()
-    for end, tensors, kind, span in (
-        (crossing.to, to.inputs, "input", crossing.key_span),
-        (crossing.source, source.outputs, "output", crossing.span),
-    ):
+    ends = [(crossing.to, "input", crossing.span)]
+    ends += [(each.end, "output", each.span) for each in crossing.given]
+    for end, kind, span in ends:
+        layer = inputs.part(end.part).lair()
+        tensors = layer.inputs if kind == "input" else layer.outputs
         names = [tensor.name for tensor in tensors]
         if end.tensor not in names:
             hint = did_you_mean(end.tensor, names, f"{kind}s")
             yield UserError(f"{end.part} has no {kind} {end.tensor}", span, hint)
 
 
-def _describe(inputs: Inputs, crossing: Crossing) -> dict[str, typing.Any]:
-    """Return what a crossing is. Raises UserError where its ends do not agree."""
-    leaving = _stop(inputs, crossing.source, "leaves")
-    arriving = _stop(inputs, crossing.to, "arrives")
-    by = check_crossing(leaving, arriving, crossing.span)
-    tensor = leaving.tensor
-    return {
-        "is": str(crossing.source), "type": tensor.type, "sizes": list(tensor.shape), "by": by
-    }
+def _cross(
+    inputs: Inputs, crossing: Crossing
+) -> tuple[dict[str, typing.Any], list[isl.Map]]:
+    """Return what a crossing is, and { output[e] -> input[e'] } for each output that is given.
+
+    Raises UserError where its ends do not agree.
+    """
+    arriving, taken = _stop(inputs, crossing.to, "arrives"), []
+    for each in crossing.given:
+        leaving = _stop(inputs, each.end, "leaves")
+        if each.map is None:
+            check_sizes(leaving, arriving, each.span)
+        moves = read_moves(each.map, each.end, leaving.tensor, crossing.to, arriving.tensor)
+        taken.append((leaving, moves, each.span))
+    check_given(arriving, [(s.end, moves, span) for s, moves, span in taken], crossing.span)
+    by = [check_crossing(leaving, moves, arriving, span) for leaving, moves, span in taken]
+    tensor = {"type": arriving.tensor.type, "sizes": list(arriving.tensor.shape)}
+    if crossing.is_whole:
+        return {"is": str(crossing.given[0].end), **tensor, "by": by[0]}, []
+    maps = [moves for _, moves, _ in taken]
+    parts = [
+        {"is": str(each.end), "map": spell_object(moves), "by": way}
+        for each, moves, way in zip(crossing.given, maps, by, strict=True)
+    ]
+    return {**tensor, "of": parts}, maps
 
 
 def _stop(inputs: Inputs, end: End, direction: Direction) -> Stop:

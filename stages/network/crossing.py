@@ -1,16 +1,18 @@
-"""Whether a tensor that leaves one part of a network is the one that arrives at another.
+"""Whether what leaves one part of a network is what arrives at another.
 
+{ output[e] -> input[e'] } says which elements cross, and which element each is at the other end.
 The two rectangles of PEs stand side by side, so that the ports of one are the border PEs of the
-other, and wavelets go straight on. Hence a departure and an arrival agree if
+other, and wavelets go straight on. Hence a departure and an arrival agree if, of what crosses,
 
-- the tensor leaves on one side, and arrives on the opposite one;
+- all leaves on one side, and arrives on the opposite one;
 - with the first ports next to each other, every element arrives on the lanes on which it leaves;
-- on every lane elements arrive in the order in which they leave. The values of the index need not
-  be the same: those are counted by the part that takes them, as is what it needs if it is sparse.
+- on every lane elements arrive in the order in which they leave, and as often. The values of the
+  index need not be the same: those are counted by the part that takes them, as is what it needs if
+  it is sparse.
 
 A tensor that stays in memory on both ends is read back after the one part, and lies in memory
-before the start of the other. Each crossing is looked at by itself: whether all rectangles fit on a
-wafer is another question.
+before the start of the other. What two parts give each other is looked at by itself: whether all
+rectangles fit on a wafer, and where more than one part gives an input, is another question.
 
 Paper    V Sec. 4.1.2: an index gives the order of what passes a port
 """
@@ -25,6 +27,7 @@ from stages.diagnose import Span, UserError
 from stages.lair.layer import Tensor
 from stages.lair.names import plural
 from stages.mapping.network_yaml import End
+from stages.network.crossing_maps import sizes_of
 from stages.poly.extremes import find_least
 from stages.poly.order import on_side
 from stages.poly.pieces import find_example
@@ -59,41 +62,44 @@ class _Lanes:
     ports: isl.Map
 
 
-def check_crossing(leaving: Stop, arriving: Stop, span: Span) -> str:
-    """Return by what a tensor crosses: `memory`, or `4 ports, east to west`.
+def check_crossing(leaving: Stop, moves: isl.Map, arriving: Stop, span: Span) -> str:
+    """Return by what elements cross: `memory`, or `4 ports, east to west`.
 
-    Raises UserError where the two ends are not one tensor, or do not agree; it names the first
-    element that does not.
+    `moves` is { output[e] -> input[e'] }, single-valued in reverse. Raises UserError where the two
+    ends do not agree; it names the first element that does not.
     """
-    _check_tensors(leaving, arriving, span)
+    _check_types(leaving, arriving, span)
     if leaving.order is None or arriving.order is None:
         _check_memory(leaving, arriving, span)
         return "memory"
     _check_times(leaving, arriving, span)
-    out, into = _lanes(leaving, "leaves on", span), _lanes(arriving, "arrives from", span)
+    out = _lanes(leaving, leaving.order.intersect_domain(moves.domain()), "leaves on", span)
+    into = _lanes(arriving, arriving.order.intersect_domain(moves.range()), "arrives from", span)
     _check_sides(out, into, span)
-    _check_lanes(out, into, span)
-    _check_order(out, into, span)
+    plain = moves.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+    _check_lanes(out, plain, into, span)
+    _check_order(out, plain, into, span)
     ports = _lane_of(out).range().count_val().to_python()
     return f"{plural(ports, 'port')}, {SIDES[out.side].word} to {SIDES[into.side].word}"
 
 
-def _check_tensors(leaving: Stop, arriving: Stop, span: Span) -> None:
+def check_sizes(leaving: Stop, arriving: Stop, span: Span) -> None:
+    """Raise UserError unless the two ends of what crosses as it is have the same sizes."""
     one, other = leaving.tensor, arriving.tensor
     if one.shape != other.shape:
         raise UserError(
-            f"{leaving.end} has the sizes {_sizes(one)}, but {arriving.end} {_sizes(other)}",
-            span, "a tensor that crosses has the same sizes in both parts",
+            f"{leaving.end} has the sizes {sizes_of(one)}, but {arriving.end} {sizes_of(other)}",
+            span, "a tensor that crosses without a map has the same sizes in both parts",
         )
+
+
+def _check_types(leaving: Stop, arriving: Stop, span: Span) -> None:
+    one, other = leaving.tensor, arriving.tensor
     if one.type != other.type:
         raise UserError(
             f"{leaving.end} is {one.type}, but {arriving.end} is {other.type}",
             span, "a tensor that crosses has the same type in both parts",
         )
-
-
-def _sizes(tensor: Tensor) -> str:
-    return "".join(f"[{size}]" for size in tensor.shape) or "of one number"
 
 
 def _check_memory(leaving: Stop, arriving: Stop, span: Span) -> None:
@@ -119,10 +125,12 @@ def _check_times(leaving: Stop, arriving: Stop, span: Span) -> None:
         raise UserError(f"{one}, but {other}", span, hint)
 
 
-def _lanes(stop: Stop, way: str, span: Span) -> _Lanes:
-    """Return a stop by its lanes; UserError, naming the first elements, if it uses two sides."""
-    assert stop.order is not None
-    used = {s: here for s in SIDES if not (here := on_side(stop.order, s, stop.target)).is_empty()}
+def _lanes(stop: Stop, order: isl.Map, way: str, span: Span) -> _Lanes:
+    """Return what crosses at a stop, in its order, by its lanes.
+
+    Raises UserError, naming the first elements, if it uses two sides.
+    """
+    used = {s: here for s in SIDES if not (here := on_side(order, s, stop.target)).is_empty()}
     if len(used) > 1:
         firsts = [(_first(here.domain()), SIDES[side].word) for side, here in used.items()]
         one, other = (f"{stop.end.part}.{element} {way} the {word}" for element, word in firsts[:2])
@@ -159,19 +167,23 @@ def _check_sides(out: _Lanes, into: _Lanes, span: Span) -> None:
         )
 
 
-def _check_lanes(out: _Lanes, into: _Lanes, span: Span) -> None:
+def _check_lanes(out: _Lanes, moves: isl.Map, into: _Lanes, span: Span) -> None:
     """Raise UserError unless { [e] -> [lane] } is the same on both ends."""
-    leaves, arrives = _lane_of(out), _lane_of(into)
+    leaves, taken = _lane_of(out), _lane_of(into)
+    arrives = moves.apply_range(taken)
     gone, new = leaves.subtract(arrives), arrives.subtract(leaves)
     astray = gone.domain().union(new.domain())
     if astray.is_empty():
         return
     element = astray.lexmin()
-    from_, to = (_at(each, wrong, all_, element)
-                 for each, wrong, all_ in ((out, gone, leaves), (into, new, arrives)))
+    wrong = moves.reverse().apply_range(new).intersect(taken)
+    others = element.apply(moves)
+    first = wrong.domain().intersect(others)
+    other = (others if first.is_empty() else first).lexmin()
+    from_, to = _at(out, gone, leaves, element), _at(into, wrong, taken, other)
     raise UserError(
-        f"{_named(out, element)} leaves at {from_}, but {_named(into, element)} arrives at {to}",
-        span, "lanes count from the first port of the tensor, and are the same on both ends",
+        f"{_named(out, element)} leaves at {from_}, but {_named(into, other)} arrives at {to}",
+        span, "lanes count from the first port of what crosses, and are the same on both ends",
     )
 
 
@@ -182,14 +194,15 @@ def _at(stop: _Lanes, wrong: isl.Map, lanes: isl.Map, element: isl.Set) -> str:
     return f"{find_example(lane.apply(stop.ports))}, lane {find_least(lane, 0).to_python()}"
 
 
-def _check_order(out: _Lanes, into: _Lanes, span: Span) -> None:
+def _check_order(out: _Lanes, moves: isl.Map, into: _Lanes, span: Span) -> None:
     """Raise UserError unless on every lane elements arrive as they leave.
 
     With M = { [lane, index] -> [lane, index'] } from a departure to the arrival of the same element
-    there is no p < q on a lane with M(p) > M(q).
+    M is single-valued, and there is no p < q on a lane with M(p) > M(q).
     """
-    moved = out.order.reverse().apply_range(into.order)
+    moved = out.order.reverse().apply_range(moves).apply_range(into.order)
     moved = moved.intersect(_same_lane(moved))
+    _check_once(out, moved, into, span)
     late = isl.Map.lex_gt(moved.range().get_space())
     swapped = moved.apply_range(late).apply_range(moved.reverse())
     swapped = swapped.intersect(isl.Map.lex_lt(moved.domain().get_space()))
@@ -198,11 +211,30 @@ def _check_order(out: _Lanes, into: _Lanes, span: Span) -> None:
         return
     first = swapped.domain().lexmin()
     then = swapped.intersect_domain(first).range().lexmin()
-    one, other = (place.apply(out.order.reverse()) for place in (first, then))
+    (one, other), (early, before) = (
+        [place.apply(back) for place in (first, then)]
+        for back in (out.order.reverse(), moved.apply_range(into.order.reverse()))
+    )
     raise UserError(
         f"on lane {find_least(first, 0).to_python()} {_named(out, one)} leaves before "
-        f"{_named(out, other)}, but {_named(into, one)} arrives after {_named(into, other)}",
+        f"{_named(out, other)}, but {_named(into, early)} arrives after {_named(into, before)}",
         span, "what leaves first arrives first: change the index of one of the two ends",
+    )
+
+
+def _check_once(out: _Lanes, moved: isl.Map, into: _Lanes, span: Span) -> None:
+    """Raise UserError if what leaves once on a lane arrives there more than once."""
+    places, last = moved.lexmin(), moved.lexmax()
+    twice = places.subtract(last).domain()
+    if twice.is_empty():
+        return
+    place = twice.lexmin()
+    one, other = (place.apply(each).apply(into.order.reverse()) for each in (places, last))
+    raise UserError(
+        f"on lane {find_least(place, 0).to_python()} "
+        f"{_named(out, place.apply(out.order.reverse()))} leaves once, but arrives as "
+        f"{_named(into, one)} and as {_named(into, other)}",
+        span, "let it arrive once, and be read several times",
     )
 
 

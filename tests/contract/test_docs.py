@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, TILES
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, RECEIVES, TILES
 from stages.lair.expressions import FUNCTIONS
 from stages.lair.layer import OPS
 from stages.machine.figures import PROFILES
@@ -73,7 +73,7 @@ def test_the_readme_leads_to_every_document():
         ("language", [*FUNCTIONS, *OPS, *TYPES]),
         ("layers", [*Mapping.model_fields, *TensorMapping.model_fields]),
         ("stages", PIPELINE),
-        ("networks", NETWORK),
+        ("networks", [*NETWORK, *RECEIVES]),
         ("graphs", Graph.model_fields),
         ("kernels", [*KERNEL, *TILES]),
         ("programs", [*PROGRAM, *OF_OBJECTS, *NAMES]),

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PROGRAM, SEARCHED, TILES
+from stages import ANALYSES, KERNEL, NETWORK, PROGRAM, RECEIVES, SEARCHED, TILES
 from stages.make.core import imports
 from stages.make.core.imports import code_of, reached, statements
 from stages.make.core.key import COMPILES, PACKAGES
 from stages.shipped import STAGES
 
-EVERY = tuple(dict.fromkeys((*SEARCHED, *NETWORK, *KERNEL, *TILES, *ANALYSES, *PROGRAM)))
+EVERY = tuple(dict.fromkeys(
+    (*SEARCHED, *NETWORK, *RECEIVES, *KERNEL, *TILES, *ANALYSES, *PROGRAM)
+))
 ALL = " ".join(EVERY)
 MACHINE = "choose settle route simd render simulate emit skew remember section paint lower execute"
 AGAIN = {
@@ -36,6 +38,8 @@ AGAIN = {
     "reference/data.py": "simulate conclude emit assemble",
     "lair/lair.lark": ALL,
     "network/crossing.py": "connect",
+    "network/crossing_maps.py": "connect conclude",
+    "network/carrying.py": "conclude receive",
     "mapping/network_yaml.py": "connect conclude",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble",
     "kernel/mlir/text.py": "shape",

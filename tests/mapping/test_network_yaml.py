@@ -3,7 +3,7 @@
 import pytest
 
 from stages.diagnose import Source, UserErrors
-from stages.mapping.network_yaml import End, read_network
+from stages.mapping.network_yaml import End, describe_plan, read_network
 
 GOOD = """parts:
   last: ../fc
@@ -117,6 +117,62 @@ network.yaml:2:11: error: unknown part lost
 hint: did you mean last?
 """,
     ),
+    "a_map_of_nothing": (
+        "parts: {a: , b: }\ntensors: {b.x: {map: '{ y[i] -> x[i] }'}}\n",
+        """\
+network.yaml:2:16: error: tensors.b.x.from is missing
+  tensors: {b.x: {map: '{ y[i] -> x[i] }'}}
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^
+hint: say which tensor: `from: part.tensor`
+""",
+    ),
+    "a_key_of_a_crossing": (
+        "parts: {a: , b: }\ntensors:\n  b.x:\n  - {from: a.y, maps: 3}\n  - {from: a.y, map: 3}\n",
+        """\
+network.yaml:4:17: error: unknown key maps
+    - {from: a.y, maps: 3}
+                  ^^^^
+hint: did you mean map?
+
+network.yaml:5:22: error: tensors.b.x.1.map must be a text in isl syntax
+    - {from: a.y, map: 3}
+                       ^
+""",
+    ),
+    "a_number_that_crosses": (
+        "parts: {a: , b: }\ntensors: {b.x: 3}\n",
+        """\
+network.yaml:2:16: error: tensors.b.x must be a text
+  tensors: {b.x: 3}
+                 ^
+""",
+    ),
+    "nothing_that_crosses": (
+        "parts: {a: , b: }\ntensors: {b.x: []}\n",
+        """\
+network.yaml:2:16: error: tensors.b.x must be at least 1 values
+  tensors: {b.x: []}
+                 ^^
+""",
+    ),
+    "unknown_parts_of_a_list": (
+        "parts: {a: , b: }\ntensors:\n  b.x: [{from: a.y}, {from: c.y}]\n",
+        """\
+network.yaml:3:29: error: unknown part c
+    b.x: [{from: a.y}, {from: c.y}]
+                              ^^^
+hint: parts: a, b
+""",
+    ),
+    "a_circle_of_maps": (
+        "parts: {a: , b: }\ntensors: {b.x: a.y, a.x: [{from: b.y}]}\n",
+        """\
+network.yaml:2:16: error: parts wait for each other: a -> b -> a
+  tensors: {b.x: a.y, a.x: [{from: b.y}]}
+                 ^^^
+hint: leave one of these crossings out
+""",
+    ),
     "a_circle": (
         "parts: {a: , b: , c: }\ntensors: {b.x: a.y, a.v: c.y, a.x: b.y}\n",
         """\
@@ -149,8 +205,28 @@ def test_parts_come_after_those_they_take_tensors_from():
 def test_what_crosses():
     (crossing,) = read(GOOD).crossings
     assert crossing.to == End(part="last", tensor="x")
-    assert str(crossing.source) == "first.y"
-    assert (crossing.key_span.column, crossing.span.column) == (3, 11)
+    (given,) = crossing.given
+    assert (str(given.end), given.map, crossing.is_whole) == ("first.y", None, True)
+    assert (crossing.span.column, given.span.column) == (3, 11)
+
+
+def test_what_elements_move_by():
+    network = read("""parts: {a: , b: , c: }
+tensors:
+  b.x: {from: a.y, map: "{ y[i] -> x[i + 1] }"}
+  c.x: [{from: b.y, map: "{ y[i] -> x[i] }"}, {from: a.y, map: "{ y[i] -> x[i + 4] }"}]
+  c.w: {from: a.z}
+""")
+    moved, several, _ = network.crossings
+    assert [each.is_whole for each in network.crossings] == [False, False, True]
+    assert moved.given[0].map.text == "{ y[i] -> x[i + 1] }"
+    assert (moved.given[0].map.place.line, moved.given[0].map.place.column) == (3, 26)
+    assert [str(each.end) for each in several.given] == ["b.y", "a.y"]
+    assert describe_plan(network) == {
+        "parts": {"a": "a", "b": "b", "c": "c"},
+        "crossings": [["c", "w", "a", "z"]],
+        "moved": [["b", "x", "a", "y"], ["c", "x", "b", "y"], ["c", "x", "a", "y"]],
+    }
 
 
 @pytest.mark.parametrize("case", WRONG)

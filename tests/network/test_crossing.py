@@ -9,7 +9,9 @@ import pytest
 from stages.diagnose import Source, Span, UserError
 from stages.lair.layer import Tensor
 from stages.mapping.network_yaml import End
-from stages.network.crossing import Stop, check_crossing
+from stages.network.covering import check_given
+from stages.network.crossing import Stop, check_crossing, check_sizes
+from stages.network.crossing_maps import read_moves
 from stages.poly.side import Rectangle
 
 SOURCE = Source(path="network.yaml", text="  last.x: first.y\n")
@@ -32,7 +34,10 @@ def stop(part, tensor, order, *, width=3, height=4, type_="float16", shape=(8,),
 def check(leaves, arrives, first=None, last=None):
     leaving = stop("first", "y", leaves, **(first or {}))
     arriving = stop("last", "x", arrives, **(last or {}))
-    return check_crossing(leaving, arriving, SPAN)
+    check_sizes(leaving, arriving, SPAN)
+    found = read_moves(None, leaving.end, leaving.tensor, arriving.end, arriving.tensor)
+    check_given(arriving, [(leaving.end, found, SPAN)], SPAN)
+    return check_crossing(leaving, found, arriving, SPAN)
 
 
 def error(leaves, arrives, first=None, last=None):
@@ -95,26 +100,26 @@ WRONG = {
         ROWS,
         "{ x[i=0:7] -> [PE[-1, i//2] -> index[i mod 2]] }",
         "first.y[2] leaves at PE[3, 0], lane 0, but last.x[2] arrives at PE[-1, 1], lane 1",
-        "lanes count from the first port of the tensor, and are the same on both ends",
+        "lanes count from the first port of what crosses, and are the same on both ends",
     ),
     "fewer_ports_than_leave": (
         ROWS,
         "{ x[i=0:7] -> [PE[-1, 3] -> index[i]] }",
         "first.y[4] leaves at PE[3, 1], lane 1, but last.x[4] arrives at PE[-1, 3], lane 0",
-        "lanes count from the first port of the tensor, and are the same on both ends",
+        "lanes count from the first port of what crosses, and are the same on both ends",
     ),
     "one_element_on_another_lane": (
         ROWS,
         "{ x[i=0:5] -> [PE[-1, i//4] -> index[i]]; x[6] -> [PE[-1, 0] -> index[6]];"
         " x[7] -> [PE[-1, 1] -> index[7]] }",
         "first.y[6] leaves at PE[3, 1], lane 1, but last.x[6] arrives at PE[-1, 0], lane 0",
-        "lanes count from the first port of the tensor, and are the same on both ends",
+        "lanes count from the first port of what crosses, and are the same on both ends",
     ),
     "a_copy_that_does_not_leave": (
         "{ y[i=0:7] -> [PE[3, 0] -> index[i]] }",
         "{ x[i=0:7] -> [PE[-1, 0] -> index[i]]; x[5] -> [PE[-1, 1] -> index[0]] }",
         "first.y[5] leaves at PE[3, 0], lane 0, but last.x[5] arrives at PE[-1, 1], lane 1",
-        "lanes count from the first port of the tensor, and are the same on both ends",
+        "lanes count from the first port of what crosses, and are the same on both ends",
     ),
     "the_last_two_change_places": (
         ROWS,
@@ -159,7 +164,7 @@ def test_ends_that_do_not_agree(case):
 def test_sizes():
     assert error(ROWS, FROM_ROWS, last={"shape": (4, 2)}) == f"""\
 network.yaml:1:11: error: first.y has the sizes [8], but last.x [4][2]
-{PLACE}hint: a tensor that crosses has the same sizes in both parts
+{PLACE}hint: a tensor that crosses without a map has the same sizes in both parts
 """
 
 

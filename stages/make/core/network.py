@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stages import NETWORK as STAGES
+from stages import NETWORK as STAGES, RECEIVES
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import kept_plan
 from stages.make.core.searched import with_slots
@@ -23,8 +25,9 @@ from stages.make.store.given import content_of
 
 Plan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
-and the part and tensor that it is."""
-KEYS = {"parts", "crossings"}
+and the part and tensor that it is; `moved`: such lists of what is a part of it, or elsewhere."""
+MOVES = "crossed.isl"
+KEYS = {"parts", "crossings", "moved"}
 
 
 def open_network(folder: LayerFolder) -> LayerFolder:
@@ -39,7 +42,9 @@ def open_network(folder: LayerFolder) -> LayerFolder:
         return replace(folder, stages=STAGES, analyses=(), unread=headline(error))
     parts: dict[str, LayerFolder] = {}
     for name, path in plan["parts"].items():
-        parts[name] = _part(folder, name, path, _crossings(folder, name, plan, parts))
+        crossings = _crossings(folder, name, plan, parts)
+        part = _part(folder, name, path, crossings)
+        parts[name] = _receiving(folder, part, [m for m in plan["moved"] if m[0] == name], parts)
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
     return replace(folder, stages=STAGES, analyses=(), parts=there)
 
@@ -72,13 +77,43 @@ def _crossings(
 
 
 def _crossing(network: LayerFolder, tensor: str, source: LayerFolder, output: str) -> Crossing:
+    """Return a crossing as it is: an input."""
+    return _taken(network, f"inputs/{tensor}.npy", source, output)
+
+
+def _taken(network: LayerFolder, name: str, source: LayerFolder, output: str) -> Crossing:
     """Return a crossing; one from a folder that is no layer only waits for that to be said."""
     simulated = [f"{source.name}:simulate"] if _is_layer(source) else []
     return Crossing(
-        name=f"inputs/{tensor}.npy",
+        name=name,
         file=file_of(source, f"build/outputs/{output}.npy"),
         after=(f"{network.name}:connect", *simulated),
     )
+
+
+def _receiving(
+    network: LayerFolder, part: LayerFolder, moved: Sequence[Sequence[str]],
+    parts: Mapping[str, LayerFolder],
+) -> LayerFolder:
+    """Return a part with the stage that makes its inputs where elements move on the way.
+
+    `moved` has its inputs, and the parts and outputs of which they are made, in their order.
+    """
+    if not moved:
+        return part
+    crossings = [Crossing(
+        name=MOVES, file=file_of(part, MOVES), after=(f"{network.name}:connect",)
+    )]
+    for tensor, given in itertools.groupby(moved, key=lambda each: each[1]):
+        for n, (_, _, source, output) in enumerate(given):
+            name = f"given/{tensor}_{n}.npy"
+            crossings.append(_taken(network, name, parts[source], output))
+        file = part.build / "inputs" / f"{tensor}.npy"
+        after = tuple(f"{part.name}:{stage}" for stage in RECEIVES)
+        crossings.append(Crossing(name=f"inputs/{tensor}.npy", file=file, after=after))
+    at = part.stages.index("simulate")
+    stages = (*part.stages[:at], *RECEIVES, *part.stages[at:])
+    return replace(part, stages=stages, crossings=(*part.crossings, *crossings))
 
 
 def _is_layer(part: LayerFolder) -> bool:
@@ -97,7 +132,8 @@ def _is_plan(data: Any) -> bool:
     """Return whether data that was kept is a plan, whose names lead nowhere else."""
     if not isinstance(data, dict) or data.keys() != KEYS:
         return False
-    names = [*data["parts"], *(name for crossing in data["crossings"] for name in crossing)]
+    crossings = [*data["crossings"], *data["moved"]]
+    names = [*data["parts"], *(name for crossing in crossings for name in crossing)]
     return all(map(is_word, names)) and all(map(is_name, data["parts"].values()))
 
 
