@@ -22,7 +22,7 @@ from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
 from stages.poly.bounds import bound_set, exact_bounds
 from stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
-from stages.poly.interference import accessed_by, extra_instances
+from stages.poly.interference import accessed_by, extra_instances, find_conflict
 from stages.poly.local import at_this_pe
 from stages.poly.pieces import list_maps, list_sets
 from stages.poly.text import Objects, write_objects
@@ -144,6 +144,7 @@ def _approximation(running: Running, memory: Memory) -> Approximation | None:
         return None
     extra = extra_instances(as_set(hull, running.elements.params()), running.elements)
     reads, outside, writes = isl.UnionSet("{ }"), isl.UnionSet("{ }"), None
+    conflict = None
     for access in running.accesses:
         tensor = access.get_tuple_name(isl.dim_type.out)
         if tensor == running.arriving:
@@ -154,18 +155,19 @@ def _approximation(running: Running, memory: Memory) -> Approximation | None:
         touched = accessed_by(local, extra, find_index_constants(extra))
         if tensor == running.target:
             writes = touched
+            conflict = find_conflict(local, extra, _used(tensor, memory))
         else:
             reads = reads.union(isl.UnionSet.from_set(touched))
             beyond = touched.subtract(memory.local[touched.get_tuple_name()])
             outside = outside.union(isl.UnionSet.from_set(beyond))
-    assert writes is not None, "a statement writes its target"
+    assert writes is not None and conflict is not None, "a statement writes its target"
     return Approximation(
         hull=hull,
         extra=extra,
         reads=reads,
         writes=writes,
         outside=outside,
-        conflict=writes.intersect(_used(running.target, memory)),
+        conflict=conflict,
     )
 
 

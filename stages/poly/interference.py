@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import project_names
+from stages.poly.bind import find_index_constants, project_names
 from stages.poly.extents import find_extents
 
 SET = isl.dim_type.set
@@ -39,6 +39,15 @@ def accessed_by(access: isl.Map, instances: isl.Set, free: Sequence[str]) -> isl
     are projected out (none: what a single invocation accesses).
     """
     return project_names(instances.apply(access), free).coalesce()
+
+
+def find_conflict(access: isl.Map, instances: isl.Set, used: isl.Set) -> isl.Set:
+    """Return the elements that the instances write while others use them, V (40).
+
+    For any value of the index symbolic constants, but for those on which it depends what is `used`.
+    """
+    free = set(find_index_constants(instances)) - set(find_index_constants(used))
+    return accessed_by(access, instances, sorted(free)).intersect(used)
 
 
 def extend_allocation(size: Sequence[int], accessed_by_extra: isl.Set) -> Extension | None:

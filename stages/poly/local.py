@@ -16,8 +16,12 @@ Shape = tuple[int, ...]
 
 
 def at_this_pe(to_local: isl.UnionMap) -> dict[str, isl.Map]:
-    """Return, by tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }: an allocation seen from one PE."""
-    bound = [bind_domain(m.curry(), PE_NAMES).unwrap() for m in list_maps(to_local)]
+    """Return, by tensor, [PE_X, PE_Y] -> { T[e] -> T_local[l] }: an allocation seen from one PE.
+
+    It has the symbolic constants of chunks where it depends on them.
+    """
+    own = (m.drop_unused_params() for m in list_maps(to_local))
+    bound = [bind_domain(m.curry(), PE_NAMES).unwrap() for m in own]
     return {m.get_tuple_name(isl.dim_type.in_): m for m in bound}
 
 

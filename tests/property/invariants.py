@@ -9,7 +9,7 @@ from stages.layer.texts.decisions import read_decisions, write_decisions
 from stages.layer.texts.graph import read_graph, write_graph
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
-from stages.poly.bind import PE_NAMES, bind_range
+from stages.poly.bind import PE_NAMES, bind_range, find_index_constants, project_names
 from stages.poly.pieces import find_set, from_domain, list_maps, to_range
 from stages.poly.quota import TooManyOperations, limit_operations
 
@@ -168,7 +168,8 @@ def placed(elements):
 def allocations_are_injective(texts):
     """Two elements that a PE keeps never share an element of local memory, which is inside.
 
-    Those of a ring do, at different times: values tell whether it is long enough.
+    Those of a ring do, at different times: values tell whether it is long enough. In one with a
+    halo none do when some chunk is taken.
     """
     streams = [*texts.graph["arrivals"].values(), *texts.graph["departures"].values()]
     cut = ((s["tensor"], s.get("chunks", s.get("early", {}))) for s in streams)
@@ -180,10 +181,12 @@ def allocations_are_injective(texts):
             every = (m.wrap() for m in list_maps(accessed))
             kept = [each for each in every if same_space(each, to_local.domain())]
             used = to_local.intersect_domain(kept[0])
-            assert kept[0].is_subset(to_local.domain()), f"{to_local} leaves elements out"
+            chunks = find_index_constants(to_local.drop_unused_params())
+            lying = project_names(to_local.domain(), chunks)
+            assert kept[0].is_subset(lying), f"{to_local} leaves elements out"
             pe = used.domain().unwrap().domain_map().intersect_domain(used.domain())
             rolls = used.domain().unwrap().get_tuple_name(isl.dim_type.out) in rings
-            alone = rolls or pe.range_product(used).is_injective()
+            alone = (rolls and not chunks) or pe.range_product(used).is_injective()
             assert alone, f"{to_local} puts two elements in one"
             local = find_set(texts.objects[name]["local"], used.get_tuple_name(isl.dim_type.out))
             assert used.range().is_subset(local), f"{to_local} leaves local memory"

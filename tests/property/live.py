@@ -10,6 +10,7 @@ from stages.machine.types import BYTES
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.mapping.machine import read_machine
+from stages.poly.bind import find_index_constants, project_names
 from stages.poly.cardinality import cardinality
 from stages.poly.pieces import list_maps
 
@@ -54,6 +55,7 @@ def find_filled(model, accessed):
             local = to_local.get_tuple_name(isl.dim_type.out)
             pe = to_local.domain().unwrap().domain_map().intersect_domain(to_local.domain())
             here = pe.reverse().apply_range(to_local)
+            here = project_names(here, find_index_constants(here))
             size = BYTES[model.type_of(local)] * count_most(here)
             found[local] = max(size, found.get(local, 0))
     return found

@@ -155,7 +155,7 @@ def _tensor(model: Model, program: Program, local: Local) -> LocalTensor:
 def _stored(model: Model, program: Program, tensor: str) -> isl.Map:
     """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where computed."""
     to_local = next(
-        m
+        m.drop_unused_params()
         for m in list_maps(model.allocation)
         if m.domain().unwrap().get_tuple_name(isl.dim_type.out) == tensor
     )

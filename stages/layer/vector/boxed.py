@@ -12,7 +12,7 @@ from stages.layer.vector.situation import Situation
 from stages.poly.bind import find_index_constants
 from stages.poly.bounds import exact_bounds, find_fixed_size
 from stages.poly.box_hull import as_set, box_hull, offset_set, size_set
-from stages.poly.interference import accessed_by, extra_instances
+from stages.poly.interference import accessed_by, extra_instances, find_conflict
 
 
 def boxed(situation: Situation, way: str, why: str, change: isl.Map) -> Candidate:
@@ -67,7 +67,13 @@ def touched_by(situation: Situation, change: isl.Map, extra: isl.Set) -> tuple[i
         if not extra.is_subset(local.domain()):
             raise NotPossibleError("extra instances have no place in memory")
         touched = accessed_by(local, extra, find_index_constants(extra))
-        if tensor == situation.target and not touched.is_disjoint(situation.used(tensor)):
+        if tensor == situation.target and _is_used(situation, local, extra):
             raise NotPossibleError("extra instances would write what others use")
         found.append(touched)
     return tuple(found)
+
+
+def _is_used(situation: Situation, access: isl.Map, extra: isl.Set) -> bool:
+    """Say whether extra instances write what others use; `access` is that to the target."""
+    assert situation.target is not None, "a statement writes its target"
+    return not find_conflict(access, extra, situation.used(situation.target)).is_empty()
