@@ -34,13 +34,17 @@ class IndexBox:
 class Cut:
     """A cut of an index box: `of` is { index[i] -> chunk[p] }, `counts` how many p there are.
 
-    `size` is the number of elements in each chunk, `rest` that in the last one.
+    `size` is the number of elements in each chunk, `rest` that in the last one. `places` is
+    { index[i] -> place[r, k] }, the row of each element, counted through all chunks, and where it
+    is in that; a chunk has so many `rows`.
     """
 
     of: isl.Map
     counts: tuple[int, ...]
     size: int
     rest: int
+    places: isl.Map
+    rows: int
 
     @property
     def number(self) -> int:
@@ -105,11 +109,15 @@ def _cut(box: IndexBox, depth: int, width: int) -> Cut:
     outer = [k for k in range(depth) if box.sizes[k] > 1]
     chunk = [*(at[k] for k in outer), f"floor(({at[depth]})/{width})"]
     inner, size = prod(box.sizes[depth + 1 :]), box.sizes[depth]
+    row = [f"{prod(box.sizes[k + 1 : depth + 1])}*({at[k]})" for k in range(depth + 1)]
+    place = ", ".join([" + ".join(row), *at[depth + 1 :]])
     return Cut(
         of=isl.Map(f"{{ index[{', '.join(names)}] -> chunk[{', '.join(chunk)}] }}"),
         counts=(*(box.sizes[k] for k in outer), -(-size // width)),
         size=width * inner,
         rest=((size - 1) % width + 1) * inner,
+        places=isl.Map(f"{{ index[{', '.join(names)}] -> place[{place}] }}"),
+        rows=width,
     )
 
 
