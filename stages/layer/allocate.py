@@ -8,7 +8,8 @@ Ensures  0 <= l < size for every accessed element; to_local is injective per PE,
          elements that are in memory at a time.
 Differs  the offset may be quasi-affine in the PE's coordinates: Sec. 4.3 does not need it affine. A
          tensor of which a PE keeps strips, or elements of a lattice, has dimensions along these;
-         one that rolls has a dimension more, for the slots of its chunks.
+         one that rolls has a dimension more, for the slots of its chunks, or lies where it depends
+         on the chunk that is taken, if windows reach over several of them.
 """
 
 from __future__ import annotations
@@ -22,15 +23,17 @@ from stages.layer.routes.arriving import find_arriving
 from stages.layer.routes.feedback import apply_feedback
 from stages.layer.routes.leaving import find_summed_elements, name_leaving
 from stages.layer.streams.invoked import flows_of
-from stages.layer.streams.rings import find_rings
+from stages.layer.streams.rings import Ring, find_rings, find_rows
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Arrival, Collection, Graph, read_graph
+from stages.layer.texts.kinds import Halo
 from stages.layer.texts.routes_text import Routing
-from stages.poly.bind import PE_NAMES, bind_domain
+from stages.poly.bind import PE_NAMES, bind_domain, find_index_constants, project_names
 from stages.poly.box_hull import box
 from stages.poly.compact import fit
+from stages.poly.halo import repeat_rows, roll_rows
 from stages.poly.pieces import from_domain, list_maps
-from stages.poly.ring import roll
+from stages.poly.ring import roll, roll_in_boxes
 from stages.poly.text import write_objects
 from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements, read_lair
 
@@ -42,6 +45,8 @@ WRITES = ("allocations.isl",)
 HEADER = """Local memory (Sec. 4.3).
 accessed: { PE[x, y] -> tensor[element] }, eq. (7); local: the local tensors, from 0.
 to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8)."""
+ROWS_HEADER = """
+Where windows reach over chunks: [index...] -> { ... }, where elements lie when a chunk is taken."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -51,7 +56,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     adapted = read_adapted(inputs.objects("adapted.isl"))
     routes = Routing(inputs.objects("routes.isl"))
     accessed = accessed_elements(graph, lair, adapted, routes)
-    rings = find_rings(graph, flows_of(graph, lair, adapted, routes))
+    flows = flows_of(graph, lair, adapted, routes)
+    rings, rows = find_rings(graph, flows), find_rows(graph, flows)
     local, to_local = isl.UnionSet("{ }"), isl.UnionMap("{ }")
     relations = {m.get_tuple_name(isl.dim_type.out): m for m in list_maps(accessed)}
     for tensor, relation in relations.items():
@@ -59,16 +65,23 @@ def run(inputs: Inputs) -> dict[str, str]:
         if host is not None:
             relation = relations[host].set_tuple_name(isl.dim_type.out, tensor)
         with working_on(f"tensor {tensor}"):
-            if tensor in rings:
-                ring = rings[tensor]
-                size, allocation = roll(ring.numbers, ring.depth, f"{tensor}_local")
+            if tensor in rows:
+                size, allocation = roll_rows(rows[tensor], f"{tensor}_local")
+            elif tensor in rings:
+                size, allocation = _roll(tensor, rings[tensor])
             else:
                 size, allocation = allocate(relation, host)
         local = local.union(isl.UnionSet.from_set(size))
         to_local = to_local.union(isl.UnionMap.from_map(allocation))
+    for halo in (task for task in graph.tasks.values() if isinstance(task, Halo)):
+        tensor = halo.expression
+        repeated = repeat_rows(rows[tensor], halo.target, f"{tensor}_local")
+        to_local = to_local.union(isl.UnionMap.from_map(repeated))
+        copied = project_names(repeated.domain(), find_index_constants(repeated))
+        accessed = accessed.union(isl.UnionMap.from_map(copied.unwrap()))
     objects: dict[str, isl.UnionSet | isl.UnionMap]
     objects = {"accessed": accessed, "local": local, "to_local": to_local}
-    return {"allocations.isl": write_objects(HEADER, objects)}
+    return {"allocations.isl": write_objects(HEADER + (ROWS_HEADER if rows else ""), objects)}
 
 
 def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.Map]:
@@ -84,6 +97,14 @@ def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.M
     pe = isl.MultiId("[PE_X, PE_Y] -> { PE[PE_X, PE_Y] }")
     to_local = local.wrap().unbind_params_insert_domain(pe).uncurry()
     return box(name, size), to_local
+
+
+def _roll(tensor: str, ring: Ring) -> tuple[isl.Set, isl.Map]:
+    """Return the memory of a ring of slots, and where elements lie in it."""
+    name = f"{tensor}_local"
+    if ring.counts is None:
+        return roll(ring.numbers, ring.depth, name)
+    return roll_in_boxes(ring.numbers, ring.depth, ring.counts, name)
 
 
 def _host(tensor: str, graph: Graph) -> str | None:

@@ -30,10 +30,10 @@ from stages.layer.streams.invoked import (
 from stages.layer.streams.stepped import find_cuts, find_steps
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.graph import read_graph
-from stages.layer.texts.kinds import Carry, Compute, ForKind, Initialise, React, Store
+from stages.layer.texts.kinds import Carry, Compute, ForKind, Halo, Initialise, React, Store
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import invoked_objects
-from stages.poly.bind import PE_NAMES, bind_range
+from stages.poly.bind import PE_NAMES, bind_range, bind_set, find_index_constants
 from stages.poly.cuts import chunks
 from stages.poly.order import at_index
 from stages.poly.pieces import from_domain, to_range
@@ -75,13 +75,15 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _initialise(sources: Sources, task: Initialise) -> Invoked:
-    """All of a local tensor; or { T[e] : a step writes it on PE }."""
+    """All of a local tensor; or { T[e] : a step writes it on PE }, or all of the slot of a step."""
     if task.before is None:
         return fill(task.tensor, find_pes(sources), sources)
     steps = find_steps(task.before, sources.graph)
     assert steps is not None, "what is initialised before steps is what they write"
-    written = at_index(sources.flows.last_steps(steps.statement, steps.cuts))
     known = steps.known.intersect(find_pes(sources))
+    if find_index_constants(sources.by_tensor[task.tensor]):
+        return fill(task.tensor, known, sources)
+    written = at_index(sources.flows.last_steps(steps.statement, steps.cuts))
     return Invoked(instances=written, known=known, access=identity(written))
 
 
@@ -127,6 +129,19 @@ def _carry(sources: Sources, task: Carry) -> Invoked:
     return Invoked(instances=elements, known=find_pes(sources), access=own.union(source))
 
 
+def _halo(sources: Sources, task: Halo) -> Invoked:
+    """{ T_halo[e] : lies at the front when the next chunk is taken }, and which T[e] it is."""
+    elements = sources.by_tensor[task.target].domain()
+    cut = sources.graph.arrivals[task.arrival].chunks
+    assert cut is not None, "a ring is one of chunks"
+    taking = bind_set(sources.flows.taken(task.arrival).range(), PE_NAMES)
+    own = identity(elements)
+    source = own.set_tuple_name(isl.dim_type.out, task.expression)
+    access = isl.UnionMap.from_map(own).union(isl.UnionMap.from_map(source))
+    known = chunks(cut.counts).intersect(taking)
+    return Invoked(instances=elements, known=known, access=access)
+
+
 INVOKED: ForKind[Sources, Invoked] = ForKind(
     initialise=_initialise,
     react=_react,
@@ -135,6 +150,7 @@ INVOKED: ForKind[Sources, Invoked] = ForKind(
     operate=moving.operate,
     compute=_compute,
     carry=_carry,
+    halo=_halo,
     send=moving.send,
     early_send=moving.early_send,
     pack=moving.pack,

@@ -15,19 +15,22 @@ import textwrap
 import typing
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import get_args
 
 from stages.diagnose import UserError
 from stages.layer.routes.colours import share_colours
+from stages.layer.routes.placed import Streams
 from stages.layer.routes.routing import route_if_copied, route_streams
+from stages.layer.streams.cutting import Windows
 from stages.layer.streams.early_sends import choose_early_sends
-from stages.layer.streams.filling import fits_only_whole
+from stages.layer.streams.filling import fits_only_whole, has_room
 from stages.layer.streams.leaving_rings import choose_leaving_rings
 from stages.layer.streams.listed import add_chunks, add_results, describe_tensors, list_tasks
 from stages.layer.streams.passing_rings import find_passing_rings
 from stages.layer.streams.plan import Plan, count_needed, find_unkept, leave_whole, plan_streams
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
-from stages.layer.texts.kinds import EarlySend, Initialise
+from stages.layer.texts.kinds import EarlySend, Halo, Initialise
 from stages.layer.texts.routes_text import SAID, Object
 from stages.mapping.explained import WIDTH
 from stages.mapping.machine import read_machine
@@ -88,8 +91,8 @@ def _routed(scheduled: Scheduled, adapted: Adapted) -> Routed:
 
     What statements take step by step is needed at one time, what they take as a whole is not.
     """
-    plan = plan_streams(route_streams(scheduled, adapted))
-    graph = add_early_sends(task_graph(plan), plan)
+    streams = route_streams(scheduled, adapted)
+    plan, graph = _plan_windows(streams)
     rolling = [each.tensor for each in graph.departures.values() if each.early and each.early.ring]
     rolling += [name for name, tensor in graph.tensors.items() if tensor.ring is not None]
     if plan.cuts and fits_only_whole(
@@ -98,6 +101,18 @@ def _routed(scheduled: Scheduled, adapted: Adapted) -> Routed:
         plan = leave_whole(plan)
         graph = add_early_sends(task_graph(plan), plan)
     return graph, dict(plan.streams.routed.objects)
+
+
+def _plan_windows(streams: Streams) -> tuple[Plan, Graph]:
+    """Return the plan and the task graph, with rings that have halos for windows if there is room.
+    """
+    for windows in get_args(Windows):
+        plan = plan_streams(streams, windows)
+        graph = add_early_sends(task_graph(plan), plan)
+        halos = any(isinstance(task, Halo) for task in graph.tasks.values())
+        if not halos or has_room(graph, streams, plan.flows):
+            break
+    return plan, graph
 
 
 def _header(names: Iterable[str]) -> str:

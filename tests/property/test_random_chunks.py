@@ -127,14 +127,10 @@ def force_rings(rng, monkeypatch):
     def roll(self, group, taken):
         cuts = list(group.cuts(fine=True))
         chosen = rng.choice(cuts) if cuts else {}
-        rings = self._depth(group, chosen) if chosen else 0
-        return {
-            name: cutting.Chunks(
-                cut=cut, cycles=1, whole=2, ring=rings if rings < cut.number else None
-            )
-            for name, cut in chosen.items()
-        }
+        return self.roll(group, chosen, 1, 2) if chosen else {}
 
     monkeypatch.setattr(cutting.Cutter, "_rolling", roll)
+    never = property(lambda chunks: chunks.ring is None)
+    monkeypatch.setattr(cutting.Chunks, "is_whole", never)
     for module in (plan, route):
         monkeypatch.setattr(module, "count_needed", lambda plan: 1 << 30)

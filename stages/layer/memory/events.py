@@ -209,6 +209,10 @@ def _carry(graph: Graph, task: kinds.Carry) -> Span:
     return COMPLETE, COMPLETE
 
 
+def _halo(graph: Graph, task: kinds.Halo) -> Span:
+    return _begin_taking(graph, task.arrival), f"arrived_{task.arrival}"
+
+
 def _send(graph: Graph, task: kinds.Send | kinds.Pack) -> Span:
     name = task.departure
     if name in graph.collections:
@@ -246,6 +250,7 @@ SPANS: ForKind[Graph, Span] = ForKind(
     operate=_operate,
     compute=_compute,
     carry=_carry,
+    halo=_halo,
     send=_send,
     early_send=_send_early,
     pack=_send,

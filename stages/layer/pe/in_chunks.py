@@ -123,6 +123,7 @@ def _write_chunk(chunks: Chunks, cut: Cut) -> None:
     block = body.block
     block.add(Declare(number.name, "int", cut.here), Gap())
     _unpack(chunks, block, cut)
+    _repeat(chunks, block, cut)
     block.charge(scalar=2)
     block.add(Assign(cut.here, Operation("+", (number, Number(1)))))
     for stepping in chunks.steps.values():
@@ -211,6 +212,17 @@ def _unpack(chunks: Chunks, block: Block, cut: Cut) -> None:
             inner.add(COUNTER)
             transfer_loops(loops, task, program.model, program.naming, transfer.taken)
             _given(inner, cut, number, loops)
+
+
+def _repeat(chunks: Chunks, block: Block, cut: Cut) -> None:
+    """Append what copies the end of a ring to its front, if windows reach over it."""
+    program = chunks.program
+    for task, described in program.model.of_kind(kinds.Halo).items():
+        if described.arrival == cut.name:
+            program.count(task)
+            inner = Block()
+            run_task(program, inner, task, {})
+            _given(block, cut, chunks.number, inner)
 
 
 def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Literal
 
 import islpy as isl
 
@@ -19,16 +20,16 @@ from stages.layer.cost.guess import Taken, Work, guess_in_parts, guess_whole, gu
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.parts import count_parts, find_mean, lengthen
+from stages.layer.streams.reaching import Cuts, find_rings
 from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, count_elements
 from stages.layer.texts.graph import Departure
 from stages.machine.types import BYTES
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.colouring import share
-from stages.poly.cuts import Cut, IndexBox, cut_order, list_cuts
+from stages.poly.cuts import Cut, IndexBox, list_cuts
 from stages.poly.number import bound_points
 from stages.poly.pieces import from_domain
-from stages.poly.reuse import find_reuse
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
@@ -41,6 +42,9 @@ WORTH = 50
 
 PART = 8
 """Which part of the memory of a PE rings take at most, if chunks can be so small."""
+
+Windows = Literal["long", "short", "none"]
+"""Whether windows have a ring with a halo, and chunks as if memory was not short."""
 
 SMALLER, SHORT = 16, 3
 """Which part of the cycles smaller chunks of a ring may take more; where memory is short."""
@@ -83,13 +87,27 @@ class Group:
 class Chunks:
     """The cut of an arrival, and what is expected: its cycles, and those of the whole.
 
-    `ring` is for how many chunks there is memory; None if for all.
+    `ring` is for how many chunks there is memory; None if for all. Windows reach `halo` rows before
+    their chunk: then chunks lie one after the other.
     """
 
     cut: Cut
     cycles: int
     whole: int
     ring: int | None = None
+    halo: int | None = None
+
+    @property
+    def in_ring(self) -> int:
+        """How many elements a ring has, with its halo."""
+        halo = (self.halo or 0) * self.cut.size // self.cut.rows
+        return halo + self.cut.size * (self.ring or self.cut.number)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all is in memory, as it takes no more than a ring with its halo."""
+        every = (self.cut.number - 1) * self.cut.size + self.cut.rest
+        return self.ring is None or (self.halo is not None and self.in_ring >= every)
 
 
 class Cutter:
@@ -105,15 +123,16 @@ class Cutter:
         waiting: int,
         *,
         rolling: bool,
+        windows: Windows = "long",
     ) -> None:
         """Take what statements go by, and how many instructions are free to stream.
 
         `waiting` streams may wait for other PEs besides those that arrive. With `rolling` all
         arrivals get rings for which nothing stands against it, else those only that go in step by
-        some of their indices. `whole` will say why arrivals are not cut, and `cycles` what is
-        expected of all groups.
+        some of their indices, with what `windows` are. `whole` will say why arrivals are not cut,
+        and `cycles` what is expected of all groups.
         """
-        self.rolling = rolling
+        self.rolling, self.windows = rolling, windows
         self.layer, self.profile, self.flows, self.triggers = layer, profile, flows, triggers
         self.leaving = {d.tensor for d in departures.values() if d.sequences is None}
         threads = count_free_threads(profile, sum(a.sparse for a in flows.arrivals.values()))
@@ -193,6 +212,13 @@ class Cutter:
         return {n: Chunks(cut=cut, cycles=cycles, whole=whole) for n, cut in best.items()}
 
     def _rolling(self, group: Group, taken: Taken) -> dict[str, Chunks]:
+        """Return chunks with their rings; where memory is short, longer ones only for windows."""
+        found = self._smallest(group, taken, SHORT if self.rolling else SMALLER)
+        if self.rolling and self.windows == "long" and any(each.halo for each in found.values()):
+            return self._smallest(group, taken, SMALLER)
+        return found
+
+    def _smallest(self, group: Group, taken: Taken, part: int) -> dict[str, Chunks]:
         """Return the smallest chunks that take hardly more cycles than others, each with its ring.
 
         They do not depend on how long a stream is: it is taken to be much longer.
@@ -203,19 +229,25 @@ class Cutter:
             for each in group.cuts(fine=True)
         ]
         cuts = [found for found in cuts if self._has_room(found[1])] or cuts[-1:]
-        part = SHORT if self.rolling else SMALLER
         most = min((cycles for cycles, _ in cuts), default=0) * (part + 1) // part
         fit = (each for cycles, each in cuts if cycles <= most)
         best = min(fit, key=_count_in_chunk, default=None)
         if best is None:
             return {}
-        depth, whole = self._depth(group, best), guess_whole(self.profile, taken)
         cycles = guess_in_parts(self.profile, taken, count_parts(taken, best, rolling=True))
+        return self.roll(group, best, cycles, guess_whole(self.profile, taken))
+
+    def roll(
+        self, group: Group, cuts: Mapping[str, Cut], cycles: int, whole: int
+    ) -> dict[str, Chunks]:
+        """Return the chunks of each arrival, with memory for those that are needed at a time."""
+        given = Cuts(
+            flows=self.flows, triggers=self.triggers, statements=group.statements, by_arrival=cuts
+        )
+        rings = find_rings(given, AHEAD, halos=self.windows != "none")
         return {
-            name: Chunks(
-                cut=cut, cycles=cycles, whole=whole, ring=depth if depth < cut.number else None
-            )
-            for name, cut in best.items()
+            name: Chunks(cut=cut, cycles=cycles, whole=whole, ring=ring, halo=halo)
+            for (name, cut), (ring, halo) in zip(cuts.items(), rings, strict=True)
         }
 
     def _has_room(self, cuts: Mapping[str, Cut]) -> bool:
@@ -223,26 +255,6 @@ class Cutter:
         types = {n: self.layer.tensors[self.flows.arrivals[n].tensor].type for n in cuts}
         taken = sum(AHEAD * cut.size * BYTES[types[name]] for name, cut in cuts.items())
         return PART * taken <= self.profile.memory
-
-    def _depth(self, group: Group, cuts: Mapping[str, Cut]) -> int:
-        """Return for how many chunks of each arrival there must be memory.
-
-        Those of the steps for which an element is used, and those that are received meanwhile.
-        """
-        found = 0
-        for statement in (s.name for s in group.statements):
-            of = {name: cuts[name].of for name in self.triggers.arrivals[statement]}
-            steps = self.flows.steps(statement, of)
-            for name in of.keys() & self._read(statement):
-                needed = cut_order(self.flows.indices(statement, name), cuts[name].of)
-                found = max(found, find_reuse(steps, needed, cuts[name].counts))
-        return found + AHEAD
-
-    def _read(self, statement: str) -> set[str]:
-        """Return the arrivals of which a statement reads some."""
-        reads = next(s.reads for s in self.layer.statements if s.name == statement)
-        tensors = {access.tensor for access in reads}
-        return {name for name, a in self.flows.arrivals.items() if a.tensor in tensors}
 
     def _may_roll(self, group: Group) -> bool:
         return not find_obstacle(group.boxes, self.layer, self.triggers, self.flows.arrivals)

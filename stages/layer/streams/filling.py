@@ -11,15 +11,22 @@ from math import prod
 
 import islpy as isl
 
+from stages.layer.routes.functions import count_functions
 from stages.layer.routes.placed import Streams
+from stages.layer.streams.rings import find_rings, find_rows
 from stages.machine.types import BYTES
 from stages.poly.bind import PE_NAMES, bind_range
 from stages.poly.compact import fit
+from stages.poly.extents import find_shape
+from stages.poly.halo import roll_rows
 from stages.poly.number import bound_points
 from stages.poly.pieces import from_domain
+from stages.poly.ring import roll
 
 if typing.TYPE_CHECKING:
+    from stages.layer.streams.chunks import Flows
     from stages.layer.streams.cutting import Chunks
+    from stages.layer.texts.graph import Graph
 
 FUNCTIONS = 4
 """Functions of a program for each tensor, stream and statement, roughly."""
@@ -56,6 +63,24 @@ def fits_only_whole(
     return gradual > room >= sum(sizes.values()) + sum(passing[-2:])
 
 
+def has_room(graph: Graph, streams: Streams, flows: Flows) -> bool:
+    """Say whether a PE has room for what tasks.yaml says that it keeps, all at a time.
+
+    It has where the code of its functions fits, and its local tensors, if no two share memory.
+    """
+    rings, rows = find_rings(graph, flows), find_rows(graph, flows)
+    boxes = {name: roll(ring.numbers, ring.depth, name)[0] for name, ring in rings.items()}
+    boxes |= {name: roll_rows(each, name)[0] for name, each in rows.items()}
+    profile = streams.placed.profile
+    need = profile.code_base + count_functions(graph) * profile.code_task
+    for name, tensor in graph.tensors.items():
+        if name in boxes:
+            need += BYTES[tensor.type] * prod(find_shape(boxes[name]))
+        elif tensor.kept != "never" and tensor.stored_in is None:
+            need += _count_tensor(name, streams, {})
+    return need <= profile.memory
+
+
 def _count_tensor(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> int:
     type_ = streams.placed.layer.tensors[name].type
     return BYTES[type_] * _count_elements(name, streams, cuts)
@@ -71,9 +96,9 @@ def _count_elements(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> 
     """Return a bound on the elements of a tensor that a PE keeps; of a ring, those of its chunks.
     """
     rings = [
-        cut.cut.size * cut.ring
+        cut.in_ring
         for arrival, cut in cuts.items()
-        if cut.ring is not None and streams.arrivals[arrival].tensor == name
+        if not cut.is_whole and streams.arrivals[arrival].tensor == name
     ]
     if rings:
         return max(rings)

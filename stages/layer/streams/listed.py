@@ -15,7 +15,13 @@ from stages.layer.routes.collection import find_forwarded, list_collecting_tasks
 from stages.layer.routes.leaving import find_summed_elements
 from stages.layer.streams import cutting
 from stages.layer.streams.plan import Plan, find_written, is_reacting, reacts
-from stages.layer.streams.tasks import make_compute, make_operate, make_react
+from stages.layer.streams.tasks import (
+    make_compute,
+    make_halo,
+    make_operate,
+    make_react,
+    name_halo,
+)
 from stages.layer.texts import kinds
 from stages.layer.texts.graph import (
     Arrival,
@@ -24,6 +30,7 @@ from stages.layer.texts.graph import (
     Kept,
     KeptTensor,
     Outgoing,
+    Window,
 )
 from stages.layer.texts.kinds import (
     Hear,
@@ -47,7 +54,13 @@ Named = tuple[str, Task]
 
 def describe_tensors(plan: Plan) -> dict[str, KeptTensor]:
     """Return the tensors of a layer, by name."""
-    return {name: _tensor(name, plan) for name in plan.streams.placed.layer.tensors}
+    layer = plan.streams.placed.layer
+    found = {name: _tensor(name, plan) for name in layer.tensors}
+    for name, cut in plan.cuts.items():
+        if _window(cut) is not None:
+            tensor = plan.streams.arrivals[name].tensor
+            found[name_halo(tensor, layer)] = replace(found[tensor], stored_in=tensor)
+    return found
 
 
 def _tensor(name: str, plan: Plan) -> KeptTensor:
@@ -134,9 +147,16 @@ def _chunks(found: cutting.Chunks | None) -> Chunks | None:
         counts=tuple(cut.counts),
         size=cut.size,
         rest=None if cut.rest == cut.size else cut.rest,
-        ring=found.ring,
+        ring=None if found.is_whole else found.ring,
+        window=_window(found),
         why=f"some {found.cycles} cycles, {found.whole} as a whole",
     )
+
+
+def _window(found: cutting.Chunks) -> Window | None:
+    if found.halo is None or found.is_whole:
+        return None
+    return Window(places=spell_object(found.cut.places), rows=found.cut.rows, halo=found.halo)
 
 
 def list_tasks(plan: Plan) -> Iterator[Named]:
@@ -203,6 +223,8 @@ def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
         yield f"operate_{statement.name}", make_operate(statement, name, by.departure)
     if name in plan.cuts and plan.cuts[name].cut.rest < plan.cuts[name].cut.size:
         yield f"rest_{name}", Receive(arrival=name, rest=True)
+    if name in plan.cuts and _window(plan.cuts[name]):
+        yield f"halo_{name}", make_halo(plan.streams.placed.layer, name, arrival.tensor)
     found = _reacting(name, arrival.tensor, plan)
     for statement in found:
         task = f"on_{name}" if len(found) == 1 else f"on_{name}_{statement.name}"

@@ -14,7 +14,7 @@ from stages.layer.routes.placed import Streams, is_sparse
 from stages.layer.routes.sharing import InPlace, find_in_place, list_waits
 from stages.layer.routes.waiting import choose_waiting
 from stages.layer.streams.chunks import Flows
-from stages.layer.streams.cutting import Chunks, Cutter, count_most_together
+from stages.layer.streams.cutting import Chunks, Cutter, Windows, count_most_together
 from stages.layer.streams.filling import count_bytes
 from stages.layer.streams.operated import Operated, find_operated
 from stages.layer.streams.rolling import find_obstacle
@@ -47,8 +47,11 @@ class Plan:
     operated: Mapping[str, Operated] = field(default_factory=dict)
 
 
-def plan_streams(streams: Streams) -> Plan:
-    """Return how PEs work on the streams of a layer; departures may wait for others then."""
+def plan_streams(streams: Streams, windows: Windows = "long") -> Plan:
+    """Return how PEs work on the streams of a layer; departures may wait for others then.
+
+    `windows` are what they are where arrivals roll.
+    """
     placed = streams.placed
     apart = {departure.tensor for departure in streams.departures.values()}
     writers = {t: find_writer(placed.layer, t) for t in find_written(streams)}
@@ -60,11 +63,13 @@ def plan_streams(streams: Streams) -> Plan:
         name: replace(departure, waits=tuple(waiting.waits.get(name, ())))
         for name, departure in streams.departures.items()
     }
-    return _cut(replace(streams, departures=departures), in_place, waits, waiting.most)
+    streams = replace(streams, departures=departures)
+    return _cut(streams, in_place, waits, waiting.most, windows)
 
 
 def _cut(
-    streams: Streams, in_place: InPlace, waits: Mapping[str, Sequence[str]], waiting: int
+    streams: Streams, in_place: InPlace, waits: Mapping[str, Sequence[str]], waiting: int,
+    windows: Windows,
 ) -> Plan:
     """Return the plan with what arrives in chunks; `waiting` streams may wait for other PEs.
 
@@ -73,15 +78,16 @@ def _cut(
     chains = {name: streams.routed.said.pes(name, "chain") for name in streams.departures}
     most = max(count_most_together(chains), waiting)
     drafts, profile = _drafts(streams, in_place, waits), streams.placed.profile
-    best = min((_plan(d, most, rolling=False) for d in drafts), key=lambda plan: plan.cycles)
+    plans = (_plan(draft, most, windows, rolling=False) for draft in drafts)
+    best = min(plans, key=lambda plan: plan.cycles)
     others = [each for draft in drafts for each in _taking_as_it_comes(draft)]
-    for plan in (_plan(each, most, rolling=False) for each in others):
+    for plan in (_plan(each, most, windows, rolling=False) for each in others):
         if _takes_less(plan, best):
             best, drafts = plan, others
     if count_needed(best) <= profile.memory:
         return best
     rolled = min(
-        (_plan(draft, most, rolling=True) for draft in drafts),
+        (_plan(draft, most, windows, rolling=True) for draft in drafts),
         key=lambda p: (count_needed(p) > profile.memory, p.cycles),
     )
     rolling = {name for name, cut in rolled.cuts.items() if cut.ring is not None}
@@ -159,13 +165,13 @@ def _taking_as_it_comes(draft: _Draft) -> list[_Draft]:
     return [replace(draft, triggers=triggers, operated=operated)] if operated else []
 
 
-def _plan(draft: _Draft, most: int, *, rolling: bool) -> Plan:
+def _plan(draft: _Draft, most: int, windows: Windows, *, rolling: bool) -> Plan:
     """Return a plan; `most` streams may wait for others. With `rolling` arrivals roll if they can.
     """
     streams, placed = draft.streams, draft.streams.placed
     cutter = Cutter(
         placed.layer, placed.profile, draft.flows, draft.triggers, streams.departures, most,
-        rolling=rolling,
+        rolling=rolling, windows=windows,
     )
     cuts, operated = cutter.cut(), draft.operated
     return Plan(

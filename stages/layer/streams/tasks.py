@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stages.lair.expressions import write_expression
-from stages.lair.layer import Statement
-from stages.layer.texts.kinds import Compute, Operate, React
+from stages.lair.layer import Layer, Statement
+from stages.layer.texts.kinds import Compute, Halo, Operate, React
 
 AT_RUN_TIME = ("enumerate", "configure")
 """Ways to a vector instruction whose size is found before each call."""
@@ -48,3 +48,22 @@ def make_compute(statement: Statement, chunks: Sequence[str], follows: Sequence[
         chunks=tuple(chunks),
         follows=tuple(follows),
     )
+
+
+def make_halo(layer: Layer, arrival: str, tensor: str) -> Halo:
+    """Return the task that copies what windows still reach of the end of a ring to its front."""
+    return Halo(
+        arrival=arrival,
+        iterators=tuple(f"i{k}" for k in range(len(layer.tensors[tensor].shape))),
+        target=name_halo(tensor, layer),
+        op="=",
+        expression=tensor,
+    )
+
+
+def name_halo(tensor: str, layer: Layer) -> str:
+    """Return the name of what lies at the front of a tensor's ring; no other tensor has it."""
+    name = f"{tensor}_halo"
+    while name in layer.tensors:
+        name += "_"
+    return name

@@ -46,6 +46,19 @@ class KeptTensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """How the chunks of a ring lie one after the other, so that windows reach from one to the next.
+    """
+
+    places: Annotated[str, "the row in which an element of a ring lies, and where in that"]
+    rows: Annotated[int, "how many rows a chunk has"]
+    halo: Annotated[
+        int, "how many rows before those of its chunk a step reads: so many of the last ones of "
+        "the ring are copied to its front",
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chunks:
     """The parts in which a dense arrival is taken."""
 
@@ -58,6 +71,7 @@ class Chunks:
         "how many there is memory for: each takes the place of one that is no longer used, and is "
         "received after that",
     ] = None
+    window: Annotated[Window | None, "where chunks lie that windows reach over"] = None
     why: Annotated[str, "why it is cut so"]
 
 

@@ -109,6 +109,18 @@ class Carry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Halo:
+    """Copy what windows still reach of the end of a ring to its front."""
+
+    kind: ClassVar[Literal["halo"]] = "halo"
+    arrival: ArrivalName
+    iterators: Iterators
+    target: Target
+    op: Operator
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Send:
     """Send a departure, or a collection."""
 
@@ -174,8 +186,9 @@ class Collect:
     departure: DepartureName
 
 
-Runs = React | Compute | Carry
-"""Tasks that compute elements of one tensor from others; carry takes those of one as they are."""
+Runs = React | Compute | Carry | Halo
+"""Tasks that compute elements of one tensor from others; carry and halo take those of one as they
+are."""
 
 Running = React | Operate | Compute
 """Tasks that run a statement: on an element that arrives, on a stream, or when all is there."""
@@ -187,8 +200,8 @@ Streams = Receive | Operate | EarlySend | Send | Pack | Hear | Spread | Collect
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
 Task = (
-    Initialise | React | Store | Receive | Operate | Compute | Carry | Send | EarlySend | Pack
-    | Relay | Hear | Spread | Clear | Collect
+    Initialise | React | Store | Receive | Operate | Compute | Carry | Halo | Send | EarlySend
+    | Pack | Relay | Hear | Spread | Clear | Collect
 )
 
 
@@ -208,6 +221,7 @@ class ForKind(typing.Generic[Context, Result]):
     operate: Callable[[Context, Operate], Result]
     compute: Callable[[Context, Compute], Result]
     carry: Callable[[Context, Carry], Result]
+    halo: Callable[[Context, Halo], Result]
     send: Callable[[Context, Send], Result]
     early_send: Callable[[Context, EarlySend], Result]
     pack: Callable[[Context, Pack], Result]

@@ -160,6 +160,7 @@ OPERATIONS: ForKind[Situation, tuple[Operation, ...]] = ForKind(
     operate=_statement,
     compute=_statement,
     carry=_statement,
+    halo=_statement,
     send=_sent,
     early_send=_sent,
     pack=_packed,

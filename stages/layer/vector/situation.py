@@ -62,6 +62,7 @@ PLACES: ForKind[Graph, str] = ForKind(
     operate=always(""),
     compute=always(""),
     carry=always(""),
+    halo=always(""),
     send=_sending,
     early_send=_sending,
     pack=_sending,

@@ -50,6 +50,7 @@ FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
     operate=always(TRANSFER),
     compute=always(WAYS),
     carry=always(WAYS),
+    halo=always(WAYS),
     send=always(TRANSFER),
     early_send=always(EARLY),
     pack=always(TRANSFER),
