@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from stages.diagnose import UserErrors
-from stages.reference.data import generate, read_inputs
+from stages.reference.around import Around
+from stages.reference.data import generate
+from stages.reference.input_files import read_inputs
 from tests.reference.layers import fc, layer_of
 from tests.reference.single import evaluate
 
@@ -134,3 +136,12 @@ def test_scalars_are_arrays(kind: str) -> None:
     (inputs,), _ = generate(layer, 0, kind, 0.5, {"s"})
     assert isinstance(inputs["s"], np.ndarray)
     assert (inputs["s"].shape, inputs["s"].dtype.name) == ((), "float16")
+
+
+def test_what_never_arrives_may_be_infinite() -> None:
+    """As what is around that of which a maximum is taken."""
+    around = {"x": Around(value=-np.inf, mask=np.array([True, False]))}
+    given = {"x": np.array([-np.inf, 1])}
+    assert read_inputs(given, fc(1, 2), around=around)["x"][0].tolist() == [-np.inf, 1]
+    with pytest.raises(UserErrors):
+        read_inputs({"x": np.array([1, -np.inf])}, fc(1, 2), around=around)

@@ -11,7 +11,8 @@ from stages.diagnose import Source, Span
 from stages.kernel.parts.evaluation import extents
 from stages.lair.layer import Layer, Tensor
 from stages.mapping.kernel_yaml import Kernel
-from stages.reference.data import generate, read_inputs
+from stages.reference.data import generate
+from stages.reference.input_files import read_inputs
 from stages.reference.strided import Array
 from stages.volumes.operation import Program
 

@@ -16,7 +16,8 @@ from stages.kernel.parts.evaluation import evaluate, extents
 from stages.kernel.parts.pasting import where
 from stages.lair.layer import Layer, Tensor
 from stages.mapping.layer_yaml import Data
-from stages.reference.data import generate, read_inputs
+from stages.reference.data import generate
+from stages.reference.input_files import read_inputs
 from stages.reference.strided import Array
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import Operation, Program
