@@ -90,6 +90,10 @@ class Graph(File):
             raise UserError(f"{self.graph} does not exist", self.span("graph"), hint)
         return self.graph
 
+    def folder_of(self, part: str) -> str | None:
+        """Return the path of the folder that is a part instead; None for one that is made."""
+        return self.parts[part].folder if part in self.parts else None
+
     def said_of(self, part: str) -> dict[str, Any]:
         """Return the keys of layer.yaml that are said of a part, as YAML has them.
 

@@ -21,7 +21,7 @@ from stages.diagnose import UserErrors
 from stages.kernel.parts.evaluation import evaluate
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.network.parts.fed import make_inputs, take
-from stages.network.parts.layers import write_part_layer
+from stages.network.parts.part_layers import write_part_layer
 from stages.reference.strided import Array
 from stages.volumes.operation import read_program
 
@@ -58,8 +58,9 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     written: dict[str, str | bytes] = {}
     for name, described in parts.items():
         folder = f"build/parts/{name}"
-        written[f"{folder}/part.lair"] = described["lair"]
-        written[f"{folder}/layer.yaml"] = write_part_layer(described, name, given)
+        if given.folder_of(name) is None:
+            written[f"{folder}/part.lair"] = described["lair"]
+            written[f"{folder}/layer.yaml"] = write_part_layer(described, name, given)
         for tensor, array in take(described, values).items():
             written[f"{folder}/inputs/{tensor}.npy"] = _npy(array)
     return written

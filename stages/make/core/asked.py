@@ -1,12 +1,15 @@
-"""Errors in layers that a stage wrote for a kernel, as errors in its kernel.yaml."""
+"""Errors in layers that a stage wrote, as errors in the file in which a user asked for them: the
+kernel.yaml of a kernel, or the network.yaml beside the graph of a framework."""
 
 from __future__ import annotations
 
 from stages.diagnose import Source, Span, UserError, UserErrors, source_of
-from stages.make.store.folders import LayerFolder, shown_path
+from stages.make.store.folders import NETWORK, LayerFolder, shown_path
 from stages.make.store.given import content_of
+from stages.mapping.yaml_text import read_document
 
 REMEDY = "which follows from this: take smaller tiles, or another machine"
+OF_GRAPHS = "which was made for this: more can be said of it under `parts`"
 
 
 def as_asked(error: UserError | UserErrors, folder: LayerFolder) -> UserError | UserErrors:
@@ -37,15 +40,28 @@ def _in_folder(error: UserError, folder: LayerFolder) -> UserError:
 
 
 def _asked(error: UserError, part: str, source: Source) -> UserError:
-    if error.span is None:
+    place = _place(source, part)
+    if error.span is None or place is None:
         return error
-    written = f"{error.span.source.path}:{error.span.line}, {REMEDY}"
+    remedy = OF_GRAPHS if _is_of_graph(source) else REMEDY
+    written = f"{error.span.source.path}:{error.span.line}, {remedy}"
     hint = f"{error.hint}: in {written}" if error.hint else f"see {written}"
-    return UserError(f"part {part}: {error.message}", _place(source), hint)
+    return UserError(f"part {part}: {error.message}", place, hint)
 
 
-def _place(source: Source) -> Span:
-    """Return where kernel.yaml asks for parts: its tiles, else its facts."""
+def _is_of_graph(source: Source) -> bool:
+    return source.path.rpartition("/")[2] == NETWORK
+
+
+def _place(source: Source, part: str) -> Span | None:
+    """Return where kernel.yaml asks for parts: its tiles, else its facts.
+
+    Of a network.yaml that is what it says of the part, or of the target of all; None where it says
+    nothing of these.
+    """
+    if _is_of_graph(source):
+        keys = read_document(source).keys
+        return keys.get(("parts", part)) or keys.get(("target",))
     from stages.mapping.kernel_yaml import read_kernel
 
     kernel = read_kernel(source)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from stages.diagnose import headline
+from stages.diagnose import headline, source_of
 from stages.make.core.plans import UnknownPlanError, kept_plan
 from stages.make.core.written import Plan, is_plan, with_written_parts
-from stages.make.store.folders import NETWORK, ONNX, LayerFolder, files_in
+from stages.make.store.folders import LAYER, NETWORK, ONNX, LayerFolder, files_in
 
 if TYPE_CHECKING:
     from stages.make.core.folder_inputs import FolderInputs
+    from stages.mapping.graph_yaml import Graph
 
 
 def open_graph(folder: LayerFolder) -> LayerFolder:
@@ -61,12 +63,28 @@ def _plan(folder: LayerFolder) -> Plan:
     for stage in ("extract", "split"):
         inputs = FolderInputs(folder, declaration(stage).reads, written)
         written |= perform_in(folder, stage, inputs)
-    return _parts(FolderInputs(folder, tuple(written), written))
+    return _parts(FolderInputs(folder, (*written, NETWORK), written))
 
 
 def _parts(inputs: FolderInputs) -> Plan:
-    """Return the files of each part, from parts.yaml."""
+    """Return the files of each part, from parts.yaml and network.yaml."""
+    from stages.mapping.graph_yaml import load_graph
+
+    given = load_graph(map(inputs.source, inputs.names(NETWORK)))
     return {
-        name: (["part.lair", "layer.yaml", *(f"inputs/{t}.npy" for t in each["inputs"])], {}, True)
-        for name, each in inputs.yaml("parts.yaml").items()
+        name: _part(name, each, given) for name, each in inputs.yaml("parts.yaml").items()
     }
+
+
+def _part(name: str, described: Mapping[str, Any], given: Graph) -> Sequence[Any]:
+    """Return the files that are written for a part; of a folder of the user's only its inputs."""
+    from stages.mapping.layer_yaml import read_mapping
+    from stages.network.parts.part_layers import write_part_layer
+
+    values = [f"inputs/{tensor}.npy" for tensor in described["inputs"]]
+    folder = given.folder_of(name)
+    if folder is not None:
+        return values, {}, False, folder
+    text = write_part_layer(described, name, given)
+    is_open = read_mapping(source_of(LAYER, text.encode())).is_open
+    return ["part.lair", LAYER, *values], {}, is_open, ""

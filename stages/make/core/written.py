@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stages.make.core.searched import open_slots
-from stages.make.store.believed import is_inside, is_word
+from stages.make.core.searched import open_slots, with_slots
+from stages.make.store.believed import is_inside, is_name, is_word
 from stages.make.store.folders import (
     STATE,
     Crossing,
@@ -21,8 +21,8 @@ from stages.make.store.folders import (
 
 Plan = Mapping[str, Sequence[Any]]
 """By the name of each part: the names of the files that are written for it, the part and tensor
-that each other input is, and whether its layer.yaml leaves something open; parts come after those
-whose results they take."""
+that each other input is, whether its layer.yaml leaves something open, and the path of the folder
+that a user has for it, if there is one; parts come after those whose results they take."""
 
 
 def with_written_parts(
@@ -33,12 +33,14 @@ def with_written_parts(
     `asked_in` is the file in which a user asks for them.
     """
     parts: dict[str, LayerFolder] = {}
-    for name, (files, takes, is_open) in plan.items():
+    for name, (files, takes, is_open, path) in plan.items():
         part = _part(folder, name, asked_in)
         after = (f"{folder.name}:{writer}",)
         written = (Crossing(name=f, file=part.path / f, after=after) for f in files)
         taken = (_crossing(tensor, parts[other], own) for tensor, (other, own) in takes.items())
         part = replace(part, crossings=(*written, *taken))
+        if path:
+            part = with_slots(replace(part, path=(folder.path / path).resolve(), asked_in=None))
         parts[name] = open_slots(part) if is_open else part
     return replace(folder, stages=stages, parts=tuple(parts.items()))
 
@@ -110,9 +112,10 @@ def is_plan(data: Any) -> bool:
     """Return whether data that was kept is a plan, whose names lead nowhere else; None is one."""
     if not isinstance(data, dict):
         return data is None
-    if any(len(each) != 3 for each in data.values()):
+    if any(len(each) != 4 for each in data.values()):
         return False
-    files = [name for written, _, _ in data.values() for name in written]
-    taken = [(tensor, *of) for _, takes, _ in data.values() for tensor, of in takes.items()]
+    files = [name for written, *_ in data.values() for name in written]
+    taken = [(tensor, *of) for _, takes, *_ in data.values() for tensor, of in takes.items()]
     words = [*data, *(word for each in taken for word in each)]
-    return all(map(is_word, words)) and all(map(is_inside, files))
+    paths = [path for *_, path in data.values() if path]
+    return all(map(is_word, words)) and all(map(is_inside, files)) and all(map(is_name, paths))

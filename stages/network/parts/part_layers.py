@@ -14,10 +14,11 @@ import yaml
 
 from stages.mapping.graph_yaml import Graph
 from stages.mapping.texts import parse_target
+from stages.network.parts.described import RESULT
 from stages.poly.text import spell_object
 
-TARGET = "{ PE[20, 8] }"
-"""The rectangle of a part, where network.yaml says none."""
+WIDTH, HEIGHT = 20, 8
+"""The rectangle of a part, in PEs, where network.yaml says none."""
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -25,22 +26,28 @@ IN, OUT = isl.dim_type.in_, isl.dim_type.out
 def write_part_layer(described: Mapping[str, Any], name: str, given: Graph) -> str:
     """Return the layer.yaml of a part; the keys of a user win over what is chosen for it."""
     said = given.said_of(name)
-    asked = given.parts[name].target if name in given.parts else None
-    target = asked or given.target
-    width, _ = (20, 8) if target is None else parse_target(target)
+    target, width = _target(name, given)
     tensors: dict[str, Any] = {
         tensor: _arrives(each, row) for row, (tensor, each) in
         enumerate(described["arrives"].items())
     }
-    tensors["y"] = {"leaves": _port(isl.Map(described["leaves"]), width, 0)}
+    tensors[RESULT] = {"leaves": _port(isl.Map(described["leaves"]), width, 0)}
+    for tensor, more in said.pop("tensors", {}).items():
+        tensors[tensor] = {**tensors.get(tensor, {}), **more}
     layer = {
-        "machine": _machine(given),
-        "target": TARGET if given.target is None else given.target.text,
-        "placement": "search",
-        "goal": given.goal,
+        "machine": _machine(given), "target": target, "placement": "search", "goal": given.goal,
         "tensors": tensors,
     }
     return yaml.safe_dump({**layer, **said}, sort_keys=False, width=100)
+
+
+def _target(name: str, given: Graph) -> tuple[str, int]:
+    """Return the target of a part, and its width."""
+    own = given.parts[name].target if name in given.parts else None
+    target = own or given.target
+    if target is None:
+        return f"{{ PE[{WIDTH}, {HEIGHT}] }}", WIDTH
+    return target.text, parse_target(target)[0]
 
 
 def _arrives(described: Mapping[str, Any], row: int) -> dict[str, Any]:
