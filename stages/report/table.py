@@ -37,7 +37,8 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
     lines += [f"  WRONG: {list_first(wrong)}"] if wrong else []
     lines.append(f"  {total['simd']} cycles one after another, {total['loops']} with loops")
     lines += inputs(results["data"])
-    lines += [f"  {output} {_whole(found)}" for output, found in results["check"].items()]
+    against = results.get("against", "the values of the whole")
+    lines += [f"  {output} {_whole(found, against)}" for output, found in results["check"].items()]
     return "\n".join(lines) + "\n"
 
 
@@ -122,14 +123,14 @@ def _way(name: str, task: Mapping[str, Any]) -> str:
     return f"{name} {task['by']}{sizes}"
 
 
-def _whole(found: Mapping[str, Any]) -> str:
-    """Return how an output of the network compares with NumPy's evaluation of the whole."""
+def _whole(found: Mapping[str, Any], against: str) -> str:
+    """Return how an output of the network compares with what is told of the whole."""
     error = found["max_abs_error"]
     if not found["right"]:
         return f"WRONG from end to end, by up to {error:g}"
     if found["exact"]:
         return "right from end to end, bit for bit"
-    return f"{error:g} at most from the values of the whole, each part within rounding"
+    return f"{error:g} at most from {against}, each part within rounding"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -1,0 +1,69 @@
+"""Graphs of frameworks by real doit processes: from the graph to a result that is compared."""
+
+import json
+
+import numpy as np
+
+from tests.e2e.conftest import DODO
+from tests.e2e.test_tiles import SEEN
+from tests.network.onnx.graphs import make_model
+
+TEXT = """c = Conv<pads=[1,1,1,1]>(x, w)
+r = Relu(c)
+f = Flatten(r)
+y = Gemm<transB=1>(f, v, b)"""
+NETWORK = """data: {kind: integers}
+target: "{ PE[4, 4] }"
+parts:
+  conv1: {placement: "{ make_conv_0[k, i, j, a, b] -> PE[1 + k, i//2] }"}
+  gemm1: {placement: "{ make_gemm_0[o, k, i, j] -> PE[1, o] }"}
+"""
+
+
+def model(shift):
+    known = {
+        "w": np.full((2, 1, 3, 3), 1 + shift), "v": np.ones((3, 32)), "b": np.array([1, 2, 3]),
+    }
+    known = {name: array.astype("f4") for name, array in known.items()}
+    return make_model(TEXT, {"x": (1, 1, 4, 4)}, known).SerializeToString()
+
+
+def write(space, content, network=NETWORK):
+    folder = space.root / "projects/net"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "net.onnx").write_bytes(content)
+    space.write("projects/net/network.yaml", network)
+
+
+def results(space):
+    return json.loads(space.read("projects/net/build/results.json"))
+
+
+def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
+    """With placements given, no search: its parts are layers, and other weights compile nothing."""
+    space.write("dodo.py", DODO)
+    write(space, model(0))
+    shown = space.plain("list", "--all")
+    assert "net/conv1" not in shown.out
+    assert shown.err.splitlines()[-1] == (
+        "warning: net is shown without its parts: a build finds out which these are"
+    )
+    ran = space.build()
+    assert {"net:extract", "net:split", "net:supply", "net:confirm"} < set(ran)
+    assert {"net/conv1:simulate", "net/gemm1:simulate"} < set(ran)
+    found = results(space)
+    assert list(found["parts"]) == ["conv1", "gemm1"]
+    assert found["check"] == {"y": {"exact": True, "right": True, "max_abs_error": 0.0}}
+    assert found["crossings"]["gemm1.x"]["is"] == ["conv1.y"]
+    assert "net/conv1" in space.plain("list", "--all").out
+    space.write("dodo.py", SEEN + DODO)
+    space.is_cold = True
+    run = space.run()
+    assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
+    space.write("dodo.py", DODO)
+    space.is_cold = False
+    write(space, model(0), NETWORK.replace("data: {kind: integers}\n", "data: {kind: reals}\n"))
+    ran = set(space.build())
+    stages = {task.partition(":")[2] for task in ran if "/" in task}
+    assert stages == {"simulate"}
+    assert results(space)["check"]["y"]["right"]

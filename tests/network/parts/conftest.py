@@ -1,0 +1,3 @@
+"""Folders with graphs, as those of extraction."""
+
+from tests.network.onnx.conftest import graph  # noqa: F401

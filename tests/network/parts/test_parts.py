@@ -1,0 +1,199 @@
+"""Graphs are split into parts: what these compute is what the graph computes, whatever crosses."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from stages.diagnose import UserError, UserErrors, source_of
+from stages.kernel.parts.evaluation import evaluate
+from stages.lair.grammar import parse_lair
+from stages.lair.specialise import specialise
+from stages.make.core.action import run_stage
+from stages.make.store.folders import file_of
+from stages.mapping.layer_yaml import read_mapping
+from stages.poly.text import read_objects
+from stages.reference.evaluate import evaluate_all
+from stages.reference.whole import is_close
+from stages.volumes.operation import read_program
+from tests.network.onnx.graphs import make_model
+
+LENET = Path(__file__).parents[3] / "projects" / "lenet" / "lenet.onnx"
+
+
+def weights(**shapes):
+    draw = np.random.default_rng(1)
+    return {name: draw.normal(size=shape).astype("f4") for name, shape in shapes.items()}
+
+
+MODELS = {
+    "a convolution with padding, and what stays on its PEs": (
+        """c = Conv<pads=[1,1,1,1], strides=[2,2]>(x, w)
+        r = Relu(c)
+        y = MaxPool<kernel_shape=[2,2], strides=[2,2]>(r)""",
+        {"x": (1, 2, 8, 8)}, weights(w=(3, 2, 3, 3)), {"conv1": ["Conv", "Relu", "MaxPool"]},
+    ),
+    "windows that share elements, padded with -inf": (
+        """c = Relu(x)
+        y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(c)""",
+        {"x": (1, 2, 6, 6)}, {}, {"relu1": ["Relu"], "maxpool1": ["MaxPool"]},
+    ),
+    "what is added again": (
+        """c = Conv<pads=[1,1,1,1]>(x, w)
+        s = Add(c, x)
+        y = Relu(s)""",
+        {"x": (1, 2, 5, 5)}, weights(w=(2, 2, 3, 3)), {"conv1": ["Conv"], "add1": ["Add", "Relu"]},
+    ),
+    "a product of what is flattened": (
+        """c = Conv(x, w)
+        f = Flatten(c)
+        y = Gemm<transB=1>(f, v, b)""",
+        {"x": (1, 2, 5, 5)}, weights(w=(2, 2, 2, 2), v=(3, 32), b=(3,)),
+        {"conv1": ["Conv"], "gemm1": ["Gemm"]},
+    ),
+    "a concatenation, which is no part": (
+        """c = Conv(x, w)
+        d = Conv(x, v)
+        k = Concat<axis=1>(c, d)
+        y = Conv(k, u)""",
+        {"x": (1, 2, 5, 5)}, weights(w=(2, 2, 3, 3), v=(1, 2, 3, 3), u=(2, 3, 1, 1)),
+        {"conv1": ["Conv"], "conv2": ["Conv"], "conv3": ["Conv"]},
+    ),
+    "attention": (
+        """q = MatMul(x, w)
+        k = MatMul(x, v)
+        t = Transpose<perm=[1,0]>(k)
+        s = MatMul(q, t)
+        p = Softmax<axis=-1>(s)
+        y = MatMul(p, x)""",
+        {"x": (4, 3)}, weights(w=(3, 3), v=(3, 3)),
+        {"matmul1": ["MatMul"], "matmul2": ["MatMul"], "matmul3": ["MatMul"],
+         "softmax1": ["Softmax"], "matmul4": ["MatMul"]},
+    ),
+    "a normalisation, which is one part": (
+        """n = LayerNormalization<axis=-1>(x, g, b)
+        y = MatMul(n, w)""",
+        {"x": (2, 6)}, weights(g=(6,), b=(6,), w=(6, 2)),
+        {"layernormalization1": ["LayerNormalization"], "matmul1": ["MatMul"]},
+    ),
+    "a mean over places": (
+        """m = GlobalAveragePool(x)
+        f = Flatten(m)
+        y = Gemm(f, w)""",
+        {"x": (1, 3, 4, 4)}, weights(w=(3, 2)),
+        {"globalaveragepool1": ["GlobalAveragePool"], "gemm1": ["Gemm"]},
+    ),
+}
+
+
+def supplied(graph, model, network=None):
+    """Return the folder of a graph once its parts are written."""
+    folder = graph.write(model.SerializeToString(), network).build()
+    run_stage("split", folder)
+    run_stage("supply", folder)
+    return folder
+
+
+def parts_of(folder):
+    return yaml.safe_load(file_of(folder, "parts.yaml").read_text())
+
+
+def read(path):
+    return source_of(str(path), path.read_bytes())
+
+
+def layer_of(path):
+    """Return the layer of a part, its layer.yaml, and what it takes."""
+    mapping = read_mapping(read(path / "layer.yaml"))
+    layer = specialise(parse_lair(read(path / "part.lair")), None, {}, {}, mapping.span)
+    return layer, mapping, {f.stem: np.load(f) for f in (path / "inputs").iterdir()}
+
+
+def values_of(folder, program, x):
+    """Return all volumes of a graph."""
+    known = {path.stem: np.load(path) for path in folder.build.glob("weights/*.npy")}
+    volumes = read_objects(file_of(folder, "volumes.isl").read_text())["volumes"]
+    return evaluate(program, volumes, {**known, "x": x})
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_parts_compute_what_the_graph_computes(graph, name):
+    """Each in NumPy, with what `supply` writes for it; together they are all of the graph."""
+    text, inputs, known, expected = MODELS[name]
+    x = np.random.default_rng(3).normal(size=inputs["x"]).astype("f4")
+    (graph.path / "inputs").mkdir()
+    np.save(graph.path / "inputs" / "x.npy", x)
+    folder = supplied(graph, make_model(text, inputs, known))
+    found = parts_of(folder)
+    program = read_program(yaml.safe_load(file_of(folder, "operations.yaml").read_text()))
+    sources = {each.name: each.source for each in program.operations}
+    operators = {
+        part: list(dict.fromkeys(sources[name] for name in each["operations"]))
+        for part, each in found.items()
+    }
+    assert operators == expected
+    values = values_of(folder, program, x)
+    for part, each in found.items():
+        layer, mapping, given = layer_of(folder.build / "parts" / part)
+        (outputs,) = evaluate_all(layer, [given])
+        assert is_close(outputs["y"], values[each["output"]], 1e-5, 1e-5)
+        assert mapping.is_open
+        assert {t for t, m in mapping.tensors.items() if m.arrives} == each["arrives"].keys()
+
+
+def test_lenet_has_three_parts_and_neither_padding_nor_a_reshape_is_one(graph):
+    folder = graph.write(LENET.read_bytes(), name="lenet.onnx").build()
+    run_stage("split", folder)
+    found = parts_of(folder)
+    assert list(found) == ["conv1", "conv2", "matmul1"]
+    assert found["conv2"]["why"] == "Conv, node 6; Add, Relu, MaxPool after it stay on its PEs"
+    assert found["conv2"]["arrives"] == {"x": {
+        "order": "{ x[0, i1, i2, i3] -> [i1, i2, i3] : 0 <= i1 <= 7 and 2 <= i2 <= 15 and "
+        "2 <= i3 <= 15 }",
+        "from": {"conv1.y": "{ x[0, j, k, l] -> Pooling66_Output_0[0, j, k - 2, l - 2] : "
+                 "0 <= j <= 7 and 2 <= k <= 15 and 2 <= l <= 15 }"},
+        "otherwise": 0.0,
+    }}
+    assert list(found["matmul1"]["arrives"]["x"]["from"]) == ["conv2.y"]
+    assert found["matmul1"]["inputs"]["x"]["size"] == [1, 16, 4, 4]
+
+
+ALIKE = "a = Relu(x)\nb = Neg(a)\nc = MatMul(b, w)\nd = Relu(c)\ny = MatMul(d, v)"
+
+
+def test_parts_that_compute_alike_are_one_text(graph):
+    model = make_model(ALIKE, {"x": (3, 3)}, weights(w=(3, 3), v=(3, 3)))
+    folder = supplied(graph, model, "parts: {matmul1: {target: '{ PE[4, 4] }'}}\n")
+    found = parts_of(folder)
+    assert list(found) == ["relu1", "matmul1", "matmul2"]
+    assert found["relu1"]["operations"] == ["a", "b"]
+    text = (folder.build / "parts" / "matmul2" / "layer.yaml").read_text()
+    assert text == (
+        "machine: wse2\ntarget: '{ PE[20, 8] }'\nplacement: search\ngoal: cycles\ntensors:\n"
+        "  x:\n    arrives: '{ x[i0, i1] -> [PE[-1, 0] -> index[i0, i1]] : 0 <= i0 <= 2 and "
+        "0 <= i1 <= 2 }'\n"
+        "  y:\n    leaves: '{ y[i, j] -> [PE[20, 0] -> index[i, j]] : 0 <= i <= 2 and "
+        "0 <= j <= 2 }'\n"
+    )
+    own = (folder.build / "parts" / "matmul1" / "layer.yaml").read_text()
+    assert "target: '{ PE[4, 4] }'" in own and "PE[4, 0]" in own
+
+
+def test_a_part_that_there_is_not_is_named(graph):
+    content = make_model("y = Relu(x)", {"x": (3,)}, {}).SerializeToString()
+    folder = graph.write(content, "parts: {rel: {goal: area}}\n").build()
+    run_stage("split", folder)
+    with pytest.raises(UserErrors) as caught:
+        run_stage("supply", folder)
+    assert str(caught.value).splitlines()[0].endswith("unknown part rel")
+
+
+def test_a_graph_that_computes_nothing_has_no_parts(graph):
+    model = make_model("y = Identity(x)", {"x": (2,)}, {})
+    folder = graph.write(model.SerializeToString()).build()
+    with pytest.raises(UserError) as caught:
+        run_stage("split", folder)
+    assert str(caught.value) == (
+        "error: g: nothing is computed\nhint: its outputs are inputs, or constants\n"
+    )
