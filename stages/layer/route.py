@@ -13,11 +13,14 @@ from __future__ import annotations
 import contextlib
 import textwrap
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
+from math import prod
 from typing import get_args
 
 from stages.diagnose import UserError
+from stages.lair.layer import Layer, find_writer
 from stages.layer.routes.colours import share_colours
 from stages.layer.routes.placed import Streams
 from stages.layer.routes.routing import route_if_copied, route_streams
@@ -28,6 +31,7 @@ from stages.layer.streams.leaving_rings import choose_leaving_rings
 from stages.layer.streams.listed import add_chunks, add_results, describe_tensors, list_tasks
 from stages.layer.streams.passing_rings import find_passing_rings
 from stages.layer.streams.plan import Plan, count_needed, find_unkept, leave_whole, plan_streams
+from stages.layer.streams.stepped import find_steps
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
 from stages.layer.texts.kinds import EarlySend, Halo, Initialise
@@ -91,13 +95,9 @@ def _routed(scheduled: Scheduled, adapted: Adapted) -> Routed:
 
     What statements take step by step is needed at one time, what they take as a whole is not.
     """
-    streams = route_streams(scheduled, adapted)
-    plan, graph = _plan_windows(streams)
-    rolling = [each.tensor for each in graph.departures.values() if each.early and each.early.ring]
-    rolling += [name for name, tensor in graph.tensors.items() if tensor.ring is not None]
-    if plan.cuts and fits_only_whole(
-        plan.streams, plan.cuts, {*rolling, *plan.in_place}, find_unkept(plan)
-    ):
+    plan, graph = _plan_windows(route_streams(scheduled, adapted))
+    parts = dict.fromkeys(plan.in_place, Fraction()) | dict(_list_parts(graph, scheduled.layer))
+    if plan.cuts and fits_only_whole(plan.streams, plan.cuts, parts, find_unkept(plan)):
         plan = leave_whole(plan)
         graph = add_early_sends(task_graph(plan), plan)
     return graph, dict(plan.streams.routed.objects)
@@ -113,6 +113,17 @@ def _plan_windows(streams: Streams) -> tuple[Plan, Graph]:
         if not halos or has_room(graph, streams, plan.flows):
             break
     return plan, graph
+
+
+def _list_parts(graph: Graph, layer: Layer) -> Iterator[tuple[str, Fraction]]:
+    """Yield which part of each tensor that rolls is in memory, roughly: that of the last steps."""
+    rings = {name: tensor.ring for name, tensor in graph.tensors.items()}
+    rings |= {d.tensor: d.early.ring for d in graph.departures.values() if d.early is not None}
+    for name, ring in rings.items():
+        if ring is not None:
+            steps = find_steps(find_writer(layer, name).name, graph)
+            assert steps is not None, f"{name} rolls"
+            yield name, Fraction(ring, max(ring, prod(steps.counts)))
 
 
 def _header(names: Iterable[str]) -> str:

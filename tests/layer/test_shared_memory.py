@@ -149,3 +149,11 @@ def test_an_arrival_is_whole_where_what_is_computed_by_its_chunks_has_no_room():
     assert "chunks" not in arrival
     assert "early" not in built.yaml("tasks.yaml")["departures"]["y"]
     assert is_right(built)
+
+
+def test_an_arrival_is_whole_where_rings_of_many_results_have_no_room():
+    """Each step of a chain needs its own memory: 34 of these take more than four tensors do."""
+    machine = f"{{profile: wse2, code_base: 0, code_task: 0, memory: {4 * 2 * 512}}}"
+    given = mapping(36, sizes="{N: 512}", tensors=STREAMS, machine=machine)
+    arrival = build(element_wise(36), given, "route").yaml("tasks.yaml")["arrivals"]["x"]
+    assert arrival["whole"] == "there is no room for all that is computed by chunks of it"

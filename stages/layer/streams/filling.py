@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Collection, Mapping
+from fractions import Fraction
 from math import prod
 
 import islpy as isl
@@ -47,17 +48,18 @@ def count_bytes(
 
 
 def fits_only_whole(
-    streams: Streams, cuts: Mapping[str, Chunks], free: Collection[str], unkept: Collection[str]
+    streams: Streams, cuts: Mapping[str, Chunks], parts: Mapping[str, Fraction],
+    unkept: Collection[str],
 ) -> bool:
     """Say whether a PE has too little memory with chunks, and enough, roughly, without.
 
     Then of all tensors that are computed there, and stay there, two are needed at a time.
-    Those that are `free` take next to nothing with chunks, those `unkept` nothing in any case.
+    `parts` says which part of others is there with chunks; nothing is of those `unkept`.
     """
     layer = streams.placed.layer
     kept = [name for name in layer.tensors if name not in unkept]
     room = streams.placed.profile.memory - _count_code(streams, FEWEST)
-    gradual = sum(_count_tensor(t, streams, cuts) for t in kept if t not in free)
+    gradual = sum(_count_tensor(t, streams, cuts) * parts.get(t, 1) for t in kept)
     sizes = {name: _count_tensor(name, streams, {}) for name in kept}
     passing = sorted(sizes.pop(tensor.name) for tensor in layer.internals)
     return gradual > room >= sum(sizes.values()) + sum(passing[-2:])
