@@ -65,7 +65,11 @@ class Graph:
 
 
 class Node:
-    """A node, with its operands by number and its attributes by name."""
+    """A node, with its operands by number and its attributes by name.
+
+    `results` has the names of what it gives, those that nobody asks for left out; `places` which
+    ones they are.
+    """
 
     def __init__(self, proto: NodeProto, graph: Graph, place: Place) -> None:
         self.operator = proto.op_type
@@ -73,6 +77,7 @@ class Node:
         self.draft = graph.draft
         self.place = place
         self.results = [name for name in proto.output if name]
+        self.places = [place for place, name in enumerate(proto.output) if name]
         self._inputs = list(proto.input)
         self._graph = graph
         self._attributes = {a.name: helper.get_attribute_value(a) for a in proto.attribute}

@@ -8,13 +8,14 @@ from onnx import ModelProto, NodeProto
 
 from stages.diagnose import UserError, nearest
 from stages.network.extraction.draft import Draft, Extracted, Origin, Place
-from stages.network.onnx import arithmetic, convolutions, layers, shapes
+from stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
 from stages.network.onnx.folding import fold, shape_of
 from stages.network.onnx.model import list_inputs, read_constants, read_values
 from stages.network.onnx.node import Graph, Node
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
-    **arithmetic.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS, **shapes.OPERATORS,
+    **arithmetic.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
+    **shapes.OPERATORS,
 }
 """Every operator that is known, by its name."""
 

@@ -108,7 +108,27 @@ MORE = [
     ("y = ReduceSum(x, a)", {"x": (2, 3, 4)}, {"a": np.array([1])}),
     ("s = Shape(x)\ny = Reshape(z, s)", {"x": (2, 6), "z": (3, 4)}, {}),
 ]
-LATER = {"RMSNormalization": 23, "Swish": 24}
+HEADS = {"q": (2, 4, 3, 4), "k": (2, 2, 5, 4), "v": (2, 2, 5, 3)}
+FLAT = {"q": (2, 3, 16), "k": (2, 5, 8), "v": (2, 5, 6)}
+PAST = {"o": (2, 2, 2, 4), "u": (2, 2, 2, 3)}
+MASK = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], bool)
+ATTENTION = [
+    ("y = Attention(q, k, v)", HEADS, {}),
+    ("y = Attention<is_causal=1, scale=0.25, softcap=2.0>(q, k, v)", HEADS, {}),
+    ("y = Attention<q_num_heads=4, kv_num_heads=2>(q, k, v, m)", FLAT, {"m": MASK}),
+    ("y = Attention(q, k, v, m)", {**HEADS, "m": (4, 3, 4)}, {}),
+    ("y, p, r = Attention<is_causal=1>(q, k, v, , o, u)", {**HEADS, **PAST}, {}),
+    ("y, , , p = Attention<qk_matmul_output_mode=3>(q, k, v, m)", HEADS, {"m": MASK}),
+    ("y = Attention<left_window_size=1, right_window_size=0>(q, k, v)", HEADS, {}),
+    ("y = Attention<is_causal=1>(q, k, v, , , , n)", HEADS, {"n": np.array([2, 5])}),
+    ("y = Attention(q, k, v, , , , n)", HEADS, {"n": np.array([1, 4])}),
+    ("y = RotaryEmbedding(x, c, s)", {"x": (2, 3, 5, 4), "c": (2, 5, 2), "s": (2, 5, 2)}, {}),
+    ("y = RotaryEmbedding<num_heads=2, rotary_embedding_dim=4>(x, c, s, p)",
+     {"x": (1, 3, 12)}, {"c": (9, 2), "s": (9, 2), "p": np.array([[4, 5, 6]])}),
+    ("y = RotaryEmbedding<interleaved=1, rotary_embedding_dim=4>(x, c, s, p)",
+     {"x": (2, 3, 2, 6), "c": (9, 2), "s": (9, 2)}, {"p": np.array([[4, 5], [0, 8]])}),
+]
+LATER = {"RMSNormalization": 23, "Swish": 24, "Attention": 24, "RotaryEmbedding": 23, "window": 25}
 ROWS = [
     *((f"y = {each}(x)", {"x": (2, 3, 4)}, {}) for each in UNARY),
     *((f"y = {each}(x, z)", {"x": (2, 3, 4), "z": (3, 1)}, {}) for each in BINARY),
@@ -119,6 +139,7 @@ ROWS = [
     ("y = RMSNormalization<axis=-2>(x, s)", {"x": (3, 5, 2), "s": (5, 2)}, {}),
     ("y = Swish<alpha=0.5>(x)", {"x": (3, 5)}, {}),
     *MORE,
+    *ATTENTION,
 ]
 
 
