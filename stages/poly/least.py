@@ -2,7 +2,7 @@
 
 isl's lexmin and lexmax lose points of some relations with integer divisions, as they were
 constructed, not of what is read from their text: all that there are at a point, or the least of
-them only. So what they find is proved.
+them only. So what they find is proved, and they are asked again for what they lost.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import islpy as isl
+
+MOST_TIMES = 4
+"""How often isl is asked for what it lost before."""
 
 
 def least(relation: isl.Map) -> isl.Map:
@@ -29,11 +32,18 @@ def greatest(relation: isl.Map) -> isl.Map:
 
 
 def _proved(relation: isl.Map, extreme: Callable[[isl.Map], isl.Map], beyond: isl.Map) -> isl.Map:
-    """Return what `extreme` finds: in the relation, of the same domain, with nothing beyond it."""
-    wanted = relation.domain()
+    """Return what `extreme` finds: in the relation, of the same domain, with nothing beyond it.
+
+    Where there is something beyond, or nothing was found, `extreme` is asked for that alone.
+    """
     for each in (relation, isl.Map(str(relation))):
         found = extreme(each)
-        whole = found.domain().is_equal(wanted) and found.is_subset(relation)
-        if whole and relation.is_disjoint(found.apply_range(beyond)):
-            return found
+        for _ in range(MOST_TIMES):
+            if not found.is_subset(relation):
+                break
+            left = relation.subtract_domain(found.domain())
+            left = left.union(relation.intersect(found.apply_range(beyond)))
+            if left.is_empty():
+                return found
+            found = found.subtract_domain(left.domain()).union(extreme(left))
     raise ArithmeticError(f"isl loses points of {relation}")

@@ -29,3 +29,27 @@ def test_values_that_isl_takes_for_the_greatest_are_not():
     before = isl.Map.lex_gt(steps.space).intersect_domain(steps).intersect_range(steps)
     found = greatest(before)
     assert found.is_equal(before.subtract(before.apply_range(before)))
+
+
+def test_points_that_isl_forgets_are_asked_for_again():
+    """lexmax of this relation, also read from its text, finds chunk[0, 0] before chunk[2, 4]."""
+    common = (
+        "0 <= c <= 5 and 0 <= i <= 7 and 0 <= j <= 7 and 0 <= r <= 2 and 0 <= s <= 2 and "
+        "0 <= y <= 2 and (i - y) mod 3 = 0"
+    )
+    inside = (
+        "m mod 2 = 0 and y <= i + r and c - 1 <= m <= c and 3*floor((i + r - y)/3) <= 7 - y and "
+        "3*floor((-1 - i - r + y)/3) >= -10 + y"
+    )
+    steps = isl.Map(
+        f"{{ dw[c, i, j, r, s] -> [PE[x, y] -> chunk[m, i + r - y]] : (1 + c) mod 2 = 0 and "
+        f"(1 + x) mod 2 = 0 and 0 <= x <= 1 and {common} and {inside}; "
+        f"dw[c, i, j, r, s] -> [PE[0, y] -> chunk[m, i + r - y]] : c mod 2 = 0 and {common} and "
+        f"{inside}; dw[c, i, j, r, s] -> [PE[x, y] -> chunk[0, 0]] : (c + x) mod 2 = 0 and "
+        f"0 <= x <= 1 and {common} }}"
+    )
+    found = greatest(steps)
+    before = isl.Map.lex_gt(steps.range().space)
+    assert found.is_single_valued()
+    assert found.domain().is_equal(steps.domain())
+    assert steps.is_subset(found.union(found.apply_range(before)))
