@@ -68,6 +68,24 @@ def test_longer_rows_are_worth_their_memory():
     assert waits == [0, 3 * lanes[0]]
 
 
+def test_tensors_are_larger_together_and_in_inner_dimensions():
+    """Taps are few: a step goes over channels first. No row of 3 taps brings those elsewhere."""
+    lair = """lair n(): float16 x[8][18], float16 w[16][8][3] -> float16 y[16][16]
+{ all (k, c, i, r) in (16, 8, 16, 3) y[k][i] += x[c][i + r] * w[k][c][r] }
+"""
+    arrives = 'tensors: {x: {arrives: "{ x[c, i] -> [PE[-1, 0] -> index[c, i]] }", sparse: true}}\n'
+    one, small = (
+        build(lair, f"machine: {{profile: ideal, lanes: 4, memory: {memory}, {LIMITS}}}\n"
+              f"{ONE.replace('[i, j]', '[k, c, i, r]')}{arrives}", "simulate")
+        for memory in (49152, 6000)
+    )
+    operands = {o.get("local"): o for o in one.yaml("simd.yaml")["on_x"]["operands"]}
+    assert one.yaml("simd.yaml")["on_x"]["over"] == [1, 0]
+    assert [operands[f"{name}_local"]["strides"][-1] for name in "yw"] == [18, 27]
+    assert one.results()["cycles"]["simd"] < small.results()["cycles"]["simd"]
+    assert all(each.results()["check"]["y"]["right"] for each in (one, small))
+
+
 @pytest.mark.parametrize("machine", ["ideal", "wse2"])
 def test_quotients_are_a_vector_instruction_or_a_loop_between_others(machine):
     lair = """lair n(): float32 a[4][6], float32 b[4][6] -> float32 y[4][6]

@@ -1,7 +1,7 @@
 """The order of the dimensions of a vector instruction: that of the most elements a cycle.
 
 What is added up in one element is added in the order of the instances all the same. Where columns
-of a local tensor are read slowly, its rows may be longer.
+of a local tensor are read slowly, its rows may be longer, or it may have more of them.
 
 Paper    V Sec. 5, has the order of the instances
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
+from math import prod
 
 import islpy as isl
 
@@ -19,13 +20,14 @@ from stages.layer.texts.kinds import Fills, Runs
 from stages.layer.vector.candidate import Candidate
 from stages.layer.vector.memory import Memory, extend
 from stages.layer.vector.operands import InMemory, Operand, find_steps_over
-from stages.layer.vector.rate import find_rate
+from stages.layer.vector.rate import find_limit, find_rate
 from stages.layer.vector.situation import Situation
 from stages.layer.vector.steps import Step
+from stages.poly.local import Shape
 from stages.poly.same import find_same
 
 SHARE = 16
-"""The longer rows of a task take no more than this part of the memory of a PE."""
+"""What is larger for a task takes no more than this part of the memory of a PE."""
 
 
 def list_arrangements(
@@ -33,30 +35,68 @@ def list_arrangements(
 ) -> list[tuple[Candidate, tuple[Step, ...]]]:
     """Return steps, the vector instructions among them in the order of the highest rate.
 
-    Of several orders the first, which is that of the box. What streams keeps its order. If longer
-    rows of a tensor allow more, there is a second candidate, with room for them.
+    Of several orders the first, which is that of the box. What streams keeps its order. If larger
+    local tensors allow more, there is a second candidate, with room for them.
     """
     whole = extend(situation.files.local, candidate.touched)
     if not isinstance(situation.task, Runs | Fills):
         return [(candidate, tuple(steps))]
     listed, fewest = _ordered(situation, candidate, steps, whole)
-    longer, found = candidate, [(candidate, listed)]
-    for name in [] if candidate.shapes else _tables(steps):
-        for more in range(1, len(situation.profile.stride_limits)):
-            room = _longer(name, whole, more)
-            tried = replace(longer, touched=(*longer.touched, room))
-            memory = extend(situation.files.local, tried.touched)
-            ordered, cycles = _ordered(situation, tried, steps, memory)
-            if cycles < fewest and _is_spare(situation, whole, memory):
-                fewest, found[1:] = cycles, [(tried, ordered)]
-        longer = found[-1][0]
+    found = [(candidate, listed)]
+    for along in [] if candidate.shapes else range(len(candidate.sizes)):
+        room = _find_room(situation, steps, whole, along)
+        tried = replace(candidate, touched=(*candidate.touched, *room))
+        memory = extend(situation.files.local, tried.touched)
+        ordered, cycles = _ordered(situation, tried, steps, memory)
+        if cycles < fewest and _is_spare(situation, whole, memory):
+            fewest, found[1:] = cycles, [(tried, ordered)]
     return found
 
 
-def _is_spare(situation: Situation, before: Memory, longer: Memory) -> bool:
-    """Return whether longer rows take little of what a PE has: half of its memory stays free."""
+def _find_room(
+    situation: Situation, steps: Sequence[Step], memory: Memory, along: int
+) -> Iterator[isl.Set]:
+    """Yield { T_local[l] }, the last element of each local tensor that is larger, so that steps run
+    fast which go over a dimension first."""
+    vectors = [step for step in steps if not step.looped]
+    for name in _tables(vectors):
+        shape = memory.shapes[name]
+        found = min(
+            _enlarge(shape, len(situation.profile.stride_limits)),
+            key=lambda tried: (_wait(situation, vectors, memory, name, tried, along), prod(tried)),
+        )
+        if found != shape:
+            ends = zip(found, memory.shifts[name], strict=True)
+            last = ", ".join(str(size - 1 + shift) for size, shift in ends)
+            yield isl.Set(f"{{ {name}[{last}] }}")
+
+
+def _enlarge(shape: Shape, most: int) -> Iterator[Shape]:
+    """Yield a shape, and those with more in one dimension, of fewer than `most`: the last first."""
+    yield shape
+    for k in reversed(range(1, len(shape))):
+        for more in range(1, most):
+            yield (*shape[:k], shape[k] + more, *shape[k + 1 :])
+
+
+def _wait(
+    situation: Situation, steps: Sequence[Step], memory: Memory, name: str, shape: Shape, along: int
+) -> Fraction:
+    """Return the cycles of an element where only strides of a tensor of this shape limit steps."""
+    tried = replace(memory, shapes={**memory.shapes, name: shape})
+    strides = (
+        find_steps_over(operand, tried, (along,))[0]
+        for step in steps for operand in step.operands
+        if isinstance(operand, InMemory) and operand.local == name
+    )
+    limits = (find_limit(situation.profile, stride) for stride in strides)
+    return sum((Fraction(1, limit) for limit in limits if limit), Fraction(0))
+
+
+def _is_spare(situation: Situation, before: Memory, larger: Memory) -> bool:
+    """Return whether larger tensors take little of what a PE has: half of its memory stays free."""
     most = situation.profile.memory
-    bytes_, more = (each.bytes(situation.local_type) for each in (before, longer))
+    bytes_, more = (each.bytes(situation.local_type) for each in (before, larger))
     return SHARE * (more - bytes_) <= most and 2 * (more + situation.files.code) <= most
 
 
@@ -75,16 +115,9 @@ def _ordered(
 
 def _tables(steps: Sequence[Step]) -> list[str]:
     """Return the local tensors of several dimensions that steps read or write."""
-    operands = [operand for step in steps if not step.looped for operand in step.operands]
+    operands = [operand for step in steps for operand in step.operands]
     tables = [o.local for o in operands if isinstance(o, InMemory) and len(o.coefficients) > 1]
     return list(dict.fromkeys(tables))
-
-
-def _longer(name: str, memory: Memory, more: int) -> isl.Set:
-    """Return { T_local[l] }, the last element of a local tensor with longer rows."""
-    shape, shifts = memory.shapes[name], memory.shifts[name]
-    last = [size - 1 + shift for size, shift in zip(shape, shifts, strict=True)]
-    return isl.Set(f"{{ {name}[{', '.join(map(str, [*last[:-1], last[-1] + more]))}] }}")
 
 
 def find_step_rate(

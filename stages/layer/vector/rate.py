@@ -29,7 +29,10 @@ def find_rate(
     if operands[0][1][along] == 0 and profile.sum_lanes:
         rate = min(rate, profile.sum_lanes)
     for _, steps in operands:
-        limit = profile.stride_limits[steps[along] % 8]
-        if steps[along] not in (0, 1) and limit:
-            rate = min(rate, limit)
+        rate = min(rate, find_limit(profile, steps[along]) or rate)
     return rate
+
+
+def find_limit(profile: Profile, stride: int) -> int:
+    """Return how many elements a cycle an operand of a stride has at most; 0: any."""
+    return 0 if stride in (0, 1) else profile.stride_limits[stride % 8]
