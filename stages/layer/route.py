@@ -24,17 +24,17 @@ from stages.lair.layer import Layer, find_writer
 from stages.layer.routes.colours import share_colours
 from stages.layer.routes.placed import Streams
 from stages.layer.routes.routing import route_if_copied, route_streams
-from stages.layer.streams.cutting import Windows
 from stages.layer.streams.early_sends import choose_early_sends
 from stages.layer.streams.filling import fits_only_whole, has_room
 from stages.layer.streams.leaving_rings import choose_leaving_rings
 from stages.layer.streams.listed import add_chunks, add_results, describe_tensors, list_tasks
 from stages.layer.streams.passing_rings import find_passing_rings
 from stages.layer.streams.plan import Plan, count_needed, find_unkept, leave_whole, plan_streams
+from stages.layer.streams.reaching import Windows
 from stages.layer.streams.stepped import find_steps
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
-from stages.layer.texts.kinds import EarlySend, Halo, Initialise
+from stages.layer.texts.kinds import EarlySend, Initialise
 from stages.layer.texts.routes_text import SAID, Object
 from stages.mapping.explained import WIDTH
 from stages.mapping.machine import read_machine
@@ -109,8 +109,8 @@ def _plan_windows(streams: Streams) -> tuple[Plan, Graph]:
     for windows in get_args(Windows):
         plan = plan_streams(streams, windows)
         graph = add_early_sends(task_graph(plan), plan)
-        halos = any(isinstance(task, Halo) for task in graph.tasks.values())
-        if not halos or has_room(graph, streams, plan.flows):
+        reaching = any(cut.halo is not None for cut in plan.cuts.values())
+        if not reaching or has_room(graph, streams, plan.flows):
             break
     return plan, graph
 

@@ -127,7 +127,7 @@ def force_rings(rng, monkeypatch):
     def roll(self, group, taken):
         cuts = list(group.cuts(fine=True))
         chosen = rng.choice(cuts) if cuts else {}
-        return self.roll(group, chosen, 1, 2) if chosen else {}
+        return self.roll(group, taken, chosen) if chosen else {}
 
     monkeypatch.setattr(cutting.Cutter, "_rolling", roll)
     never = property(lambda chunks: chunks.ring is None)

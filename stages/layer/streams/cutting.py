@@ -11,7 +11,6 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Literal
 
 import islpy as isl
 
@@ -20,7 +19,7 @@ from stages.layer.cost.guess import Taken, Work, guess_in_parts, guess_whole, gu
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.parts import count_parts, find_mean, lengthen
-from stages.layer.streams.reaching import Cuts, find_rings
+from stages.layer.streams.reaching import Cuts, Windows, find_rings
 from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, count_elements
 from stages.layer.texts.graph import Departure
@@ -42,9 +41,6 @@ WORTH = 50
 
 PART = 8
 """Which part of the memory of a PE rings take at most, if chunks can be so small."""
-
-Windows = Literal["long", "short", "none"]
-"""Whether windows have a ring with a halo, and chunks as if memory was not short."""
 
 SMALLER, SHORT = 16, 3
 """Which part of the cycles smaller chunks of a ring may take more; where memory is short."""
@@ -212,35 +208,33 @@ class Cutter:
         return {n: Chunks(cut=cut, cycles=cycles, whole=whole) for n, cut in best.items()}
 
     def _rolling(self, group: Group, taken: Taken) -> dict[str, Chunks]:
-        """Return chunks with their rings; where memory is short, longer ones only for windows."""
-        found = self._smallest(group, taken, SHORT if self.rolling else SMALLER)
-        if self.rolling and self.windows == "long" and any(each.halo for each in found.values()):
-            return self._smallest(group, taken, SMALLER)
-        return found
-
-    def _smallest(self, group: Group, taken: Taken, part: int) -> dict[str, Chunks]:
         """Return the smallest chunks that take hardly more cycles than others, each with its ring.
 
-        They do not depend on how long a stream is: it is taken to be much longer.
+        They do not depend on how long a stream is: it is taken to be much longer. Those of windows
+        may be longer where memory is short: a step of several instructions costs more than guessed.
         """
-        longer = lengthen(taken)
+        much = lengthen(taken)
         cuts = [
-            (guess_in_parts(self.profile, longer, count_parts(longer, each, rolling=True)), each)
+            (guess_in_parts(self.profile, much, count_parts(much, each, rolling=True)), each)
             for each in group.cuts(fine=True)
         ]
         cuts = [found for found in cuts if self._has_room(found[1])] or cuts[-1:]
+        part = SHORT if self.rolling else SMALLER
         most = min((cycles for cycles, _ in cuts), default=0) * (part + 1) // part
         fit = (each for cycles, each in cuts if cycles <= most)
         best = min(fit, key=_count_in_chunk, default=None)
         if best is None:
             return {}
-        cycles = guess_in_parts(self.profile, taken, count_parts(taken, best, rolling=True))
-        return self.roll(group, best, cycles, guess_whole(self.profile, taken))
+        found = self.roll(group, taken, best)
+        if not (self.rolling and self.windows == "long" and _reaches(found)):
+            return found
+        longer = sorted((each for _, each in cuts), key=_count_in_chunk, reverse=True)
+        return next(filter(_reaches, (self.roll(group, taken, each) for each in longer)))
 
-    def roll(
-        self, group: Group, cuts: Mapping[str, Cut], cycles: int, whole: int
-    ) -> dict[str, Chunks]:
+    def roll(self, group: Group, taken: Taken, cuts: Mapping[str, Cut]) -> dict[str, Chunks]:
         """Return the chunks of each arrival, with memory for those that are needed at a time."""
+        cycles = guess_in_parts(self.profile, taken, count_parts(taken, cuts, rolling=True))
+        whole = guess_whole(self.profile, taken)
         given = Cuts(
             flows=self.flows, triggers=self.triggers, statements=group.statements, by_arrival=cuts
         )
@@ -294,6 +288,10 @@ class Cutter:
 def count_most_together(pes: Mapping[str, isl.Set]) -> int:
     """Return a bound on how many streams one PE takes part in, by the PEs of each."""
     return len(share({name: isl.UnionSet.from_set(each) for name, each in pes.items()}))
+
+
+def _reaches(chunks: Mapping[str, Chunks]) -> bool:
+    return any(each.halo is not None for each in chunks.values())
 
 
 def _count_in_chunk(cuts: Mapping[str, Cut]) -> int:

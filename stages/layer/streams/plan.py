@@ -14,9 +14,10 @@ from stages.layer.routes.placed import Streams, is_sparse
 from stages.layer.routes.sharing import InPlace, find_in_place, list_waits
 from stages.layer.routes.waiting import choose_waiting
 from stages.layer.streams.chunks import Flows
-from stages.layer.streams.cutting import Chunks, Cutter, Windows, count_most_together
+from stages.layer.streams.cutting import Chunks, Cutter, count_most_together
 from stages.layer.streams.filling import count_bytes
 from stages.layer.streams.operated import Operated, find_operated
+from stages.layer.streams.reaching import Windows
 from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, find_triggers
 from stages.layer.texts.graph import Held

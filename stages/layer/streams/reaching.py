@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import islpy as isl
 
@@ -18,6 +19,10 @@ from stages.poly.reuse import find_reach, find_reuse
 if typing.TYPE_CHECKING:
     from stages.lair.layer import Statement
     from stages.layer.streams.triggers import Triggers
+
+
+Windows = Literal["long", "short", "none"]
+"""How long the chunks of windows are where memory is short; without halos, if `none`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
