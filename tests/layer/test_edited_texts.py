@@ -52,6 +52,20 @@ def test_a_loop_over_more_elements_than_there_are_is_refused():
     )
 
 
+CHUNKS = EXP.replace("256", "512")
+IN_CHUNKS = ALONE + """machine: ideal
+tensors: {x: {arrives: "{ x[i] -> [PE[-1, 0] -> index[i]] }"}}
+"""
+
+
+@pytest.mark.parametrize("start", ["1 + 32index", "33index", "-1 + 32index"])
+def test_a_loop_that_begins_elsewhere_in_some_calls_stays_inside(start):
+    change = (r"(compute_e:[^*]*?x_local\n.*\n +base: .*)\(32index\)", rf"\1({start})")
+    assert refused((CHUNKS, IN_CHUNKS, "simd"), "simd.yaml", change, "render") == (
+        "compute_e accesses more elements of x_local than there are"
+    )
+
+
 def test_a_task_on_a_stream_has_an_instruction():
     change = (r"(operate_f:(\n .*)*?\n  by:) exact", r"\1 loops")
     assert refused((DOUBLE, on_one(X), "simd"), "simd.yaml", change, "render") == (

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 import islpy as isl
 
 from stages.diagnose import UserError
 from stages.layer.texts.decisions import Given, Local, Step, Table
-from stages.poly.extremes import greatest_value
+from stages.poly.bind import PARAM, bind_set
 from stages.poly.local import Shape
 from stages.poly.quota import TooManyOperations, limit_operations
 
@@ -74,41 +74,74 @@ def _list_entries(table: Table) -> isl.Set:
     return isl.Set(f"[{table.by}] -> {{ : {table.least} <= {table.by} < {end} }}")
 
 
-def _check_loops(name: str, step: Step, work: Work) -> None:
-    """Raise UserError if an operand of a step's loops has more elements than its array.
+def _find_calls(name: str, work: Work) -> isl.Set:
+    """Return the symbolic constants of calls, those of loops over rows included."""
+    decision, calls = work.simd[name], work.known(name)
+    if isinstance(decision.guard, str):
+        calls = calls.intersect(isl.Set(decision.guard))
+    if decision.outer is None:
+        return calls
+    outer = isl.Set(decision.outer)
+    names = [f"outer{k}" for k in range(outer.dim(isl.dim_type.set))]
+    return calls.intersect(bind_set(outer, names))
 
-    Where the operand begins is looked at if that is the same for all calls.
+
+def _check_loops(name: str, step: Step, work: Work) -> None:
+    """Raise UserError if an operand of a step's loops reaches beyond its array in some call.
+
+    Where it begins at what is looked up, only how far it reaches is looked at; isl may have to work
+    long where that differs, and then nothing is.
     """
-    every = [_find_greatest(size, work.known(name)) for size in work.simd[name].sizes or ()]
+    calls = _find_calls(name, work)
+    every = [_as_function(size) for size in work.simd[name].sizes or ()]
     sizes = every if step.over is None else [every[k] for k in step.over]
+    for size in sizes:
+        calls = calls.intersect(size.gt_set(NOTHING))
     for operand in step.operands:
         if isinstance(operand, Local | Given):
             array, shape, first = _find_array(operand, name, work)
-            reaches = [s * (n - 1) for s, n in zip(operand.strides, sizes, strict=True)]
-            least, greatest = (sum(pick(0, r) for r in reaches) for pick in (min, max))
-            start = -least if first is None else first
-            if start + least < 0 or start + greatest >= prod(shape):
-                raise UserError(f"{name} accesses more elements of {array} than there are")
+            least, greatest = (_reach(operand.strides, sizes, pick) for pick in (min, max))
+            known = {*calls.get_var_names_not_none(PARAM)}
+            start = first if _names_in(first) <= known else least.neg()
+            with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+                beyond = start.add(least).lt_set(NOTHING)
+                end = start.add(greatest)
+                beyond = beyond.union(end.ge_set(_as_function(prod(shape))))
+                if not calls.is_disjoint(beyond):
+                    raise UserError(f"{name} accesses more elements of {array} than there are")
 
 
-def _find_array(operand: Local | Given, name: str, work: Work) -> tuple[str, Shape, int | None]:
-    """Return the array of an operand, and where in it the operand begins, None if that differs."""
+def _reach(
+    strides: Sequence[int], sizes: Sequence[isl.PwAff], pick: Callable[[int, int], int]
+) -> isl.PwAff:
+    """Return how far the least or the greatest element is from the first one, by `pick`."""
+    found = NOTHING
+    for stride, size in zip(strides, sizes, strict=True):
+        found = found.add(size.sub(ONE).scale_val(pick(0, stride)))
+    return found
+
+
+def _find_array(operand: Local | Given, name: str, work: Work) -> tuple[str, Shape, isl.PwAff]:
+    """Return the array of an operand, and where in it the operand begins."""
     if isinstance(operand, Given):
         parts = work.simd[name].parts or ()
         elements = parts[operand.part].elements if operand.part < len(parts) else 0
-        return f"part {operand.part}", (elements,), 0
-    shape = work.shapes.get(operand.local, (0,))
-    first = 0
+        return f"part {operand.part}", (elements,), NOTHING
+    shape, first = work.shapes.get(operand.local, (0,)), NOTHING
     for index, size in zip(operand.base, shape, strict=True):
-        if not isinstance(index, int):
-            return operand.local, shape, None
-        first = first * size + index
+        first = first.scale_val(size).add(_as_function(index))
     return operand.local, shape, first
 
 
-def _find_greatest(size: int | str, known: isl.Set) -> int:
-    """Return a size, or the greatest one that it has."""
-    if isinstance(size, int):
-        return size
-    greatest = greatest_value(isl.PwAff(size).intersect_params(known).floor())
-    return int(greatest.to_python()) if greatest.is_int() else 1
+def _as_function(number: int | str) -> isl.PwAff:
+    """Return a whole number, or a function of symbolic constants, as one."""
+    return isl.PwAff(number if isinstance(number, str) else f"{{ [({number})] }}").floor()
+
+
+def _names_in(function: isl.PwAff) -> set[str]:
+    """Return the symbolic constants that a function involves."""
+    names = function.get_var_names_not_none(PARAM)
+    return {name for k, name in enumerate(names) if function.involves_dims(PARAM, k, 1)}
+
+
+NOTHING, ONE = _as_function(0), _as_function(1)
