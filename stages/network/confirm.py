@@ -4,7 +4,7 @@ Paper    V Sec. 6
 Reads    *.onnx, network.yaml, names.yaml, operations.yaml, volumes.isl, parts.yaml, inputs/*,
          build/weights/*.npy, */inputs/*, */build/results.json, */build/outputs/*.npy
 Writes   build/results.json, build/outputs/*.npy
-Assumes  every part was simulated with what NumPy gives it (supply).
+Assumes  every part was simulated with what the parts before it gave (supply).
 Ensures  the same inputs give the same bytes. What crosses is compared with what the part before
          gave, and the outputs with those of the framework's reference, from the graph itself.
 """

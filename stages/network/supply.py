@@ -3,25 +3,30 @@
 Paper    V Sec. 4.1.1
 Reads    parts.yaml, operations.yaml, volumes.isl, names.yaml, network.yaml, inputs/*,
          build/weights/*.npy
-Writes   build/parts/*/part.lair, build/parts/*/layer.yaml, build/parts/*/inputs/*.npy
+Writes   build/parts/*/part.lair, build/parts/*/layer.yaml, build/parts/*/inputs/*.npy,
+         */crossed.isl
 Assumes  parts come after those whose results they take (split).
-Ensures  parts differ in their inputs only where they compute alike. What crosses to a part has the
-         values of NumPy: with integers these are those of the part before it, bit for bit.
+Ensures  parts differ in their inputs only where they compute alike. What is made of results of
+         parts alone is no file here: maps say which elements it takes. What is put together of
+         these and of inputs of the network has the values of NumPy.
 """
 
 from __future__ import annotations
 
 import io
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+import islpy as isl
 import numpy as np
 
 from stages.diagnose import UserErrors
 from stages.kernel.parts.evaluation import evaluate
 from stages.mapping.graph_yaml import Graph, load_graph
+from stages.network.parts.described import RESULT, find_chained
 from stages.network.parts.fed import make_inputs, take
 from stages.network.parts.part_layers import write_part_layer
+from stages.poly.text import write_objects
 from stages.reference.strided import Array
 from stages.volumes.operation import read_program
 
@@ -41,7 +46,10 @@ WRITES = (
     "build/parts/*/part.lair",
     "build/parts/*/layer.yaml",
     "build/parts/*/inputs/*.npy",
+    "*/crossed.isl",
 )
+MOVED = """Which elements of what other parts give an input is made of.
+input_n: { result[element] -> input[element] } for the n-th part that parts.yaml names."""
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
@@ -61,9 +69,21 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         if given.folder_of(name) is None:
             written[f"{folder}/part.lair"] = described["lair"]
             written[f"{folder}/layer.yaml"] = write_part_layer(described, name, given)
+        chained = find_chained(described)
         for tensor, array in take(described, values).items():
-            written[f"{folder}/inputs/{tensor}.npy"] = _npy(array)
+            if tensor not in chained:
+                written[f"{folder}/inputs/{tensor}.npy"] = _npy(array)
+        if chained:
+            written[f"{name}/crossed.isl"] = write_objects(MOVED, _moves(chained))
     return written
+
+
+def _moves(chained: Mapping[str, Mapping[str, str]]) -> dict[str, isl.Map]:
+    """Return { y[e] -> x[e'] } for each result of a part that a tensor is made of, numbered."""
+    return {
+        f"{tensor}_{n}": isl.Map(each).set_tuple_name(isl.dim_type.out, RESULT).reverse()
+        for tensor, sources in chained.items() for n, each in enumerate(sources.values())
+    }
 
 
 def _parts(inputs: Inputs) -> dict[str, typing.Any]:

@@ -65,5 +65,5 @@ def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
     write(space, model(0), NETWORK.replace("data: {kind: integers}\n", "data: {kind: reals}\n"))
     ran = set(space.build())
     stages = {task.partition(":")[2] for task in ran if "/" in task}
-    assert stages == {"simulate"}
+    assert stages == {"receive", "simulate"}
     assert results(space)["check"]["y"]["right"]

@@ -77,14 +77,19 @@ def _parts(inputs: FolderInputs) -> Plan:
 
 
 def _part(name: str, described: Mapping[str, Any], given: Graph) -> Sequence[Any]:
-    """Return the files that are written for a part; of a folder of the user's only its inputs."""
+    """Return what a plan says of a part; for a folder of the user's only inputs are written."""
     from stages.mapping.layer_yaml import read_mapping
+    from stages.network.parts.described import find_chained
     from stages.network.parts.part_layers import write_part_layer
 
-    values = [f"inputs/{tensor}.npy" for tensor in described["inputs"]]
+    moved = {
+        tensor: [end.split(".") for end in sources]
+        for tensor, sources in find_chained(described).items()
+    }
+    values = [f"inputs/{tensor}.npy" for tensor in described["inputs"] if tensor not in moved]
     folder = given.folder_of(name)
     if folder is not None:
-        return values, {}, False, folder
+        return values, {}, False, folder, moved
     text = write_part_layer(described, name, given)
     is_open = read_mapping(source_of(LAYER, text.encode())).is_open
-    return ["part.lair", LAYER, *values], {}, is_open, ""
+    return ["part.lair", LAYER, *values], {}, is_open, "", moved

@@ -77,7 +77,7 @@ def _parts(inputs: FolderInputs) -> Plan:
     tiles = inputs.yaml("tiles.yaml")
     texts = {tile.name: tile.region.get("layer", "") for tile in list_placed_tiles(tiles)}
     return {
-        name: (files, takes, read_mapping(source_of(LAYER, texts[name].encode())).is_open, "")
+        name: (files, takes, read_mapping(source_of(LAYER, texts[name].encode())).is_open, "", {})
         for name, (files, takes) in
         plan_pasting(inputs.yaml("operations.yaml")["kernel"], tiles).items()
     }

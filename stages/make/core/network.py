@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stages import NETWORK as STAGES, RECEIVES
+from stages import NETWORK as STAGES
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import kept_plan
+from stages.make.core.receiving import with_receiving
 from stages.make.core.searched import with_slots
 from stages.make.store.believed import is_name, is_word
 from stages.make.store.folders import (
@@ -99,21 +100,11 @@ def _receiving(
 
     `moved` has its inputs, and the parts and outputs of which they are made, in their order.
     """
-    if not moved:
-        return part
-    crossings = [Crossing(
-        name=MOVES, file=file_of(part, MOVES), after=(f"{network.name}:connect",)
-    )]
-    for tensor, given in itertools.groupby(moved, key=lambda each: each[1]):
-        for n, (_, _, source, output) in enumerate(given):
-            name = f"given/{tensor}_{n}.npy"
-            crossings.append(_taken(network, name, parts[source], output))
-        file = part.build / "inputs" / f"{tensor}.npy"
-        after = tuple(f"{part.name}:{stage}" for stage in RECEIVES)
-        crossings.append(Crossing(name=f"inputs/{tensor}.npy", file=file, after=after))
-    at = part.stages.index("simulate")
-    stages = (*part.stages[:at], *RECEIVES, *part.stages[at:])
-    return replace(part, stages=stages, crossings=(*part.crossings, *crossings))
+    given = {
+        tensor: [_taken(network, tensor, parts[source], output) for _, _, source, output in each]
+        for tensor, each in itertools.groupby(moved, key=lambda each: each[1])
+    }
+    return with_receiving(part, f"{network.name}:connect", given)
 
 
 def _is_layer(part: LayerFolder) -> bool:

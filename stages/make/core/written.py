@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from stages.make.core.receiving import with_receiving
 from stages.make.core.searched import open_slots, with_slots
 from stages.make.store.believed import is_inside, is_name, is_word
 from stages.make.store.folders import (
@@ -21,8 +22,9 @@ from stages.make.store.folders import (
 
 Plan = Mapping[str, Sequence[Any]]
 """By the name of each part: the names of the files that are written for it, the part and tensor
-that each other input is, whether its layer.yaml leaves something open, and the path of the folder
-that a user has for it, if there is one; parts come after those whose results they take."""
+that each other input is, whether its layer.yaml leaves something open, the path of the folder that
+a user has for it, if there is one, and the parts and tensors of which further inputs are made, by
+maps; parts come after those whose results they take."""
 
 
 def with_written_parts(
@@ -33,7 +35,7 @@ def with_written_parts(
     `asked_in` is the file in which a user asks for them.
     """
     parts: dict[str, LayerFolder] = {}
-    for name, (files, takes, is_open, path) in plan.items():
+    for name, (files, takes, is_open, path, moved) in plan.items():
         part = _part(folder, name, asked_in)
         after = (f"{folder.name}:{writer}",)
         written = (Crossing(name=f, file=part.path / f, after=after) for f in files)
@@ -41,7 +43,12 @@ def with_written_parts(
         part = replace(part, crossings=(*written, *taken))
         if path:
             part = with_slots(replace(part, path=(folder.path / path).resolve(), asked_in=None))
-        parts[name] = open_slots(part) if is_open else part
+        part = open_slots(part) if is_open else part
+        given = {
+            tensor: [_crossing(tensor, parts[other], own) for other, own in sources]
+            for tensor, sources in moved.items()
+        }
+        parts[name] = with_receiving(part, *after, given)
     return replace(folder, stages=stages, parts=tuple(parts.items()))
 
 
@@ -84,11 +91,11 @@ def names_of_parts(whole: LayerFolder) -> list[str]:
 
 
 def _names_of_part(whole: LayerFolder, name: str) -> Iterator[str]:
-    from stages import SEARCHED, TRIED
+    from stages import RECEIVES, SEARCHED, TRIED
     from stages.make.core.declare import declaration
 
     part = open_slots(_part(whole, name, whole.path))
-    patterns = [pattern for stage in SEARCHED for pattern in declaration(stage).writes]
+    patterns = [pattern for stage in SEARCHED + RECEIVES for pattern in declaration(stage).writes]
     patterns += [f"*/{pattern}" for stage in TRIED for pattern in declaration(stage).writes]
     for pattern in patterns:
         for file in names_of(part, pattern):
@@ -112,10 +119,11 @@ def is_plan(data: Any) -> bool:
     """Return whether data that was kept is a plan, whose names lead nowhere else; None is one."""
     if not isinstance(data, dict):
         return data is None
-    if any(len(each) != 4 for each in data.values()):
+    if any(len(each) != 5 for each in data.values()):
         return False
     files = [name for written, *_ in data.values() for name in written]
     taken = [(tensor, *of) for _, takes, *_ in data.values() for tensor, of in takes.items()]
-    words = [*data, *(word for each in taken for word in each)]
-    paths = [path for *_, path in data.values() if path]
+    made = [(t, *of) for *_, moved in data.values() for t, every in moved.items() for of in every]
+    words = [*data, *(word for each in (*taken, *made) for word in each)]
+    paths = [path for *_, path, _ in data.values() if path]
     return all(map(is_word, words)) and all(map(is_inside, files)) and all(map(is_name, paths))

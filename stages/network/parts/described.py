@@ -76,6 +76,14 @@ def describe(group: Group, around: Around) -> Described:
     }
 
 
+def find_chained(described: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return what the tensors come from that are made of results of parts alone."""
+    return {
+        tensor: each["from"] for tensor, each in described["arrives"].items()
+        if all(end.endswith(f".{RESULT}") for end in each["from"])
+    }
+
+
 def _sources(name: str, slice_: Slice, around: Around) -> dict[str, isl.Map]:
     """Return { name[l] -> v[e] } by volumes that are no copies, of a slice that is called so."""
     at = slice_.at().domain_factor_range().set_tuple_name(IN, name)

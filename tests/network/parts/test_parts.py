@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import islpy as isl
 import numpy as np
 import pytest
 import yaml
@@ -13,6 +14,7 @@ from stages.lair.specialise import specialise
 from stages.make.core.action import run_stage
 from stages.make.store.folders import file_of
 from stages.mapping.layer_yaml import read_mapping
+from stages.network.carrying import carry
 from stages.poly.text import read_objects
 from stages.reference.evaluate import evaluate_all
 from stages.reference.whole import is_close
@@ -107,7 +109,7 @@ def layer_of(path):
     """Return the layer of a part, its layer.yaml, and what it takes."""
     mapping = read_mapping(read(path / "layer.yaml"))
     layer = specialise(parse_lair(read(path / "part.lair")), None, {}, {}, mapping.span)
-    return layer, mapping, {f.stem: np.load(f) for f in (path / "inputs").iterdir()}
+    return layer, mapping, {f.stem: np.load(f) for f in path.glob("inputs/*")}
 
 
 def values_of(folder, program, x):
@@ -115,6 +117,22 @@ def values_of(folder, program, x):
     known = {path.stem: np.load(path) for path in folder.build.glob("weights/*.npy")}
     volumes = read_objects(file_of(folder, "volumes.isl").read_text())["volumes"]
     return evaluate(program, volumes, {**known, "x": x})
+
+
+def received(folder, part, layer, mapping, results):
+    """Return what a part takes of those before it."""
+    path, found = file_of(folder, f"{part}/crossed.isl"), {}
+    moves = read_objects(path.read_text()) if path.is_file() else {}
+    sources = parts_of(folder)[part]["arrives"]
+    for tensor in (each for each in layer.inputs if f"{each.name}_0" in moves):
+        named = enumerate(sources[tensor.name]["from"])
+        given = [
+            (isl.Map.from_union_map(moves[f"{tensor.name}_{n}"]), results[end.partition(".")[0]])
+            for n, end in named
+        ]
+        otherwise = mapping.tensors[tensor.name].otherwise or 0.0
+        found[tensor.name] = carry(tensor, otherwise, given)
+    return found
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -133,10 +151,12 @@ def test_parts_compute_what_the_graph_computes(graph, name):
         for part, each in found.items()
     }
     assert operators == expected
-    values = values_of(folder, program, x)
+    values, results = values_of(folder, program, x), {}
     for part, each in found.items():
         layer, mapping, given = layer_of(folder.build / "parts" / part)
+        given |= received(folder, part, layer, mapping, results)
         (outputs,) = evaluate_all(layer, [given])
+        results[part] = outputs["y"]
         assert is_close(outputs["y"], values[each["output"]], 1e-5, 1e-5)
         assert mapping.is_open
         assert {t for t, m in mapping.tensors.items() if m.arrives} == each["arrives"].keys()
