@@ -72,12 +72,13 @@ def test_no_stage_believes_a_name_in_a_text_that_somebody_edited(name):
 @given(UGLY)
 @example("../../y")
 def test_ends_of_crossings_are_names(word):
-    text = yaml.safe_dump({"parts": {"a": None, "b": None}, "tensors": {"b.x": f"a.{word}"}})
-    try:
-        network = read_network(Source(path="network.yaml", text=text))
-    except UserErrors:
-        return
-    assert all(PLAIN.fullmatch(c.source.tensor) for c in network.crossings)
+    for given in (f"a.{word}", [{"from": f"a.{word}"}]):
+        text = yaml.safe_dump({"parts": {"a": None, "b": None}, "tensors": {"b.x": given}})
+        try:
+            network = read_network(Source(path="network.yaml", text=text))
+        except UserErrors:
+            continue
+        assert all(PLAIN.fullmatch(g.end.tensor) for c in network.crossings for g in c.given)
 
 
 @given(UGLY)
