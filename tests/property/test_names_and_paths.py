@@ -72,8 +72,8 @@ def test_no_stage_believes_a_name_in_a_text_that_somebody_edited(name):
 @given(UGLY)
 @example("../../y")
 def test_ends_of_crossings_are_names(word):
-    for given in (f"a.{word}", [{"from": f"a.{word}"}]):
-        text = yaml.safe_dump({"parts": {"a": None, "b": None}, "tensors": {"b.x": given}})
+    for value in (f"a.{word}", [{"from": f"a.{word}"}]):
+        text = yaml.safe_dump({"parts": {"a": None, "b": None}, "tensors": {"b.x": value}})
         try:
             network = read_network(Source(path="network.yaml", text=text))
         except UserErrors:
