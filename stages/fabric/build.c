@@ -176,6 +176,12 @@ static void number_outlets(struct engine *engine)
 
 /* ---- PEs ------------------------------------------------------------------------------------- */
 
+/* From where a program counts in x or y; routers without one count from (0, 0). */
+static int32_t origin_of(const struct layout *layout, int32_t role, int axis)
+{
+    return role < 0 ? 0 : layout->origin[2 * role + axis];
+}
+
 static void make_nodes(struct engine *engine)
 {
     const struct layout *layout = engine->layout;
@@ -188,8 +194,8 @@ static void make_nodes(struct engine *engine)
         node->role = layout->role[i];
         node->moved = (int8_t)(layout->colours - 1);
         node->sent = -1;
-        node->pe.x = layout->west + i % layout->width;
-        node->pe.y = layout->north + i / layout->width;
+        node->pe.x = layout->west + i % layout->width - origin_of(layout, node->role, 0);
+        node->pe.y = layout->north + i / layout->width - origin_of(layout, node->role, 1);
         node->pe.costs = &layout->machine.costs;
         node->pe.counters = &layout->counter[(int64_t)i * layout->counters];
         engine->running += node->role >= 0;

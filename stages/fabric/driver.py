@@ -57,7 +57,8 @@ class FabricRun:
 
     `outputs` has an array per invocation of each tensor that leaves, and one array, from after the
     last invocation, of each resident tensor. `cycles` is the cycle of the last output wavelet, or
-    of the last invocation's end where nothing leaves; `main_cycles` the longest `main` before
+    of the last invocation's end where nothing leaves; `completed` has that of each invocation's
+    last output wavelet; `main_cycles` the longest `main` before
     cycle 0; `usage` [PE] what the cycles of each went into: `struct usage` of engine.h. `injected`
     and `delivered` count wavelets, `hops` links that they took, `stalls` cycles in which the head
     of a router's queue waited. `counters` lists the counters of each role by number, `points`
@@ -67,6 +68,7 @@ class FabricRun:
 
     outputs: Mapping[str, Sequence[Array]]
     cycles: int
+    completed: Sequence[int]
     main_cycles: int
     usage: Array
     injected: int
@@ -93,6 +95,7 @@ def run_fabric(
     tell: Tell | None = None,
     probes: Mapping[str, isl.Set] | None = None,
     tasks: int | None = None,
+    symbols: Mapping[str, str] | None = None,
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
 
@@ -100,7 +103,8 @@ def run_fabric(
     arrives, an array that comes in every invocation, or a sequence with one for each. `shapes`
     gives those of outputs, else the smallest that hold what the layout names. `tell` is told how
     far it is: where nothing enters, of `tasks`, which is about how many run. `probes` has by colour
-    the PEs for which its first and last wavelet is noted.
+    the PEs for which its first and last wavelet is noted; `symbols` by role the name of its
+    program, else `program_ROLE`.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.
@@ -108,7 +112,7 @@ def run_fabric(
     values = {name: _several(array) for name, array in arrays.items()}
     _check_arrays(layout, values, invocations)
     with engine.open_library(library) as opened:
-        loaded = load(opened, layout, values, invocations, shapes or {})
+        loaded = load(opened, layout, values, invocations, shapes or {}, symbols or {})
         _check_routes(loaded, layout, profile)
         scatter_inputs(loaded, layout, values)
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
@@ -172,6 +176,7 @@ def _run(
         memory_stride=stride.ctypes.data,
         input_depth=loaded.input_depths.ctypes.data,
         output_depth=loaded.output_depths.ctypes.data,
+        origin=loaded.origins.ctypes.data,
         role=loaded.role.ctypes.data,
         switches=loaded.colours.switches.ctypes.data,
         routes=loaded.colours.routes.ctypes.data,
@@ -184,6 +189,7 @@ def _run(
         sent_control=loaded.inlets.control.ctypes.data,
         received=loaded.received.ctypes.data,
         received_kind=loaded.received_kind.ctypes.data,
+        completed=loaded.completed.ctypes.data,
         counter=loaded.counters.ctypes.data,
         usage=loaded.usage.ctypes.data,
         probe_of=probes.of.ctypes.data if probes.records.size else None,
@@ -223,6 +229,7 @@ def _result(
     return FabricRun(
         outputs=outputs,
         cycles=outcome.cycles,
+        completed=loaded.completed.tolist(),
         main_cycles=outcome.main_cycles,
         usage=loaded.usage,
         injected=outcome.injected,

@@ -96,6 +96,7 @@ struct layout {
     const int64_t *memory_stride;              /* [roles], bytes */
     const int32_t *input_depth;                /* [role][colour], -1: as deep as a router's queue */
     const int32_t *output_depth;               /* [role][colour], before that of the router */
+    const int32_t *origin;                     /* [role][x, y], the PE that a program calls (0, 0) */
     uint8_t *switches;                         /* [node][colour], enum switch_bits; they move */
     const uint8_t *routes;                     /* [position][colour][side][node], sides to go to */
     const struct filter *const *filter;        /* [colour], NULL or [node] */
@@ -105,6 +106,7 @@ struct layout {
     const uint8_t *sent_control;               /* and which of it are control wavelets */
     uint32_t *received;
     uint8_t *received_kind;                    /* enum received */
+    int64_t *completed;                        /* [invocation], the cycle of its last output wavelet */
     struct counter *counter;                   /* [node][counters] */
     struct usage *usage;                       /* [node] */
     const int32_t *probe_of;                   /* [colour][node], -1: none; NULL if nobody asks */

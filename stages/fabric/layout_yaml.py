@@ -53,6 +53,9 @@ class Role:
     """The PEs that run a program."""
 
     at: Annotated[str, "these PEs"]
+    origin: Annotated[
+        tuple[int, int] | None, "x and y of the PE from which their coordinates count"
+    ] = None
     counters: Annotated[tuple[str, ...] | None, "the tasks that it counts"] = None
     listens: Annotated[tuple[str, ...] | None, "the colours that it hears, or all"] = None
     input_queues: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_size_t, c_void_p
 from pathlib import Path
@@ -87,10 +87,12 @@ class Layout(Structure):
         ("role", c_void_p),
         ("memory", POINTER(c_void_p)),
         *((name, c_void_p) for name in ("memory_stride", "input_depth", "output_depth")),
+        ("origin", c_void_p),
         *((name, c_void_p) for name in ("switches", "routes")),
         ("filter", POINTER(c_void_p)),
         *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
-        *((name, c_void_p) for name in ("received", "received_kind", "counter", "usage")),
+        *((name, c_void_p) for name in ("received", "received_kind", "completed")),
+        *((name, c_void_p) for name in ("counter", "usage")),
         *((name, c_void_p) for name in ("probe_of", "probe")),
     ]
 
@@ -154,12 +156,19 @@ def open_library(path: Path) -> Iterator[ctypes.CDLL]:
         _ctypes.dlclose(library._handle)
 
 
-def find_programs(library: ctypes.CDLL, roles: Sequence[str]) -> list[Program]:
-    """Return `program_<role>` of each role. Raises ValueError if the library lacks one."""
+def find_programs(library: ctypes.CDLL, symbols: Mapping[str, str]) -> list[Program]:
+    """Return the program of each role, by its symbol; it is called as the role is.
+
+    Raises ValueError if the library lacks one.
+    """
     try:
-        return [Program.in_dll(library, f"program_{role}") for role in roles]
+        found = [Program.in_dll(library, symbol) for symbol in symbols.values()]
     except ValueError as error:
         raise ValueError(f"the library lacks a program: {error}") from error
+    return [
+        Program(role.encode(), each.memory, each.main, each.counters, each.operands)
+        for role, each in zip(symbols, found, strict=True)
+    ]
 
 
 def make_pointers(addresses: Sequence[int | None]) -> Any:

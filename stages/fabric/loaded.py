@@ -37,6 +37,8 @@ class Loaded:
     outlets: Array
     received: NDArray[np.uint32]
     received_kind: NDArray[np.uint8]
+    completed: NDArray[np.int64]
+    origins: NDArray[np.int32]
     counters: NDArray[np.int64]
     usage: Array
 
@@ -47,12 +49,16 @@ def load(
     values: Values,
     invocations: int,
     shapes: Mapping[str, tuple[int, ...]],
+    symbols: Mapping[str, str],
 ) -> Loaded:
-    """Return what the engine takes of a layout, and what it sends of the arrays' `values`."""
+    """Return what the engine takes of a layout, and what it sends of the arrays' `values`.
+
+    `symbols` are of roles that have a program of another name than `program_ROLE`.
+    """
     grid = read_grid(layout.grid)
     roles = tuple(layout.roles)
     role = read_roles(layout.roles, grid)
-    programs = engine.find_programs(opened, roles)
+    programs = engine.find_programs(opened, {r: symbols.get(r, f"program_{r}") for r in roles})
     colours = read_colours(layout.colours, grid)
     departures = [
         read_departure(each, colours.names, find_shape(layout, each.tensor, shapes), grid)
@@ -74,6 +80,8 @@ def load(
         outlets=outlets,
         received=np.zeros(int(outlets["count"].sum()), dtype=np.uint32),
         received_kind=np.zeros(int(outlets["count"].sum()), dtype=np.uint8),
+        completed=np.zeros(invocations, dtype=np.int64),
+        origins=np.array([r.origin or (0, 0) for r in layout.roles.values()], dtype=np.int32),
         counters=np.zeros((grid.size, counters, 2), dtype=np.int64),
         usage=np.zeros(grid.size, engine.USAGE),
     )

@@ -107,6 +107,14 @@ void step_source(struct engine *engine, int32_t id)
     }
 }
 
+/* Of what an outlet takes, as many elements, or ends of sequences, are of each invocation. */
+static void note_completed(struct engine *engine, const struct outlet *outlet, int64_t got)
+{
+    const int64_t all = outlet->ends > 0 ? outlet->ends : outlet->count;
+
+    engine->layout->completed[got * engine->layout->invocations / all] = engine->outcome->cycles;
+}
+
 static void deliver_outside(struct engine *engine, int32_t i, struct parcel parcel)
 {
     const struct outlet *outlet = &engine->layout->outlet[i];
@@ -128,6 +136,7 @@ static void deliver_outside(struct engine *engine, int32_t i, struct parcel parc
     engine->expected -= !sparse || parcel.control;
     engine->outcome->delivered += 1;
     engine->outcome->cycles = engine->now + latency(&engine->layout->machine, outlet->side);
+    note_completed(engine, outlet, sparse ? engine->outlet_ends[i] - parcel.control : got);
 }
 
 /* ---- Routers --------------------------------------------------------------------------------- */
