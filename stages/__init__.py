@@ -25,6 +25,9 @@ GRAPH: tuple[str, ...] = (*network.OF_GRAPHS, *volumes.PIPELINE)
 GRAPH_PARTS: tuple[str, ...] = network.PARTS
 """Further stages of one: the last after all of its parts."""
 
+WHOLE: tuple[str, ...] = network.WHOLE
+"""Further stages of a network of which all parts run on one fabric, after these were simulated."""
+
 RECEIVES: tuple[str, ...] = network.RECEIVING
 """Further stages of a part of a network, before it is simulated, if elements move on the way."""
 

@@ -10,7 +10,7 @@ import graphlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -22,12 +22,14 @@ from stages.mapping.yaml_file import File, Strict, read_file
 from stages.mapping.yaml_text import Path, read_document
 
 __all__ = [
-    "Crossing", "End", "Given", "Network", "NetworkFile", "describe_plan", "read_network",
+    "Crossing", "End", "Given", "Network", "NetworkFile", "Placed", "describe_plan",
+    "read_network",
 ]
 
 NAME_THEM = "name the parts: `parts: {first: , last: }`"
 TAKEN = ("build", "cache", "inputs")
 PART = re.compile(r"[A-Za-z]\w*", re.ASCII)
+PLACE = re.compile(r"PE\[ *(-?\d{1,6}) *, *(-?\d{1,6}) *\]", re.ASCII)
 TENSOR = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -52,13 +54,18 @@ _Givens = Annotated[
 
 
 class NetworkFile(File):
-    """A network.yaml: the folder of every part (none: the one of its name), and what crosses."""
+    """A network.yaml: the folder of every part (none: the one of its name), and what crosses.
+
+    With `run: whole` all parts run on one fabric, too, each where `floorplan` says.
+    """
 
     NAME = "network.yaml"
     MISSING: ClassVar = {"parts": NAME_THEM, "from": "say which tensor: `from: part.tensor`"}
 
     parts: dict[str, str | None]
     tensors: dict[str, _Givens] = {}
+    run: Literal["parts", "whole"] = "parts"
+    floorplan: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,15 +109,27 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Where a part lies on the fabric of the whole: its PE[0, 0]; `span` says so."""
+
+    x: int
+    y: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
     """The parts, each after those it takes tensors from, with the paths of their folders.
 
     Paths start from the network folder; `spans` gives the place of each part in network.yaml.
+    `is_whole` where all parts run on one fabric, too; `floorplan` has those with a place there.
     """
 
     parts: dict[str, str]
     crossings: tuple[Crossing, ...]
     spans: dict[str, Span]
+    is_whole: bool
+    floorplan: dict[str, Placed]
 
 
 def read_network(source: Source) -> Network:
@@ -122,12 +141,13 @@ def read_network(source: Source) -> Network:
         Crossing(to=_end(to), given=tuple(_given(file, to)), span=file.key_span("tensors", to))
         for to in file.tensors
     )
-    errors = [*_check_parts(file), *_check_ends(file, crossings)]
+    errors = [*_check_parts(file), *_check_ends(file, crossings), *_check_floorplan(file)]
     if errors:
         raise UserErrors(errors)
     parts = {name: file.parts[name] or name for name in _order(file, crossings)}
     return Network(
-        parts=parts, crossings=crossings, spans={n: file.key_span("parts", n) for n in parts}
+        parts=parts, crossings=crossings, spans={n: file.key_span("parts", n) for n in parts},
+        is_whole=file.run == "whole", floorplan={n: _placed(file, n) for n in file.floorplan},
     )
 
 
@@ -177,14 +197,36 @@ def _check_ends(file: NetworkFile, crossings: Iterable[Crossing]) -> Iterator[Us
                 yield UserError(f"unknown part {end.part}", span, hint)
 
 
+def _check_floorplan(file: NetworkFile) -> Iterator[UserError]:
+    """Yield an error for everything in `floorplan` that is no place of a part on one fabric."""
+    if file.floorplan and file.run != "whole":
+        hint = "parts have places on one fabric: add `run: whole`, or leave the floorplan out"
+        yield UserError("there is no fabric of the whole", file.key_span("floorplan"), hint)
+    for name, place in file.floorplan.items():
+        if name not in file.parts:
+            hint = did_you_mean(name, file.parts, "parts")
+            yield UserError(f"unknown part {name}", file.key_span("floorplan", name), hint)
+        if not PLACE.fullmatch(place):
+            hint = "write `PE[0, 0]`, where PE[0, 0] of the part lies"
+            yield UserError(f"{place} is no PE", file.span("floorplan", name), hint)
+
+
+def _placed(file: NetworkFile, name: str) -> Placed:
+    found = PLACE.fullmatch(file.floorplan[name])
+    assert found is not None, "_check_floorplan lets no other text pass"
+    return Placed(x=int(found[1]), y=int(found[2]), span=file.span("floorplan", name))
+
+
 def describe_plan(network: Network) -> dict[str, Any]:
     """Return what the tasks of a network follow from, as data.
 
     `parts` gives the path of every part, in the order of building, `crossings` lists of part,
     tensor, and the part and the tensor that it is; `moved` such lists where elements move, one for
-    each output of which an input is made.
+    each output of which an input is made. `whole` where all parts run on one fabric, too.
     """
-    plan: dict[str, Any] = {"parts": network.parts, "crossings": [], "moved": []}
+    plan: dict[str, Any] = {
+        "parts": network.parts, "crossings": [], "moved": [], "whole": network.is_whole
+    }
     for crossing in network.crossings:
         to = crossing.to
         for each in crossing.given:

@@ -2,7 +2,7 @@
 
 Paper    V Sec. 6
 Reads    network.yaml, */layer.yaml, */*.lair, */inputs/*, crossings.yaml,
-         */build/results.json, */build/outputs/*.npy
+         */build/results.json, */build/outputs/*.npy, build/fabric.json
 Writes   build/results.json
 Assumes  every part was simulated with what the parts before it gave.
 Ensures  the same inputs give the same bytes; outputs of the network are compared with those of
@@ -36,6 +36,7 @@ READS = (
     "crossings.yaml",
     "*/build/results.json",
     "*/build/outputs/*.npy",
+    "build/fabric.json",
 )
 WRITES = ("build/results.json",)
 Description = dict[str, typing.Any]
@@ -53,6 +54,8 @@ def run(inputs: Inputs) -> dict[str, str]:
         "data": dict(_origins(network, parts)),
         "check": _checks(inputs, network, parts),
     }
+    if network.is_whole:
+        results["fabric"] = json.loads(inputs.text("build/fabric.json"))
     return {"build/results.json": json.dumps(results, indent=2) + "\n"}
 
 

@@ -39,7 +39,21 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
     lines += inputs(results["data"])
     against = results.get("against", "the values of the whole")
     lines += [f"  {output} {_whole(found, against)}" for output, found in results["check"].items()]
+    lines += _on_fabric(results["fabric"]) if "fabric" in results else []
     return "\n".join(lines) + "\n"
+
+
+def _on_fabric(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the run of all parts on one fabric gave."""
+    width, height = found["pes"]
+    result = f"first result after {found['first']} cycles" if found["samples"] > 1 else (
+        f"{found['first']} cycles")
+    then = f", then one per {found['interval']:g}" if found["samples"] > 1 else ""
+    yield f"  on one fabric of {width} x {height} PEs: {result}{then}"
+    for output, check in found["check"].items():
+        says = "as the part alone, bit for bit" if check["right"] else (
+            f"WRONG, by up to {check['max_abs_error']:g}")
+        yield f"    {output} {says}"
 
 
 def line_of_parts(name: str, results: Mapping[str, Any]) -> str:
@@ -55,6 +69,7 @@ def line_of_parts(name: str, results: Mapping[str, Any]) -> str:
 def is_right(results: Mapping[str, Any]) -> bool:
     """Say whether every part, and every output of the network, was right."""
     checks = [*results["parts"].values(), *results["check"].values()]
+    checks += results["fabric"]["check"].values() if "fabric" in results else []
     return all(found["right"] for found in checks)
 
 

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, RECEIVES, TILES
+from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, PROGRAM, RECEIVES, TILES, WHOLE
 from stages.lair.expressions import FUNCTIONS
 from stages.lair.layer import OPS
 from stages.machine.figures import PROFILES
@@ -57,9 +57,9 @@ def test_every_file_of_the_project_that_is_named_is_there(path):
 
 def test_only_what_simulates_depends_on_the_fabric_in_c():
     """docs/stages.md says what runs again after an edit of the router."""
-    stages = [*PIPELINE, *ANALYSES, *NETWORK, *KERNEL, *TILES, *PROGRAM]
+    stages = [*PIPELINE, *ANALYSES, *NETWORK, *WHOLE, *KERNEL, *TILES, *PROGRAM]
     assert {stage for stage in stages if "fabric/router.c" in code_of(stage)} == {
-        "simulate", "execute"}
+        "simulate", "operate", "execute"}
 
 
 def test_the_readme_leads_to_every_document():
@@ -73,7 +73,7 @@ def test_the_readme_leads_to_every_document():
         ("language", [*FUNCTIONS, *OPS, *TYPES]),
         ("layers", [*Mapping.model_fields, *TensorMapping.model_fields]),
         ("stages", PIPELINE),
-        ("networks", [*NETWORK, *RECEIVES]),
+        ("networks", [*NETWORK, *RECEIVES, *WHOLE]),
         ("graphs", Graph.model_fields),
         ("kernels", [*KERNEL, *TILES]),
         ("programs", [*PROGRAM, *OF_OBJECTS, *NAMES]),

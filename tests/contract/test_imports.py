@@ -9,25 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PROGRAM, RECEIVES, SEARCHED, TILES
+from stages import ANALYSES, KERNEL, NETWORK, PROGRAM, RECEIVES, SEARCHED, TILES, WHOLE
 from stages.make.core import imports
 from stages.make.core.imports import code_of, reached, statements
 from stages.make.core.key import COMPILES, PACKAGES
 from stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys(
-    (*SEARCHED, *NETWORK, *RECEIVES, *KERNEL, *TILES, *ANALYSES, *PROGRAM)
+    (*SEARCHED, *NETWORK, *RECEIVES, *WHOLE, *KERNEL, *TILES, *ANALYSES, *PROGRAM)
 ))
 ALL = " ".join(EVERY)
-MACHINE = "choose settle route simd render simulate emit skew remember section paint lower execute"
+MACHINE = (
+    "choose settle route simd render simulate link operate emit skew remember section paint lower "
+    "execute"
+)
 AGAIN = {
     "layer/pe/compute.py": "settle render",
     "layer/bound/bound.py": "simulate",
     "layer/pe/block.py": "settle simd render",
     "layer/pe/speller.py": "render",
-    "fabric/report.c": "simulate execute",
-    "fabric/command.py": "simulate execute",
-    "fabric/pe.h": "settle render simulate execute",
+    "fabric/report.c": "simulate operate execute",
+    "fabric/command.py": "simulate operate execute",
+    "fabric/pe.h": "settle render simulate operate execute",
     "machine/profiles/wse2.yaml": MACHINE,
     "mapping/machine.py": MACHINE,
     "mapping/inputs.py": ALL,
@@ -35,12 +38,14 @@ AGAIN = {
     "layer/texts/tasks_text.py": "settle instances compress approximate enumerate simd render",
     "layer/texts/results_json.py": "simulate",
     "templates/program.c.j2": "render",
-    "reference/data.py": "simulate conclude emit assemble",
+    "templates/bridge.c.j2": "link",
+    "network/whole/ways.py": "link",
+    "reference/data.py": "simulate conclude operate emit assemble",
     "lair/lair.lark": ALL,
     "network/crossing.py": "connect",
     "network/crossing_maps.py": "connect conclude",
     "network/carrying.py": "conclude receive",
-    "mapping/network_yaml.py": "connect conclude",
+    "mapping/network_yaml.py": "connect conclude link operate",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble",
     "kernel/mlir/text.py": "shape",
     "poly/box_hull.py": "adapt route allocate compress approximate enumerate simd",
@@ -147,7 +152,7 @@ def test_a_program_that_runs_waits_for_numpy_alone(modules):
 
 def test_only_stages_that_compile_depend_on_the_compiler(code):
     assert [stage for stage in EVERY if COMPILES in code[stage]] == [
-        "simulate", "execute"]
+        "simulate", "operate", "execute"]
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from stages import (
     SLOTS,
     TILES,
     TRIED,
+    WHOLE,
     module_of,
 )
 from stages.make.core.declare import declaration, path_of
@@ -26,7 +27,7 @@ HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
     r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|npy|json|c)\b|\*\.\w+|[\w*/]*inputs/\*"
 )
-OF_FOLDERS = (SEARCHED, NETWORK, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALYSES, PROGRAM)
+OF_FOLDERS = (SEARCHED, NETWORK, WHOLE, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALYSES, PROGRAM)
 ALL = tuple(dict.fromkeys(stage for stages in OF_FOLDERS for stage in stages))
 stages = pytest.mark.parametrize("stage", ALL)
 
@@ -101,9 +102,10 @@ def test_each_slot_has_what_the_first_stage_in_it_reads():
     assert {f"{slot}/chosen.yaml" for slot in SLOTS} == written - {"candidates.yaml"}
 
 
-@pytest.mark.parametrize("stage", NETWORK)
+@pytest.mark.parametrize("stage", NETWORK + WHOLE)
 def test_stage_of_a_network_reads_only_what_there_is_before(stage):
-    before = NETWORK[: NETWORK.index(stage)]
+    stages = (NETWORK[0], *WHOLE, *NETWORK[1:])
+    before = stages[: stages.index(stage)]
     written = {name for earlier in before for name in declaration(earlier).writes}
     parts = {name for earlier in SEARCHED for name in declaration(earlier).writes}
     inside = {f"*/{name}" for name in parts | {"layer.yaml", "*.lair", "inputs/*"}}

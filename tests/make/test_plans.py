@@ -19,7 +19,8 @@ def folder(tmp_path):
 def test_the_plan_of_a_network_is_kept_as_long_as_its_code_stays(folder, monkeypatch):
     plan = read_plan(folder)
     crossings = [["b", "x", "a", "y"]]
-    assert plan == {"parts": {"a": "a", "b": "b"}, "crossings": crossings, "moved": []}
+    parts = {"a": "a", "b": "b"}
+    assert plan == {"parts": parts, "crossings": crossings, "moved": [], "whole": False}
     nothing = {"parts": {}, "crossings": []}
     monkeypatch.setattr(network, "_plan", lambda folder: nothing)
     assert read_plan(folder) == plan

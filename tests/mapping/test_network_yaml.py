@@ -226,6 +226,7 @@ tensors:
         "parts": {"a": "a", "b": "b", "c": "c"},
         "crossings": [["c", "w", "a", "z"]],
         "moved": [["b", "x", "a", "y"], ["c", "x", "b", "y"], ["c", "x", "a", "y"]],
+        "whole": False,
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stages import NETWORK as STAGES
+from stages import NETWORK as STAGES, WHOLE
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import kept_plan
 from stages.make.core.receiving import with_receiving
@@ -26,9 +26,10 @@ from stages.make.store.given import content_of
 
 Plan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
-and the part and tensor that it is; `moved`: such lists of what is a part of it, or elsewhere."""
+and the part and tensor that it is; `moved`: such lists of what is a part of it, or elsewhere;
+`whole`: whether all parts run on one fabric, too."""
 MOVES = "crossed.isl"
-KEYS = {"parts", "crossings", "moved"}
+KEYS = {"parts", "crossings", "moved", "whole"}
 
 
 def open_network(folder: LayerFolder) -> LayerFolder:
@@ -47,7 +48,8 @@ def open_network(folder: LayerFolder) -> LayerFolder:
         part = _part(folder, name, path, crossings)
         parts[name] = _receiving(folder, part, [m for m in plan["moved"] if m[0] == name], parts)
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
-    return replace(folder, stages=STAGES, analyses=(), parts=there)
+    stages = (STAGES[0], *WHOLE, *STAGES[1:]) if plan["whole"] else STAGES
+    return replace(folder, stages=stages, analyses=(), parts=there)
 
 
 def _part(

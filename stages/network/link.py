@@ -1,0 +1,87 @@
+"""Put the parts of a network on one fabric, with bridges between them.
+
+Paper    no paper has it: V Sec. 1 breaks a network up into parts, and each is compiled by itself
+Reads    network.yaml, crossings.yaml, */layer.yaml, */chosen.yaml, */build/layout.yaml
+Writes   layout.yaml, build/bridges/pe_*.c
+Assumes  what crosses agrees on both ends (connect); the programs of a part count PEs from its own.
+Ensures  a part has the PEs, queues, colours and routes that it has alone, elsewhere: its programs
+         run as they are. No wavelet comes from one part to another but over bridges.
+"""
+
+from __future__ import annotations
+
+import typing
+
+from stages.diagnose import UserError, UserErrors
+from stages.fabric.layout_texts import check_texts
+from stages.fabric.layout_yaml import Layout, read_layout, write_layout
+from stages.jinja import template_in
+from stages.machine.profile import Profile
+from stages.mapping.machine import read_machine
+from stages.mapping.network_yaml import Network, read_network
+from stages.network.whole.joined import link, name_bridge
+from stages.network.whole.joints import list_joints
+from stages.shipped import shipped
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+DATA = ("../../templates/bridge.c.j2", "../templates/bridge.c.j2")
+READS = (
+    "network.yaml",
+    "crossings.yaml",
+    "*/layer.yaml",
+    "*/chosen.yaml",
+    "*/build/layout.yaml",
+)
+WRITES = ("layout.yaml", "build/bridges/pe_*.c")
+TITLE = """The fabric of all parts. Their programs are in build/simd of each, bridges here.
+What is of a part is called part.name, and a colour by its number, which is another one in each."""
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return layout.yaml and the programs of bridges. Raises UserErrors with what is not built."""
+    network = read_network(inputs.source("network.yaml"))
+    profile = _profile(inputs, network)
+    layouts = {name: _layout(inputs, name) for name in network.parts}
+    joints, errors = list_joints(network, layouts)
+    if errors:
+        raise UserErrors(errors)
+    linked = link(network, layouts, joints, profile)
+    spelled = template_in(shipped("templates"), "bridge.c.j2")
+    programs = {
+        f"build/bridges/pe_{name_bridge(pair)}.c": spelled.render(heard=pair[0], sent=pair[1])
+        for pair in linked.bridges
+    }
+    return {"layout.yaml": write_layout(linked.layout, TITLE), **programs}
+
+
+def _layout(inputs: Inputs, part: str) -> Layout:
+    source = inputs.part(part).source("build/layout.yaml")
+    layout = read_layout(source)
+    check_texts(layout, source)
+    return layout
+
+
+def _profile(inputs: Inputs, network: Network) -> Profile:
+    """Return the machine of all parts.
+
+    Raises UserErrors for parts of another one, or that run another number of times.
+    """
+    mappings = {name: inputs.part(name).mapping() for name in network.parts}
+    profiles = {n: read_machine(m, inputs.part(n).further_path) for n, m in mappings.items()}
+    first, *others = network.parts
+    errors = []
+    for name in others:
+        span = network.spans[name]
+        if profiles[name] != profiles[first]:
+            hint = "one fabric is one machine: give both the same `machine`"
+            errors.append(UserError(f"{name} is not for the machine of {first}", span, hint))
+        if mappings[name].invocations != mappings[first].invocations:
+            hint = "on one fabric all parts run as often: give them the same `invocations`"
+            said = f"{first} runs {mappings[first].invocations} times"
+            found = f"{said}, and {name} {mappings[name].invocations}"
+            errors.append(UserError(found, span, hint))
+    if errors:
+        raise UserErrors(errors)
+    return profiles[first]

@@ -1,0 +1,141 @@
+"""Run all parts of a network on one fabric, sample after sample, and compare with the parts.
+
+Paper    V Sec. 6
+Reads    network.yaml, layout.yaml, build/bridges/pe_*.c, */layer.yaml, */chosen.yaml, */*.lair,
+         */inputs/*, */build/layout.yaml, */build/simd/pe_*.c, */build/outputs/*.npy
+Writes   build/fabric.json
+Assumes  parts lie where their layouts do (link), and were simulated one by one on the same inputs.
+Ensures  the same inputs give the same bytes; every value was computed by the programs of the parts,
+         byte for byte, and equals what they gave alone.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import typing
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from stages.diagnose import UserError
+from stages.fabric.compiler import CompilerError, build_library, users_cache
+from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.grid import read_grid
+from stages.fabric.layout_texts import check_texts, find_place
+from stages.fabric.layout_yaml import Layout, read_layout
+from stages.mapping.machine import read_machine
+from stages.mapping.network_yaml import Network, read_network
+from stages.network.whole.programs import Program, write_programs
+from stages.reference.data import input_samples, stack_samples
+from stages.reference.whole import find_largest_error, is_same
+
+if typing.TYPE_CHECKING:
+    from stages.diagnose import Source
+    from stages.mapping.inputs import Inputs
+
+READS = (
+    "network.yaml",
+    "layout.yaml",
+    "build/bridges/pe_*.c",
+    "*/layer.yaml",
+    "*/chosen.yaml",
+    "*/*.lair",
+    "*/inputs/*",
+    "*/build/layout.yaml",
+    "*/build/simd/pe_*.c",
+    "*/build/outputs/*.npy",
+)
+WRITES = ("build/fabric.json",)
+Array = np.ndarray
+BRIDGES = "build/bridges/pe_"
+HINT = "the programs are at fault, or where they lie: please report it with the network folder"
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return build/fabric.json."""
+    network, source = read_network(inputs.source("network.yaml")), inputs.source("layout.yaml")
+    layout = read_layout(source)
+    check_texts(layout, source)
+    found = _simulate(inputs, network, layout, source)
+    grid, samples = read_grid(layout.grid), len(found.completed)
+    first, last = found.completed[0] or found.cycles, found.completed[-1] or found.cycles
+    results = {
+        "pes": [grid.width, grid.height],
+        "samples": samples,
+        "first": first,
+        "interval": round((last - first) / (samples - 1), 1) if samples > 1 else None,
+        "cycles": found.cycles,
+        "check": dict(_checks(inputs, found)),
+    }
+    return {"build/fabric.json": json.dumps(results, indent=2) + "\n"}
+
+
+def _simulate(inputs: Inputs, network: Network, layout: Layout, source: Source) -> FabricRun:
+    """Compile all programs, equal ones once, and run them."""
+    first = inputs.part(next(iter(network.parts)))
+    profile = read_machine(first.mapping(), first.further_path)
+    programs = dict(_programs(inputs, network))
+    with tempfile.TemporaryDirectory() as folder:
+        files, symbols = write_programs(programs, Path(folder))
+        try:
+            library = build_library(files, Path(folder), cache=users_cache())
+        except CompilerError as error:
+            raise UserError(str(error), hint=error.hint) from error
+        try:
+            return run_fabric(
+                library, layout, profile, dict(_values(inputs, network, layout)),
+                first.mapping().invocations, shapes=dict(_shapes(inputs, network)),
+                tell=inputs.tell, symbols=symbols,
+            )
+        except (FabricStuck, FabricFailure) as error:
+            keys = error.place if isinstance(error, FabricFailure) else ()
+            span = find_place(source, keys) if keys else None
+            raise UserError(f"the fabric stopped: {error}", span, HINT) from error
+
+
+def _programs(inputs: Inputs, network: Network) -> Iterator[tuple[str, Program]]:
+    """Yield the program of each role on the fabric of the whole."""
+    for name in network.parts:
+        part = inputs.part(name)
+        for role in read_layout(part.source("build/layout.yaml")).roles:
+            yield f"{name}.{role}", (role, part.text(f"build/simd/pe_{role}.c"))
+    for file in inputs.names(f"{BRIDGES}*.c"):
+        role = file.removeprefix(BRIDGES).removesuffix(".c")
+        yield role, (role, inputs.text(file))
+
+
+def _values(
+    inputs: Inputs, network: Network, layout: Layout
+) -> Iterator[tuple[str, list[Array]]]:
+    """Yield what each input of the network is in each sample; once, if it lies in memory."""
+    arriving = {each.tensor for each in layout.arrivals.values()}
+    crossing = {str(each.to) for each in network.crossings}
+    for name in network.parts:
+        part = inputs.part(name)
+        layer = part.lair()
+        samples = input_samples(part.mapping(), layer, part.arrays())
+        for tensor in layer.inputs:
+            values = [each[tensor.name] for each in samples]
+            whole = f"{name}.{tensor.name}"
+            if whole not in crossing:
+                alike = all(value is values[0] for value in values)
+                yield whole, values[:1] if alike or whole not in arriving else values
+
+
+def _shapes(inputs: Inputs, network: Network) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for name in network.parts:
+        for tensor in inputs.part(name).lair().outputs:
+            yield f"{name}.{tensor.name}", tensor.shape
+
+
+def _checks(inputs: Inputs, found: FabricRun) -> Iterator[tuple[str, Mapping[str, typing.Any]]]:
+    """Yield whether each output is what its part gave alone, bit for bit (-0 equals 0)."""
+    for name, values in found.outputs.items():
+        part, _, tensor = name.partition(".")
+        expected = inputs.part(part).array(f"build/outputs/{tensor}.npy")
+        given = stack_samples(values)
+        yield name, {
+            "right": is_same(given, expected), "max_abs_error": find_largest_error(given, expected)
+        }

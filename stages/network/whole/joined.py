@@ -1,0 +1,160 @@
+"""The layouts of all parts of a network as one, with what lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.diagnose import UserErrors
+from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, Memory, Role
+from stages.machine.profile import Profile
+from stages.mapping.network_yaml import Network
+from stages.network.whole.floorplan import find_rectangle, place_parts
+from stages.network.whole.joints import Joint
+from stages.network.whole.moving import move_layout, name_colour
+from stages.network.whole.ways import Pair, Way, check_ways, cross, enter, leave
+from stages.poly.side import Rectangle
+from stages.poly.text import spell_object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """One layout, and the bridges that it has, by what they hear and send."""
+
+    layout: Layout
+    bridges: tuple[Pair, ...]
+
+
+def link(
+    network: Network, layouts: Mapping[str, Layout], joints: Sequence[Joint], profile: Profile
+) -> Linked:
+    """Return one layout of all parts. Raises UserError or UserErrors where they do not fit."""
+    places = place_parts(network, layouts, joints)
+    areas = {name: find_rectangle(layouts[name], place) for name, place in places.items()}
+    ways = [cross(joint, places) for joint in joints]
+    grid = _around([*areas.values(), *(way.area for way in ways)])
+    moved = {name: move_layout(layouts[name], name, place) for name, place in places.items()}
+    arrivals, departures, more = _at_edge(network, moved, grid)
+    ways += more
+    errors = list(check_ways(ways, areas))
+    if errors:
+        raise UserErrors(errors)
+    bridges = _bridges(ways)
+    roles = {name: role for each in moved.values() for name, role in each.roles.items()}
+    return Linked(
+        bridges=tuple(bridges),
+        layout=Layout(
+            grid=spell_object(grid.as_set()),
+            roles=roles | {name_bridge(p): _role(p, at, profile) for p, at in bridges.items()},
+            colours=_colours(moved, ways), arrivals=arrivals, departures=departures,
+        ),
+    )
+
+
+def _around(areas: Sequence[Rectangle]) -> Rectangle:
+    return Rectangle(
+        left=min(a.left for a in areas), right=max(a.right for a in areas),
+        top=min(a.top for a in areas), bottom=max(a.bottom for a in areas),
+    )
+
+
+def _at_edge(
+    network: Network, moved: Mapping[str, Layout], grid: Rectangle
+) -> tuple[dict[str, Entry], dict[str, Exit], list[Way]]:
+    """Return what enters and leaves the network, at the edge of the grid, and the ways there."""
+    crossing = {str(c.to) for c in network.crossings}
+    crossing |= {str(each.end) for c in network.crossings for each in c.given}
+    arrivals: dict[str, Entry] = {}
+    departures: dict[str, Exit] = {}
+    ways: list[Way | None] = []
+    for part, layout in moved.items():
+        for name, entry in layout.arrivals.items():
+            if entry.tensor not in crossing:
+                arrivals[name], way = enter(entry, layout, grid, network.spans[part])
+                ways.append(way)
+        for name, departure in layout.departures.items():
+            if departure.tensor not in crossing:
+                departures[name], way = leave(departure, layout, grid, network.spans[part])
+                ways.append(way)
+    return arrivals, departures, [way for way in ways if way is not None]
+
+
+def name_bridge(pair: Pair) -> str:
+    """Return what the role of bridges that hear one colour and send another is called."""
+    return f"bridge_{pair[0]}_{pair[1]}"
+
+
+def _bridges(ways: Sequence[Way]) -> dict[Pair, isl.Set]:
+    found: dict[Pair, isl.Set] = {}
+    for way in ways:
+        for pair, pes in way.bridges.items():
+            found[pair] = found[pair].union(pes) if pair in found else pes
+    return {pair: found[pair].coalesce() for pair in sorted(found)}
+
+
+def _role(pair: Pair, at: isl.Set, profile: Profile) -> Role:
+    return Role(
+        at=spell_object(at), listens=(name_colour(pair[0]),), tensors={},
+        memory=Memory(data=0, code=profile.code_base + profile.code_task),
+    )
+
+
+def _colours(moved: Mapping[str, Layout], ways: Sequence[Way]) -> dict[str, Colour]:
+    """Return the colours of all parts by their numbers, with the routes between parts."""
+    parts = [(layout.grid, c) for layout in moved.values() for c in layout.colours.values()]
+    numbers = {colour.number for _, colour in parts} | {n for way in ways for n in way.routes}
+    return {
+        name_colour(number): _colour(
+            number, [(grid, c) for grid, c in parts if c.number == number],
+            [way.routes[number] for way in ways if number in way.routes],
+        )
+        for number in sorted(numbers)
+    }
+
+
+def _colour(
+    number: int, parts: Sequence[tuple[str, Colour]], ways: Sequence[isl.UnionMap]
+) -> Colour:
+    """Return a number's colour of all parts; switches are those of each part."""
+    texts = [colour.positions or (colour.routes or "{ }",) for _, colour in parts]
+    most = max(map(len, texts), default=1)
+    routes = [[isl.UnionMap(each[k]) for each in texts if k < len(each)] for k in range(most)]
+    routes[0] += ways
+    if most == 1:
+        return Colour(number=number, routes=_all(routes[0]), filter=_numbers(parts, "filter"))
+    counts = [isl.UnionMap(text) for text in _counts(parts, ways)]
+    return Colour(
+        number=number, positions=tuple(map(_all, routes)), counts=_all(counts),
+        ring=_numbers(parts, "ring"), pop=_numbers(parts, "pop"),
+        filter=_numbers(parts, "filter"),
+    )
+
+
+def _all(relations: Sequence[isl.UnionMap]) -> str:
+    found = isl.UnionMap("{ }")
+    for each in relations:
+        found = found.union(each)
+    return spell_object(found)
+
+
+def _numbers(parts: Sequence[tuple[str, Colour]], key: str) -> str | None:
+    """Return what the parts say of their PEs under a key, if one says anything."""
+    said = [getattr(colour, key) for _, colour in parts if getattr(colour, key) is not None]
+    return _all([isl.UnionMap(text) for text in said]) if said else None
+
+
+def _counts(
+    parts: Sequence[tuple[str, Colour]], ways: Sequence[isl.UnionMap]
+) -> Iterator[str]:
+    """Yield how many positions the PEs of each part have, and those between: one."""
+    for grid, colour in parts:
+        count = len(colour.positions or ("",))
+        yield colour.counts or _each(isl.UnionSet(grid), count)
+    for way in ways:
+        yield _each(way.domain().unwrap().domain(), 1)
+
+
+def _each(pes: isl.UnionSet, number: int) -> str:
+    return spell_object(isl.UnionMap.from_domain_and_range(pes, isl.UnionSet(f"{{ [{number}] }}")))

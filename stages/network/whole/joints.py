@@ -1,0 +1,198 @@
+"""Crossings of a network on one fabric: on which ports and colours they leave and arrive.
+
+What is refused could be built; each refusal names the crossing, and `run: parts` always remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.diagnose import UserError
+from stages.fabric.grid import OPPOSITE, STEPS
+from stages.fabric.layout_yaml import Entry, Exit, Layout
+from stages.mapping.network_yaml import Crossing, Network
+from stages.network.whole.moving import Place, shift
+from stages.poly.extents import bounding_box
+
+APART = "with `run: parts` the parts run one by one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joint:
+    """A crossing: `leaving` has, by number of the colour, the ports { PE[x, y] } beside the part
+    from which it comes, `arriving` those beside the part to which it goes, which has it on `heard`.
+
+    Coordinates are those of each part. `side` is that on which it leaves.
+    """
+
+    crossing: Crossing
+    side: str
+    leaving: Mapping[int, isl.Set]
+    arriving: isl.Set
+    heard: int
+
+    @property
+    def source(self) -> str:
+        """The part from which it comes."""
+        return self.crossing.given[0].end.part
+
+    @property
+    def to(self) -> str:
+        """The part to which it goes."""
+        return self.crossing.to.part
+
+    @property
+    def bridges(self) -> int:
+        """How many PEs lie between the two parts on a lane, at the least: a router cannot change a
+        colour, and a PE cannot hear and send on one."""
+        return max(len(self.colours(number)) for number in self.leaving)
+
+    def colours(self, leaving: int) -> list[tuple[int, int]]:
+        """Return what each bridge hears and sends, on lanes that leave on a colour."""
+        if leaving != self.heard:
+            return [(leaving, self.heard)]
+        other = 0 if leaving else 1
+        return [(leaving, other), (other, self.heard)]
+
+    @property
+    def offset(self) -> Place:
+        """From the first port of the part that gives to the first one of the part that takes."""
+        (left, top), (west, north) = (
+            _first(ports) for ports in (all_of(self.leaving), self.arriving)
+        )
+        return left - west, top - north
+
+
+def all_of(leaving: Mapping[int, isl.Set]) -> isl.Set:
+    """Return the ports of all colours."""
+    first, *others = leaving.values()
+    for each in others:
+        first = first.union(each)
+    return first.coalesce()
+
+
+def _first(ports: isl.Set) -> Place:
+    (x, _), (y, _) = bounding_box(ports)
+    return x, y
+
+
+def list_joints(
+    network: Network, layouts: Mapping[str, Layout]
+) -> tuple[list[Joint], list[UserError]]:
+    """Return the crossings, and what is wrong with those that are not built on one fabric."""
+    joints, errors = [], [*_find_rounds(network)]
+    for crossing in network.crossings:
+        try:
+            joints.append(_join(crossing, layouts))
+        except UserError as error:
+            errors.append(error)
+    return joints, errors
+
+
+def _find_rounds(network: Network) -> Iterator[UserError]:
+    """Yield an error for each crossing that closes a round of parts, whatever its direction.
+
+    Without any, a part waits for others that wait for nothing of what is behind it, so that none
+    waits for itself.
+    """
+    group = {name: name for name in network.parts}
+    given: dict[str, str] = {}
+    for crossing in network.crossings:
+        for each in crossing.given:
+            source, to = group[each.end.part], group[crossing.to.part]
+            if str(each.end) in given:
+                yield UserError(
+                    f"{each.end} goes to {given[str(each.end)]} and to {crossing.to}", each.span,
+                    f"on one fabric an output goes to one part; {APART}",
+                )
+            elif source == to:
+                yield UserError(
+                    f"{each.end.part} and {crossing.to.part} are joined twice", each.span,
+                    f"on one fabric parts might wait for each other there; {APART}",
+                )
+            given[str(each.end)] = str(crossing.to)
+            group = {name: to if of == source else of for name, of in group.items()}
+
+
+def _join(crossing: Crossing, layouts: Mapping[str, Layout]) -> Joint:
+    """Return a crossing. Raises UserError for one that is not built on one fabric."""
+    if not crossing.is_whole:
+        raise UserError(
+            f"elements move on the way to {crossing.to}", crossing.span,
+            f"on one fabric a tensor crosses as it is; {APART}",
+        )
+    end = crossing.given[0].end
+    exits = [e for e in layouts[end.part].departures.values() if e.tensor == end.tensor]
+    to = layouts[crossing.to.part]
+    entries = [e for e in to.arrivals.values() if e.tensor == crossing.to.tensor]
+    if not exits or not entries:
+        raise UserError(
+            f"{crossing.to} crosses in memory", crossing.span,
+            f"on one fabric it leaves and arrives: give both ends ports; {APART}",
+        )
+    _check_streams(crossing, exits, entries)
+    return Joint(
+        crossing=crossing, side=exits[0].side, heard=to.colours[entries[0].colour].number,
+        leaving=find_leaving(layouts[end.part], exits[0]), arriving=find_ports(entries[0].order),
+    )
+
+
+def _check_streams(crossing: Crossing, exits: list[Exit], entries: list[Entry]) -> None:
+    """Raise UserError unless the tensor is one dense stream on both ends."""
+    end, entry = crossing.given[0].end, entries[0]
+    wrong = None
+    if len(exits) > 1:
+        wrong = f"{end} leaves in {len(exits)} streams"
+    elif len(entries) > 1:
+        wrong = f"{crossing.to} arrives in {len(entries)} streams"
+    elif exits[0].sparse or entry.sparse:
+        wrong = f"{end if exits[0].sparse else crossing.to} is sparse"
+    elif entry.replicas is not None or entry.along is not None:
+        wrong = f"{crossing.to} arrives once for each PE that needs it"
+    elif entry.side != OPPOSITE[exits[0].side]:
+        wrong = f"{end} leaves on the {exits[0].side}, {crossing.to} arrives on the {entry.side}"
+    if wrong:
+        raise UserError(
+            wrong, crossing.span, f"on one fabric a tensor crosses as one dense stream; {APART}"
+        )
+
+
+def find_ports(order: str) -> isl.Set:
+    """Return the external PEs of { tensor[e] -> [PE[x, y] -> index[i]] }."""
+    return isl.Map(order).range().unwrap().domain().coalesce()
+
+
+def find_leaving(layout: Layout, departure: Exit) -> dict[int, isl.Set]:
+    """Return, by the number of each colour, the ports at which a departure leaves on it.
+
+    Raises UserError where it leaves on two colours.
+    """
+    ports = find_ports(departure.order)
+    found: dict[int, isl.Set] = {}
+    for name in departure.colours:
+        colour = layout.colours[name]
+        routes = [isl.UnionMap(text) for text in colour.positions or [colour.routes or "{ }"]]
+        target = isl.UnionSet(f"{{ {departure.side}[] }}")
+        for each in routes:
+            sending = each.intersect_range(target).domain().unwrap().domain()
+            outside = sending.apply(isl.UnionMap(shift(STEPS[departure.side])))
+            here = isl.UnionSet(ports).intersect(outside)
+            if not here.is_empty():
+                known = found.get(colour.number, isl.Set.empty(ports.get_space()))
+                found[colour.number] = known.union(isl.Set.from_union_set(here)).coalesce()
+    _check_apart(found, departure)
+    return found
+
+
+def _check_apart(found: Mapping[int, isl.Set], departure: Exit) -> None:
+    known = None
+    for ports in found.values():
+        if known is not None and not known.is_disjoint(ports):
+            raise UserError(
+                f"{departure.tensor} leaves on two colours at one port",
+                hint=f"on one fabric a port has one; {APART}",
+            )
+        known = ports if known is None else known.union(ports)
