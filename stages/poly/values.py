@@ -9,12 +9,15 @@ import islpy as isl
 
 from stages.poly.bind import PARAM
 from stages.poly.function import find_function_in
+from stages.poly.quota import limit_operations
 from stages.poly.quotient import read_sum, spell
 from stages.poly.spelling import spell_constraints
 
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
 MOST_PIECES = 12
 """What is a function, but of more pieces, is written as a relation."""
+MOST_OPERATIONS = 250_000
+"""How much isl may work to find a function, in its own unit: seconds, where it meets lattices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,7 @@ def find_pieces(
 
     Where that function cannot be written, return the dimensions that are to be free, too: all if
     there are more than `MOST_PIECES`, else those that no expression of what is before them gives.
+    Raises TooManyOperations where isl would need long to find it.
     """
     if not any(determined):
         return [Piece(domain=flat, values=())]
@@ -41,7 +45,8 @@ def find_pieces(
     for count, position in enumerate(free):
         relation = relation.move_dims(IN, count, OUT, position - count, 1)
     found: list[tuple[isl.Set, isl.MultiAff]] = []
-    function = find_function_in(relation).coalesce()
+    with limit_operations(MOST_OPERATIONS):
+        function = find_function_in(relation).coalesce()
     function.foreach_piece(lambda domain, values: found.append((domain, values)))
     others = [k for k, has_value in enumerate(determined) if has_value]
     if len(found) > MOST_PIECES:
