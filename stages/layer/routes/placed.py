@@ -28,7 +28,8 @@ class Placed:
     """A layer, its machine, and the PEs that need and compute its elements.
 
     `grid` are all PEs, `core` those that compute; `fed_back` are the tensors that come back, by the
-    names that they then have. `needed` and `computed` are { tensor[e] -> PE[x, y] }.
+    names that they then have. `needed` and `computed` are { tensor[e] -> PE[x, y] }. `kept` is what
+    was found so far of how many elements of tensors a PE keeps.
     """
 
     mapping: LayerMapping
@@ -41,6 +42,7 @@ class Placed:
     core: Rectangle
     needed: isl.UnionMap
     computed: isl.UnionMap
+    kept: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from math import prod
 import islpy as isl
 
 from stages.layer.routes.functions import count_functions
-from stages.layer.routes.placed import Streams
+from stages.layer.routes.placed import Placed, Streams
 from stages.layer.streams.rings import find_rings, find_rows
 from stages.machine.types import BYTES
 from stages.poly.bind import PE_NAMES, bind_range
@@ -104,10 +104,19 @@ def _count_elements(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> 
     ]
     if rings:
         return max(rings)
-    placed = streams.placed
+    if any(a.sparse and a.tensor == name for a in streams.arrivals.values()):
+        return 0
+    known = streams.placed.kept
+    if name not in known:
+        known[name] = _count_kept(name, streams.placed)
+    return known[name]
+
+
+def _count_kept(name: str, placed: Placed) -> int:
+    """Return a bound on the elements of a tensor that a PE computes or needs."""
     written = {statement.target.tensor for statement in placed.layer.statements}
     kept = from_domain(placed.computed if name in written else placed.needed, name)
-    if kept.is_empty() or any(a.sparse and a.tensor == name for a in streams.arrivals.values()):
+    if kept.is_empty():
         return 0
     here = bind_range(isl.Map.from_union_map(kept), PE_NAMES)
     size, _ = fit(here, f"{name}_local")
