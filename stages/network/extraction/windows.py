@@ -7,6 +7,7 @@ and after.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -20,6 +21,9 @@ from stages.network.extraction.pointwise import apply
 EMPTY = {"max=": -np.inf, "min=": np.inf, "+=": 0.0}
 """What changes nothing where it is reduced, by the operator."""
 
+
+MOST_WINDOWS = 2**24
+"""Of how many windows the elements may be counted."""
 
 T = TypeVar("T")
 
@@ -197,12 +201,16 @@ def average(
 
 
 def _sizes(places: Sequence[int], windows: Windows, counted: Windows) -> np.ndarray:
-    """Return how many elements count in each window."""
+    """Return how many elements count in each window. Raises ValueError for too many of them."""
+    fits = windows.fit(places)
+    elements = [n * k for n, k in zip(fits, windows.sizes, strict=True)]
+    if max(math.prod(fits), *elements) > MOST_WINDOWS:
+        raise ValueError(f"it has more than {MOST_WINDOWS} windows")
     found = np.ones(())
     for k, size in enumerate(places):
         low = windows.before[k] - counted.before[k]
         high = windows.before[k] + size + counted.after[k]
-        starts = np.arange(windows.fit(places)[k])[:, None] * windows.strides[k]
+        starts = np.arange(fits[k])[:, None] * windows.strides[k]
         at = starts + np.arange(windows.sizes[k]) * windows.dilations[k]
         found = found[..., None] * ((low <= at) & (at < high)).sum(axis=1)
     return found
