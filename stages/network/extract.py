@@ -1,11 +1,11 @@
 """Extract operations on volumes from the graph of a framework.
 
 Paper    V Sec. 4.1.1; F Def. 4.1, 4.2 and 4.10
-Reads    *.onnx, network.yaml, layer.yaml, *.mlir
+Reads    *.onnx, *.pb, *.pbtxt, network.yaml, layer.yaml, *.mlir
 Writes   volumes.isl, operations.yaml, names.yaml, build/weights/*.npy
-Assumes  nothing: what ONNX or this compiler does not know is refused here.
+Assumes  nothing: what ONNX, TensorFlow or this compiler does not know is refused here.
 Ensures  all sizes are numbers; what depends on no input is computed, and its values are weights.
-Differs  the graph is one of ONNX.
+Differs  the graph is one of ONNX, or a frozen one of TensorFlow.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
     from stages.network.extraction.draft import Extracted
 
-READS = ("*.onnx", "network.yaml", "layer.yaml", "*.mlir")
+READS = ("*.onnx", "*.pb", "*.pbtxt", "network.yaml", "layer.yaml", "*.mlir")
+GRAPHS = READS[:3]
 WRITES = ("volumes.isl", "operations.yaml", "names.yaml", "build/weights/*.npy")
 NAMES = """What the values of the graph are called here, in isl, LAIR and the names of files.
 inputs, outputs: by their names in the graph. weights: those that it gives, or that follow from them
@@ -38,21 +39,14 @@ alone; their values are in build/weights/NAME.npy."""
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the texts, and the weights. Raises UserError or UserErrors."""
-    from stages.network.onnx.model import list_sizes, load_model
-    from stages.network.onnx.reading import extract
-    from stages.network.onnx.replacing import replace_weights
-
-    graphs = inputs.names("*.onnx")
+    graphs = [name for kind in GRAPHS for name in inputs.names(kind)]
     inputs.refuse_beside(graphs[0], "layer.yaml", "*.mlir")
     given = load_graph(map(inputs.source, inputs.names("network.yaml")), graphs)
     name = given.choose(graphs, inputs.folder)
-    file, content = inputs.shown(name), inputs.content(name)
-    _check_sizes(given, list_sizes(content, file))
-    model = load_model(content, file, given.sizes)
-    if given.replaces_weights:
-        replace_weights(model, given.values.seed)
-    found = extract(model, file, given.type)
-    program = found.draft.program(make_plain_name(Path(name).stem), list(found.outputs.values()))
+    read = _read_onnx if name.endswith(".onnx") else _read_tensorflow
+    found = read(given, inputs.shown(name), inputs.content(name))
+    outputs = list(dict.fromkeys(found.outputs.values()))
+    program = found.draft.program(make_plain_name(Path(name).stem), outputs)
     used = [operation.name for operation in program.operations]
     weights = {name: found.draft.weights[name] for name in used if name in found.draft.weights}
     volumes = found.draft.volumes(used)
@@ -62,6 +56,27 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         "names.yaml": write_document(NAMES, _names(found, weights)),
         **{f"build/weights/{n}.npy": _npy(values, given.type) for n, values in weights.items()},
     }
+
+
+def _read_onnx(given: Graph, file: str, content: bytes) -> Extracted:
+    from stages.network.onnx.model import list_sizes, load_model
+    from stages.network.onnx.reading import extract
+    from stages.network.onnx.replacing import replace_weights
+
+    _check_sizes(given, list_sizes(content, file))
+    model = load_model(content, file, given.sizes)
+    if given.replaces_weights:
+        replace_weights(model, given.values.seed)
+    return extract(model, file, given.type)
+
+
+def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
+    from stages.network.tensorflow.model import list_open_sizes, load_graph_def
+    from stages.network.tensorflow.reading import extract_frozen
+
+    graph = load_graph_def(content, file)
+    _check_sizes(given, list_open_sizes(graph))
+    return extract_frozen(graph, file, given.type, given.sizes)
 
 
 def _check_sizes(given: Graph, open_: list[str]) -> None:

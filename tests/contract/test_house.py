@@ -26,7 +26,7 @@ stages.program.vm
 stages.program.lowering
 stages.program.execution
 stages.layer.routes stages.kernel.parts stages.kernel.mlir stages.network.extraction
-stages.network.onnx stages.network.parts stages.network.whole
+stages.network.onnx stages.network.tensorflow stages.network.parts stages.network.whole
 stages.layer.cost
 stages.layer.streams
 stages.layer.vector stages.layer.pe stages.layer.bound

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import UnknownPlanError, kept_plan
 from stages.make.core.written import Plan, is_plan, with_written_parts
-from stages.make.store.folders import LAYER, NETWORK, ONNX, LayerFolder, files_in
+from stages.make.store.folders import GRAPHS, LAYER, NETWORK, LayerFolder, files_in
 
 if TYPE_CHECKING:
     from stages.make.core.folder_inputs import FolderInputs
@@ -42,7 +42,7 @@ def read_plan(folder: LayerFolder) -> Plan:
     """
     from stages import GRAPH, GRAPH_PARTS
 
-    names = sorted(n for n in files_in(folder.path) if n == NETWORK or n.endswith(ONNX))
+    names = sorted(n for n in files_in(folder.path) if n == NETWORK or n.endswith(GRAPHS))
     found: Plan = kept_plan(
         folder, names, GRAPH + GRAPH_PARTS, is_plan, functools.partial(_plan, folder),
         is_long=True,

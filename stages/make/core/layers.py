@@ -16,11 +16,11 @@ from stages import (
 )
 from stages.make.core.searched import with_slots
 from stages.make.store.folders import (
+    GRAPHS,
     KERNEL,
     MLIR,
     NETWORK,
     NOT_LAYERS,
-    ONNX,
     PROGRAM,
     LayerFolder,
     files_in,
@@ -83,7 +83,7 @@ def lone_folder(folder: Path) -> LayerFolder:
 
 def _stages_of(mark: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the stages of a folder, and those that only run where they are asked for."""
-    if mark.endswith(ONNX):
+    if mark.endswith(GRAPHS):
         return GRAPH_STAGES, ()
     if mark == PROGRAM:
         return PROGRAM_STAGES, ()

@@ -20,8 +20,9 @@ PROGRAM = "program.yaml"
 CHOSEN = "chosen.yaml"
 """What a search chose, of a layer whose layer.yaml leaves something open."""
 MLIR = ".mlir"
-ONNX = ".onnx"
-OF_USER = (".lair", MLIR, ONNX, ".py")
+GRAPHS = (".onnx", ".pb", ".pbtxt")
+"""How graphs of frameworks end."""
+OF_USER = (".lair", MLIR, *GRAPHS, ".py")
 """How texts end that people write, besides those that are `WRITTEN`."""
 OF_DOIT = "dodo.py"
 """Read by doit alone."""
@@ -101,7 +102,7 @@ def mark_of(files: Iterable[str]) -> str | None:
     """
     found = set(files)
     graphs, kernels = (
-        sorted(name for name in found if name.endswith(end)) for end in (ONNX, MLIR)
+        sorted(name for name in found if name.endswith(end)) for end in (GRAPHS, (MLIR,))
     )
     named = (NETWORK, PROGRAM) if LAYER not in found else ()
     marks = (*graphs, *named, *kernels, LAYER)

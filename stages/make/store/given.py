@@ -8,11 +8,11 @@ from pathlib import Path
 from stages.diagnose import UserError
 from stages.make.store.files import opened, read_open
 from stages.make.store.folders import (
+    GRAPHS,
     KERNEL,
     LAYER,
     MLIR,
     NETWORK,
-    ONNX,
     PROGRAM,
     shown_path,
 )
@@ -21,7 +21,7 @@ from stages.make.store.memo import Mark, mark_of
 ARRAYS = ".npy"
 """These may have any size."""
 BY_HAND = frozenset({LAYER, NETWORK, KERNEL, PROGRAM, "lairmake.yaml"})
-MOST = {".lair": 2**20, ".py": 2**22, MLIR: 2**24, ONNX: 2**31 - 1}
+MOST = {".lair": 2**20, ".py": 2**22, MLIR: 2**24, **dict.fromkeys(GRAPHS, 2**31 - 1)}
 """How many bytes a text of a kind may have that people write; MLIR may hold weights, and graphs
 hold those of whole networks."""
 OTHERS = 2**26

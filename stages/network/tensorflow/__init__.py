@@ -1,0 +1,1 @@
+"""Frozen graphs of TensorFlow: files, nodes, and the operators that are known."""

@@ -1,0 +1,174 @@
+"""Read a frozen graph of TensorFlow, binary or text, and the tensors and shapes in it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
+from stages.diagnose import UserError
+from stages.network.extraction.draft import Array, Shape
+from stages.network.tensorflow.schema import PACKAGE, TYPES, GraphDef
+
+TEXT = ".pbtxt"
+WITH = "convert_variables_to_constants_v2 of the function that is run"
+FREEZE = f"freeze it: {WITH}"
+INLINE = f"export it inlined: {WITH}"
+NEWEST = 2474
+"""The version of GraphDef that is known, of TensorFlow 2.21."""
+
+MOST_ELEMENTS = 2**27
+"""How many elements of known values there may be; more than that is no weight."""
+
+VALUES: Mapping[str, tuple[str, str]] = {
+    "FLOAT": ("float32", "float_val"), "DOUBLE": ("float64", "double_val"),
+    "HALF": ("float16", "half_val"), "BFLOAT16": ("float32", "half_val"),
+    "BOOL": ("bool", "bool_val"), "INT8": ("int8", "int_val"), "INT16": ("int16", "int_val"),
+    "INT32": ("int32", "int_val"), "INT64": ("int64", "int64_val"),
+    "UINT8": ("uint8", "int_val"), "UINT16": ("uint16", "int_val"),
+    "UINT32": ("uint32", "uint32_val"), "UINT64": ("uint64", "uint64_val"),
+}
+"""For each type of elements that is known, that of NumPy, and the field with values."""
+
+
+def load_graph_def(content: bytes, file: str) -> Any:
+    """Return the GraphDef of a file, a text if its name ends so. Raises UserError."""
+    graph = _parsed_text(content, file) if file.endswith(TEXT) else _parsed(content, file)
+    if not graph.node:
+        raise UserError(f"{file} is no GraphDef, or has no nodes", hint=_frozen_hint(file))
+    if graph.versions.min_consumer > NEWEST:
+        found = f"{file}: it is for version {graph.versions.min_consumer} of GraphDef or later"
+        raise UserError(found, hint=f"up to {NEWEST} is known")
+    return graph
+
+
+def _frozen_hint(file: str) -> str:
+    if file.endswith("saved_model.pb"):
+        return f"a SavedModel is none; {FREEZE}"
+    return f"is it a frozen graph, and whole? {TEXT} is text, .pb is not"
+
+
+def _parsed(content: bytes, file: str) -> Any:
+    try:
+        return GraphDef.FromString(content)
+    except DecodeError as error:
+        raise UserError(f"{file} is no GraphDef, or damaged", hint=_frozen_hint(file)) from error
+
+
+def _parsed_text(content: bytes, file: str) -> Any:
+    """Return the GraphDef of a text. Raises UserError with the line and column."""
+    try:
+        return text_format.Parse(content.decode(), GraphDef())
+    except text_format.ParseError as error:
+        said = " ".join(str(error).replace(f"{PACKAGE}.", "").split())
+        place = re.match(r"(\d+:\d+) : (.*)", said)
+        where, said = (f":{place[1]}", place[2]) if place else ("", said)
+        of_function = "FunctionDef" in said or "OpDef" in said
+        hint = INLINE if of_function else "is it a GraphDef as text, and whole?"
+        raise UserError(f"{file}{where}: {said}", hint=hint) from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"{file} is no GraphDef as text", hint=_frozen_hint(file)) from error
+
+
+def read_type(number: int) -> np.dtype[Any] | None:
+    """Return a type of elements as NumPy calls it, numbers only; None for others.
+
+    A bfloat16 is a float32, which has all its values.
+    """
+    name = TYPES[number] if 0 <= number < len(TYPES) else ""
+    return np.dtype(VALUES[name][0]) if name in VALUES else None
+
+
+def name_type(number: int) -> str:
+    """Return what TensorFlow calls a type of elements."""
+    return f"DT_{TYPES[number]}" if 0 <= number < len(TYPES) else f"of number {number}"
+
+
+def read_shape(proto: Any) -> list[int | None] | None:
+    """Return the sizes of a shape, None for those that are open; None for one of unknown rank."""
+    if proto.unknown_rank:
+        return None
+    return [dim.size if dim.size >= 0 else None for dim in proto.dim]
+
+
+def read_tensor(proto: Any) -> Array:
+    """Return the values of a tensor. Raises ValueError where that has none, or does not fit.
+
+    Source   TensorFlow, core/framework/tensor.proto: if there are fewer values than elements, the
+             last one is repeated
+    """
+    kind = read_type(proto.dtype)
+    if kind is None:
+        raise ValueError(f"its values have the type {name_type(proto.dtype)}")
+    sizes = read_shape(proto.tensor_shape)
+    if sizes is None or None in sizes:
+        raise ValueError("the shape of its values is open")
+    shape = tuple(size for size in sizes if size is not None)
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise ValueError(f"it has more than {MOST_ELEMENTS} elements")
+    name = TYPES[proto.dtype]
+    stored = np.dtype("uint16") if name in ("HALF", "BFLOAT16") else kind
+    if proto.tensor_content:
+        values = np.frombuffer(proto.tensor_content, stored.newbyteorder("<")).astype(stored)
+        if len(values) != math.prod(shape):
+            raise ValueError(f"it has {len(values)} values for {math.prod(shape)} elements")
+    else:
+        values = _repeated(getattr(proto, VALUES[name][1]), stored, math.prod(shape))
+    return _read_bits(values, name).reshape(shape)
+
+
+def _repeated(values: Sequence[Any], kind: np.dtype[Any], count: int) -> Array:
+    """Return `count` values, the last of those given again and again; zero where none is."""
+    if len(values) > count:
+        raise ValueError(f"it has {len(values)} values for {count} elements")
+    found = np.zeros(count, kind)
+    given = np.array(values)
+    found[: len(values)] = given
+    if not np.array_equal(found[: len(values)], given, equal_nan=given.dtype.kind == "f"):
+        raise ValueError(f"its values do not fit into {kind}")
+    if len(values):
+        found[len(values) :] = found[len(values) - 1]
+    return found
+
+
+def _read_bits(values: Array, name: str) -> Array:
+    """Return what 16 bits mean that were stored as a whole number; others as they are."""
+    if name == "HALF":
+        return values.view(np.float16)
+    if name == "BFLOAT16":
+        return (values.astype(np.uint32) << 16).view(np.float32)
+    return values
+
+
+def list_open_sizes(graph: Any) -> list[str]:
+    """Return the names of the sizes that inputs of a graph leave open."""
+    found = []
+    for node in graph.node:
+        if node.op == "Placeholder" and "shape" in node.attr:
+            sizes = read_shape(node.attr["shape"].shape) or []
+            found += [name_size(node.name, k) for k, size in enumerate(sizes) if size is None]
+    return found
+
+
+def name_size(name: str, k: int) -> str:
+    """Return what an open size of an input is called."""
+    return f"{name}_{k}"
+
+
+def find_shape(node: Any, sizes: Mapping[str, int]) -> Shape | str:
+    """Return the shape of an input; the name of a size that is open; "" where all are."""
+    given = read_shape(node.attr["shape"].shape) if "shape" in node.attr else None
+    if given is None:
+        return ""
+    found = []
+    for k, size in enumerate(given):
+        name = name_size(node.name, k)
+        if size is None and name not in sizes:
+            return name
+        found.append(sizes[name] if size is None else size)
+    return tuple(found)

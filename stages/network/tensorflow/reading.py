@@ -1,0 +1,241 @@
+"""Turn a frozen graph of TensorFlow into operations on volumes."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stages.diagnose import UserError, nearest
+from stages.lair.names import plural
+from stages.network.extraction.draft import Draft, Extracted, Origin, Place
+from stages.network.tensorflow import arithmetic, blocks, convolutions, layers, shapes
+from stages.network.tensorflow.folding import FOLDS, INTEGERS, SIZES, fold
+from stages.network.tensorflow.model import (
+    FREEZE,
+    INLINE,
+    find_shape,
+    name_type,
+    read_tensor,
+)
+from stages.network.tensorflow.node import Graph, Node, Operator
+
+OPERATORS: Mapping[str, Operator] = {
+    **arithmetic.OPERATORS, **blocks.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
+    **shapes.OPERATORS,
+}
+"""Every operator that is known, by its name."""
+
+GIVEN = frozenset({"Const", "NoOp", "Placeholder"})
+"""Operators without operands."""
+
+FOLDED = frozenset({*FOLDS, *INTEGERS, *SIZES}) - OPERATORS.keys()
+"""Operators that are known of constants only, or of the sizes of others."""
+
+NUMBERS = frozenset({"FLOAT", "DOUBLE", "HALF", "BFLOAT16", "BOOL"})
+"""The types of what is computed; all of it is in the one type of the network."""
+
+TYPES = """
+    T Index Taxis Tblock_shape Tcrops Tdim Tidx Tindices Tlen Tmultiples Tpaddings Tparams Tperm
+    Tshape TI TI0 TI1 U DstT SrcT dtype index_type out_type
+    """
+"""Attributes that say types of operands, which follow from these."""
+
+CONTROL = """
+    Case Enter Exit If LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
+    RefSwitch StatelessCase StatelessIf StatelessWhile Switch While
+    """
+VARIABLES = """
+    Assign AssignVariableOp ReadVariableOp ResourceGather RestoreV2 SaveV2 VarHandleOp Variable
+    VariableV2
+    """
+CALLS = "PartitionedCall StatefulPartitionedCall"
+
+
+def extract_frozen(graph_def: Any, file: str, type_: str, sizes: Mapping[str, int]) -> Extracted:
+    """Return the operations of a GraphDef; what depends on no input is computed.
+
+    `type_` is that of all volumes, and `sizes` has those that inputs leave open. What a node only
+    waits for says nothing: no operator that is known does anything but give its results. Raises
+    UserError for what is no operation on volumes.
+    """
+    graph = Graph(draft=Draft(type_))
+    own = {function.signature.name for function in graph_def.library.function}
+    inputs: dict[str, str] = {}
+    for number, proto in _in_order(graph_def, file):
+        place = _place(proto, file)
+        graph.draft.origin = Origin(operator=proto.op, number=number)
+        if proto.op == "Placeholder":
+            inputs[proto.name] = _give(graph, proto, place, sizes)
+        elif proto.op == "Const":
+            _know(graph, proto, place)
+        elif proto.op != "NoOp":
+            _add(_node(proto, graph, place, own))
+    return Extracted(draft=graph.draft, inputs=inputs, outputs=_outputs(graph_def, graph, file))
+
+
+def _place(proto: Any, file: str) -> Place:
+    return Place(file=file, node=proto.name, operator=proto.op)
+
+
+def read_name(text: str) -> str:
+    """Return the node that an operand is a result of, or that is waited for."""
+    return text.removeprefix("^").partition(":")[0]
+
+
+def _in_order(graph_def: Any, file: str) -> Iterator[tuple[int, Any]]:
+    """Yield every node after those that it reads, with its number from 1. Raises UserError."""
+    numbers = _numbers(graph_def, file)
+    waiting = {name: 0 for name in numbers}
+    readers: dict[str, list[str]] = {name: [] for name in numbers}
+    for proto in graph_def.node:
+        for text in proto.input:
+            source = read_name(text)
+            if source not in numbers:
+                raise _place(proto, file).error(
+                    f"it reads {text}, which is no node", "is the graph whole?"
+                )
+            waiting[proto.name] += 1
+            readers[source].append(proto.name)
+    ready = [number for name, number in numbers.items() if not waiting[name]]
+    while ready:
+        number = heapq.heappop(ready)
+        proto = graph_def.node[number - 1]
+        yield number, proto
+        del waiting[proto.name]
+        for reader in readers[proto.name]:
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                heapq.heappush(ready, numbers[reader])
+    for name in waiting:
+        proto = graph_def.node[numbers[name] - 1]
+        raise _place(proto, file).error("it depends on itself", "export it without loops")
+
+
+def _numbers(graph_def: Any, file: str) -> dict[str, int]:
+    """Return the number of each node by its name. Raises UserError where two have one name."""
+    found: dict[str, int] = {}
+    for number, proto in enumerate(graph_def.node, 1):
+        if not proto.name or proto.name in found:
+            other = f"nodes {found[proto.name]} and {number} are" if proto.name in found else ""
+            what = other or f"node {number} is"
+            raise UserError(f"{file}: {what} called {proto.name!r}", hint="is the graph damaged?")
+        found[proto.name] = number
+    return found
+
+
+def _give(graph: Graph, proto: Any, place: Place, sizes: Mapping[str, int]) -> str:
+    """Return the volume of an input. Raises UserError for one that holds no real numbers."""
+    kind = proto.attr["dtype"].type if "dtype" in proto.attr else 0
+    if not _is_number(kind):
+        hint = "integers that say where elements are must be constants"
+        raise place.error(f"it has the type {name_type(kind)}", hint)
+    shape = find_shape(proto, sizes)
+    if isinstance(shape, str):
+        if not shape:
+            raise place.error("its shape is open", "export it with a shape")
+        hint = f"say it in network.yaml: `sizes: {{{shape}: 1}}`"
+        raise place.error(f"its size {shape} is open", hint)
+    if 0 in shape:
+        raise place.error("it has no elements")
+    graph.volumes[proto.name] = graph.draft.give(proto.name, shape)
+    if name_type(kind) == "DT_BOOL":
+        graph.truths.add(graph.volumes[proto.name])
+    return graph.volumes[proto.name]
+
+
+def _is_number(kind: int) -> bool:
+    return name_type(kind).removeprefix("DT_") in NUMBERS
+
+
+def _know(graph: Graph, proto: Any, place: Place) -> None:
+    """Note the values of a constant. Raises UserError."""
+    if "value" not in proto.attr or proto.attr["value"].WhichOneof("value") != "tensor":
+        raise place.error("it has no value", "is the graph whole?")
+    try:
+        graph.constants[proto.name] = read_tensor(proto.attr["value"].tensor)
+    except (ValueError, OverflowError, TypeError) as error:
+        raise place.error(" ".join(str(error).split()), "is the graph whole?") from error
+
+
+def _node(proto: Any, graph: Graph, place: Place, own: set[str]) -> Node:
+    """Return a node whose operator is known. Raises UserError."""
+    if proto.op not in OPERATORS and proto.op not in FOLDED:
+        raise _unknown(place, own)
+    inputs = [text.removesuffix(":0") for text in proto.input if not text.startswith("^")]
+    for name in inputs:
+        source = graph.sources.get(name, name)
+        if source not in graph.volumes and source not in graph.constants:
+            raise place.error(f"it reads {name}, which has no values that are known")
+    return Node(proto, inputs, graph, place)
+
+
+def _unknown(place: Place, own: set[str]) -> UserError:
+    """Return what is wrong with a node whose operator is not known."""
+    operator = place.operator
+    if operator in CONTROL.split():
+        return place.error("it chooses while it runs", "export the model without control flow")
+    if operator in VARIABLES.split():
+        return place.error("its variables are not frozen", FREEZE)
+    if operator in CALLS.split() or operator in own:
+        return place.error("it calls a function", INLINE)
+    near = nearest(operator, OPERATORS, cutoff=0.7)
+    hint = f"did you mean {near}?" if near else "docs/graphs.md lists those that are"
+    return place.error("it is no operator that is known", hint)
+
+
+def _add(node: Node) -> None:
+    """Compute the results of a node, or add its operations. Raises UserError."""
+    try:
+        if node.operator in OPERATORS:
+            _check(node, OPERATORS[node.operator])
+        if fold(node):
+            return
+        if node.operator in FOLDED:
+            raise node.error("it depends on an input", "it is known of constants alone")
+        _check_type(node)
+        OPERATORS[node.operator].add(node)
+    except (ValueError, LookupError, ArithmeticError, TypeError) as error:
+        said = " ".join(str(error).split())
+        hint = "do its operands and attributes fit each other?"
+        raise node.error(f"it cannot be read: {said}", hint) from error
+
+
+def _check(node: Node, operator: Operator) -> None:
+    """Raise UserError for operands or attributes that an operator has not."""
+    if not operator.least <= node.count <= operator.most:
+        most = "" if operator.most == operator.least else " or more"
+        node.check(False, f"it has {plural(node.count, 'operand')}, and not {operator.least}{most}")
+    for name in node.attribute_names:
+        if not name.startswith("_") and name not in {*TYPES.split(), *operator.attributes}:
+            hint = "is the graph of a newer TensorFlow?"
+            raise node.error(f"it has the attribute {name}, which is not known", hint)
+
+
+def _check_type(node: Node) -> None:
+    """Raise UserError where integers would be computed, or what is no number."""
+    kind = node.type_number("T")
+    if kind is not None and not _is_number(kind):
+        hint = "integers that depend on an input are not known"
+        raise node.error(f"it computes {name_type(kind)}", hint)
+
+
+def _outputs(graph_def: Any, graph: Graph, file: str) -> dict[str, str]:
+    """Return the volumes of results that no node reads, and that depend on an input."""
+    read = {read_name(text) for proto in graph_def.node for text in proto.input}
+    found = {}
+    for proto in graph_def.node:
+        if proto.op in GIVEN or proto.name in read:
+            continue
+        for k in itertools.count():
+            name = f"{proto.name}:{k}" if k else proto.name
+            volume = graph.volumes.get(graph.sources.get(name, name))
+            if volume is None:
+                break
+            if volume not in graph.draft.weights:
+                found[name] = volume
+    if not found:
+        hint = "an output is what depends on an input, and what no node reads"
+        raise UserError(f"{file}: it has no outputs", hint=hint)
+    return found
