@@ -1,12 +1,14 @@
 """Put the results of the parts of a network from a graph together, and compare the whole.
 
 Paper    V Sec. 6
-Reads    *.onnx, network.yaml, names.yaml, operations.yaml, volumes.isl, parts.yaml, inputs/*,
-         build/weights/*.npy, */inputs/*, */build/results.json, */build/outputs/*.npy
+Reads    *.onnx, *.pb, *.pbtxt, network.yaml, names.yaml, operations.yaml, volumes.isl,
+         parts.yaml, inputs/*, outputs/*, build/weights/*.npy, */inputs/*, */build/results.json,
+         */build/outputs/*.npy
 Writes   build/results.json, build/outputs/*.npy
 Assumes  every part was simulated with what the parts before it gave (supply).
 Ensures  the same inputs give the same bytes. What crosses is compared with what the part before
-         gave, and the outputs with those of the framework's reference, from the graph itself.
+         gave, and the outputs with those in outputs/, else with those of the framework's
+         reference, from the graph itself; of TensorFlow, which has none, with NumPy's.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from stages.kernel.parts.evaluation import extents
+from stages.diagnose import UserError
+from stages.kernel.parts.evaluation import evaluate, extents
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.network.parts.fed import make_inputs, pass_on, take
 from stages.reference.data import find_origins
@@ -34,12 +37,15 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "*.onnx",
+    "*.pb",
+    "*.pbtxt",
     "network.yaml",
     "names.yaml",
     "operations.yaml",
     "volumes.isl",
     "parts.yaml",
     "inputs/*",
+    "outputs/*",
     "build/weights/*.npy",
     "*/inputs/*",
     "*/build/results.json",
@@ -52,6 +58,10 @@ RELATIVE = {"float32": 1e-3, "float16": 2.0**-6}
 ABSOLUTE = {"float32": 1e-5, "float16": 2.0**-6}
 """And by how much of the largest one."""
 
+GRAPHS = ("*.onnx", "*.pb", "*.pbtxt")
+OPERATIONS = "NumPy, of operations.yaml"
+NOTE = "compared with the operations that were extracted: outputs/ has nothing of TensorFlow"
+OUTPUTS = "outputs/ holds y.npy for every output y, computed elsewhere from inputs/*.npy"
 LANE = "1 port, west to east"
 Description = dict[str, typing.Any]
 
@@ -98,7 +108,7 @@ class _Whole:
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return build/results.json of the network, and its outputs."""
     whole = _read(inputs)
-    values, expected = _values(inputs, whole), _reference(inputs, whole)
+    values, (against, expected) = _values(inputs, whole), _expected(inputs, whole)
     outputs = {own: values[own] for own in expected}
     files = inputs.names("inputs/*.npy")
     results = {
@@ -106,7 +116,8 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         "crossings": dict(_crossings(inputs, whole, values)),
         "one_after_another": {v: _longest(whole, v) for v in ("simd", "loops")},
         "data": find_origins(whole.given.values, whole.made, files),
-        "against": "onnx.reference",
+        "against": against,
+        **({"note": NOTE} if against == OPERATIONS else {}),
         "check": {own: whole.check(values[own], each) for own, each in expected.items()},
     }
     return {
@@ -126,23 +137,61 @@ def _read(inputs: Inputs) -> _Whole:
     )
 
 
+def _weights(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
+    return {n: inputs.array(f"build/weights/{n}.npy") for n in whole.names["weights"]}
+
+
 def _values(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
     """Return the volumes that parts gave, and what copies make of them."""
-    weights = {n: inputs.array(f"build/weights/{n}.npy") for n in whole.names["weights"]}
     results = {
         each["output"]: inputs.part(name).array("build/outputs/y.npy")
         for name, each in whole.parts.items()
     }
-    return pass_on(whole.program, whole.volumes, {**whole.made, **weights}, results)
+    return pass_on(whole.program, whole.volumes, {**whole.made, **_weights(inputs, whole)}, results)
 
 
-def _reference(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
+def _expected(inputs: Inputs, whole: _Whole) -> tuple[str, dict[str, Array]]:
+    """Return who says what the outputs have to be, and what, by our names. Raises UserError."""
+    graphs = [name for kind in GRAPHS for name in inputs.names(kind)]
+    name, said = whole.given.choose(graphs, inputs.folder), inputs.names("outputs/*")
+    if said:
+        return "outputs/", _said(inputs, whole, said)
+    if name.endswith(".onnx"):
+        return "onnx.reference", _reference(inputs, whole, name)
+    given = {**whole.made, **_weights(inputs, whole)}
+    found = evaluate(whole.program, whole.volumes, given)
+    return OPERATIONS, {own: found[own] for own in _outputs(whole)}
+
+
+def _outputs(whole: _Whole) -> list[str]:
+    return list(dict.fromkeys(whole.names["outputs"].values()))
+
+
+def _said(inputs: Inputs, whole: _Whole, files: list[str]) -> dict[str, Array]:
+    """Return what the user says of outputs: of all, and of inputs that are given as well."""
+    read = set(inputs.names("inputs/*.npy"))
+    made = [own for own in whole.names["inputs"].values() if f"inputs/{own}.npy" not in read]
+    found = {}
+    for own in _outputs(whole):
+        file = f"outputs/{own}.npy"
+        if file not in files:
+            raise UserError(f"{inputs.shown(file)} is not there", hint=OUTPUTS)
+        if made or whole.given.replaces_weights:
+            of = f"inputs/{made[0]}.npy, which is not there" if made else "the graph's own weights"
+            raise UserError(f"{inputs.shown(file)} is what follows from {of}", hint=OUTPUTS)
+        found[own] = inputs.array(file).astype(whole.given.type)
+        if found[own].shape != _shape(whole, own):
+            shapes = " and not ".join(map(str, (found[own].shape, _shape(whole, own))))
+            raise UserError(f"{inputs.shown(file)} has the shape {shapes}", hint=OUTPUTS)
+    return found
+
+
+def _reference(inputs: Inputs, whole: _Whole, name: str) -> dict[str, Array]:
     """Return the outputs by our names, as the reference of the framework computes them."""
     from stages.network.onnx.model import load_model
     from stages.network.onnx.replacing import replace_weights
     from stages.network.onnx.running import run_reference
 
-    name = whole.given.choose(inputs.names("*.onnx"), inputs.folder)
     file = inputs.shown(name)
     model = load_model(inputs.content(name), file, whole.given.sizes)
     if whole.given.replaces_weights:

@@ -73,9 +73,12 @@ def _read_onnx(given: Graph, file: str, content: bytes) -> Extracted:
 def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
     from stages.network.tensorflow.model import list_open_sizes, load_graph_def
     from stages.network.tensorflow.reading import extract_frozen
+    from stages.network.tensorflow.replacing import replace_constants
 
     graph = load_graph_def(content, file)
     _check_sizes(given, list_open_sizes(graph))
+    if given.replaces_weights:
+        replace_constants(graph, file, given.values.seed)
     return extract_frozen(graph, file, given.type, given.sizes)
 
 

@@ -38,6 +38,7 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
     lines.append(f"  {total['simd']} cycles one after another, {total['loops']} with loops")
     lines += inputs(results["data"])
     against = results.get("against", "the values of the whole")
+    lines += [f"  {results['note']}"] if "note" in results else []
     lines += [f"  {output} {_whole(found, against)}" for output, found in results["check"].items()]
     lines += _on_fabric(results["fabric"]) if "fabric" in results else []
     return "\n".join(lines) + "\n"

@@ -120,6 +120,10 @@ def test_an_output_that_is_wrong_makes_the_network_wrong():
     assert not is_right(RESULTS | {"check": {"narrow.y": found}})
 
 
+def test_what_is_to_be_known_of_a_whole_is_told():
+    assert "  nobody knows\n" in table("g", RESULTS | {"note": "nobody knows"})
+
+
 def test_what_rounding_did_along_the_network_is_told():
     assert last_line(exact=False, right=True, max_abs_error=0.25) == (
         "  narrow.y 0.25 at most from the values of the whole, each part within rounding"

@@ -29,7 +29,7 @@ OF_DOIT = "dodo.py"
 STATE = ".lairmake"
 WRITTEN = frozenset({LAYER, NETWORK, KERNEL, PROGRAM})
 MOST_PATHS = 10_000
-NOT_LAYERS = frozenset({"build", "cache", "inputs"})
+NOT_LAYERS = frozenset({"build", "cache", "inputs", "outputs"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +158,7 @@ def file_of(folder: LayerFolder, name: str) -> Path:
             return crossing.file
     if head == "build":
         return _joined(folder.build, rest)
-    if name in WRITTEN or name.endswith(OF_USER) or head == "inputs":
+    if name in WRITTEN or name.endswith(OF_USER) or head in ("inputs", "outputs"):
         return _joined(folder.path, name)
     return _joined(folder.cache, name)
 

@@ -150,6 +150,10 @@ def record_networks():
     networks.mkdir(exist_ok=True)
     lenet = HERE.parents[2] / "projects" / "lenet_tensorflow" / "lenet.pb"
     record_network(lenet, freeze(make_lenet(), 1), (1, 28, 28, 1), "Identity")
+    # As a folder has them, by our names.
+    (networks / "lenet_image.npy").rename(lenet.parent / "inputs" / "image.npy")
+    result = lenet.parent / "outputs" / "lenet_1_product_1_Softmax.npy"
+    (networks / "lenet_result.npy").rename(result)
     mobile = freeze(make_mobile(), None)
     record_network(networks / "mobile.pb", mobile, (2, 9, 9, 3), "Identity")
     residual = make_residual()

@@ -17,7 +17,8 @@ from stages.volumes.operation import read_program
 from tests.network.tensorflow.graphs import make_graph, written
 
 NETWORKS = Path(__file__).parent / "networks"
-LENET = Path(__file__).parents[3] / "projects" / "lenet_tensorflow" / "lenet.pb"
+PROJECT = Path(__file__).parents[3] / "projects" / "lenet_tensorflow"
+LENET = PROJECT / "lenet.pb"
 
 
 def array_of(name):
@@ -49,9 +50,10 @@ def built(graph, path, network=None):
 def test_lenet_gives_what_tensorflow_gives(graph):
     """What a function only waits for says nothing; dropout and copies of weights are gone."""
     folder = built(graph, LENET)
-    got = outputs(folder, image=array_of("lenet_image"))
+    got = outputs(folder, image=np.load(PROJECT / "inputs" / "image.npy"))
+    wanted = np.load(PROJECT / "outputs" / f"{names_of(folder)['outputs']['Identity']}.npy")
     assert list(got) == ["Identity"]
-    assert np.allclose(got["Identity"], array_of("lenet_result"), rtol=1e-4, atol=1e-6)
+    assert np.allclose(got["Identity"], wanted, rtol=1e-4, atol=1e-6)
     kinds = [each.kind for each in operations_of(folder).operations]
     assert kinds.count("compute") == 14
     for stage in ("relate", "compose", "arrange"):
@@ -70,6 +72,23 @@ def test_resnet_as_text(graph):
     got = outputs(folder, image=array_of("residual_image"))
     assert list(got) == ["probabilities"]
     assert np.allclose(got["probabilities"], array_of("residual_result"), rtol=1e-4, atol=1e-6)
+
+
+def test_integers_instead_of_weights_leave_what_roots_are_of(graph):
+    """So results are exact where nothing is divided, and numbers where something is."""
+    integers = "sizes: {image_0: 2}\ndata: {kind: integers}\n"
+    folder = built(graph, NETWORKS / "mobile.pb", integers)
+    names = names_of(folder)["weights"]
+    weights = {n: np.load(folder.build / "weights" / f"{n}.npy") for n in names}
+    drawn = {n for n, each in weights.items() if set(each.ravel().tolist()) <= {-1, 0, 1}}
+    assert drawn == {
+        f"mobile_1_{n}_ReadVariableOp_resource" for n in (
+            "conv2d_1_convolution", "conv2d_1_2_convolution", "conv2d_2_1_convolution",
+            "depthwise_conv2d_1_depthwise", "dense_1_Cast", "dense_1_BiasAdd",
+        )
+    }
+    got = outputs(folder, image=array_of("mobile_image"))["Identity"]
+    assert np.isfinite(got).all()
 
 
 def test_text_and_bytes_are_the_same_graph():

@@ -118,7 +118,7 @@ def _marks(files: set[Path], folders: set[Path]) -> dict[Path, Mark]:
 
 def _places(folder: Path) -> list[Path]:
     """Return the folders that hold what users write of a layer: of a program, any in its folder."""
-    places = [folder, folder / "inputs"]
+    places = [folder, folder / "inputs", folder / "outputs"]
     if mark_of_folder(files_in(folder)) == PROGRAM:
         for place, below, _ in os.walk(folder):
             below[:] = [n for n in below if n[0] != "." and n not in (*NO_INPUTS, "__pycache__")]
