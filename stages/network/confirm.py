@@ -111,14 +111,17 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     values, (against, expected) = _values(inputs, whole), _expected(inputs, whole)
     outputs = {own: values[own] for own in expected}
     files = inputs.names("inputs/*.npy")
+    crossings = dict(_crossings(inputs, whole, values))
+    crossed = all(each["right"] for each in crossings.values())
+    checks = {own: whole.check(values[own], each) for own, each in expected.items()}
     results = {
         "parts": describe_parts(whole.found, {n: p["lair"] for n, p in whole.parts.items()}),
-        "crossings": dict(_crossings(inputs, whole, values)),
+        "crossings": crossings,
         "one_after_another": {v: _longest(whole, v) for v in ("simd", "loops")},
         "data": find_origins(whole.given.values, whole.made, files),
         "against": against,
         **({"note": NOTE} if against == OPERATIONS else {}),
-        "check": {own: whole.check(values[own], each) for own, each in expected.items()},
+        "check": {k: {**each, "right": each["right"] and crossed} for k, each in checks.items()},
     }
     return {
         "build/results.json": json.dumps(results, indent=2) + "\n",
