@@ -32,17 +32,18 @@ BETWEEN = 16
 
 def open_ports(state: State, question: Question) -> dict[str, Ports]:
     """Return the ports of all tensors of which layer.yaml does not say them."""
-    loads = dict.fromkeys("NSWE", 0)
+    loads = {(side, arrives): 0 for side in "NSWE" for arrives in (True, False)}
     for traffic in question.traffic.values():
         for side in traffic.at:
-            loads[side] += traffic.wavelets
+            loads[side, traffic.arrives] += traffic.wavelets
     found: dict[str, Ports] = {}
     for use in list_uses(question):
         ways = list(_list_ways(use, state, question))
         assert ways, f"a border is free to collect {use.tensor}"
-        way = min(ways, key=lambda each: max(loads[side] + each.load for side in each.sides))
+        ahead = {side: loads[side, use.arrives] for side in "NSWE"}
+        way = min(ways, key=lambda each: max(ahead[side] + each.load for side in each.sides))
         for side in way.sides:
-            loads[side] += way.load
+            loads[side, use.arrives] += way.load
         text = spell_object(find_order(use, way, state, question))
         found[use.tensor] = Ports(arrives=text) if use.arrives else Ports(leaves=text)
     return found
