@@ -30,8 +30,8 @@ on_x_size := { [3, 3] };
 on_x_hull := { [i, j] : 0 <= i <= 2 and 0 <= j <= 2 } * on_x_context;
 
 on_x_extra := [index0, index] -> {
-  [i, j] : 0 <= index0 <= 15 and index <= 15 and 0 <= i <= 2 and 0 <= j <= index - 14;
-  [i, j] : 0 <= index0 <= 15 and index >= 0 and 0 <= i <= 2 and index < j <= 2;
+  [i, j] : index <= 15 and 0 <= i <= 2 and index0 - 13 <= i <= index0 and 0 <= j <= index - 14;
+  [i, j] : index >= 0 and 0 <= i <= 2 and index0 - 13 <= i <= index0 and index < j <= 2;
   [i, j] : index0 <= 15 and 0 <= index <= 15 and 0 <= i <= index0 - 14 and 0 <= j <= 2;
   [i, j] : index0 >= 0 and 0 <= index <= 15 and index0 < i <= 2 and 0 <= j <= 2
 } * on_x_context2;

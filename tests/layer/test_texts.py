@@ -81,14 +81,19 @@ def keys_by_paragraph(data):
     """Return the keys below each key that has a paragraph: at the top, and of what lies deeper."""
     found = {}
     for key, value in data.items():
-        names = found.setdefault(key, set())
+        found.setdefault(key, set())
         for record in value.values() if isinstance(value, dict) else ():
-            for inner, part in record.items() if isinstance(record, dict) else ():
-                if inner in ("chunks", "early", "held") and isinstance(part, dict):
-                    found[inner] = found.get(inner, set()) | set(part)
-                else:
-                    names.add(inner)
+            add_keys(found, key, record)
     return found
+
+
+def add_keys(found, key, record):
+    for inner, part in record.items() if isinstance(record, dict) else ():
+        if inner in ("chunks", "early", "held", "window") and isinstance(part, dict):
+            found.setdefault(inner, set())
+            add_keys(found, inner, part)
+        else:
+            found[key].add(inner)
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=range(len(GRAPHS)))

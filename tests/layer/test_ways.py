@@ -101,12 +101,13 @@ def test_memory_of_five_dimensions_is_initialised_by_one_instruction():
 
 
 def test_dimensions_merge_only_where_no_other_task_makes_rows_longer():
-    lair = """lair n(): float16 a[2][2][2][8][8], float16 b[8][8]
-      -> float16 y[2][2][2][8][8], float16 z[8][8]
+    lair = """lair n(): float16 a[2][2][2][8][8] -> float16 y[2][2][2][8][8], float16 z[8]
     { all (i, j, k, l, m) in (2, 2, 2, 8, 8) y[i][j][k][l][m] = 2 * a[i][j][k][l][m]
-      all (l, m) in (8, 8) z[l][m] = y[1][0][0][m][l] + b[l][m] }"""
+      all (l, m) in (8, 8) z[l] += y[1][0][0][l][m] }"""
     everything = "n_y[i, j, k, l, m] -> PE[0, 0]; n_z[l, m] -> PE[0, 0]"
-    mapping = f'target: "{{ PE[1, 1] }}"\nplacement: "{{ {everything} }}"\n'
+    figures = "lanes: 4, sum_lanes: 1, stride_limits: [1, 2, 0, 0, 2, 0, 0, 2]"
+    mapping = f"machine: {{profile: ideal, {figures}}}\n"
+    mapping += f'target: "{{ PE[1, 1] }}"\nplacement: "{{ {everything} }}"\n'
     built = build(lair, mapping, "simulate")
     found = built.yaml("simd.yaml")["compute_n_y"]
     assert (found["by"], found["operands"][0]["strides"]) == ("nested", [160, 80, 10, 1])
