@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import islpy as isl
 
@@ -77,9 +78,19 @@ def _stays(
 ) -> bool:
     """Return whether a node runs where a part does that it follows."""
     result = home[-1][-1].name
-    if len(node) > 1 or len(home[0]) > 1 or result in program.outputs:
+    if len(node) > 1 or result in program.outputs:
         return False
-    (operation,) = node
+    chain = all(
+        _follows(operation, before.name, program, weights)
+        for before, operation in pairwise(home[0])
+    )
+    return chain and _follows(node[0], result, program, weights)
+
+
+def _follows(
+    operation: Operation, result: str, program: Program, weights: Collection[str]
+) -> bool:
+    """Return whether an operation alone uses a result, and no element of another PE."""
     readers = [each.name for each in program.operations if result in each.operands]
     others = set(operation.operands) - {result} - set(weights)
     return readers == [operation.name] and not others and _is_local(operation, result)
@@ -116,8 +127,8 @@ def _contracts(operation: Operation, weights: Collection[str]) -> bool:
 def _why(nodes: Sequence[Sequence[Operation]]) -> str:
     first, *rest = [node[0] for node in nodes]
     said = f"{first.source}, node {first.line}"
+    if rest:
+        return f"{said}; {', '.join(each.source for each in rest)} after it stay on its PEs"
     if len(nodes[0]) > 1:
         return f"{said}, is one part"
-    if not rest:
-        return f"{said}, is alone: what follows it needs elements of several PEs, or of other parts"
-    return f"{said}; {', '.join(each.source for each in rest)} after it stay on its PEs"
+    return f"{said}, is alone: what follows it needs elements of several PEs, or of other parts"

@@ -36,6 +36,11 @@ MODELS = {
         y = MaxPool<kernel_shape=[2,2], strides=[2,2]>(r)""",
         {"x": (1, 2, 8, 8)}, weights(w=(3, 2, 3, 3)), {"conv1": ["Conv", "Relu", "MaxPool"]},
     ),
+    "a convolution with a bias, and what stays on its PEs": (
+        """c = Conv(x, w, b)
+        y = Relu(c)""",
+        {"x": (1, 2, 5, 5)}, weights(w=(3, 2, 3, 3), b=(3,)), {"conv1": ["Conv", "Relu"]},
+    ),
     "windows that share elements, padded with -inf": (
         """c = Relu(x)
         y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(c)""",
