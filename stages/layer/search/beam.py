@@ -6,7 +6,7 @@ Source   design, Placement by search; a beam search
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from stages.lair.layer import Statement
 from stages.layer.search.known import Known, Option
@@ -149,28 +149,50 @@ class Search:
             for other in others
         )
 
-    def _links_of(self, name: str, places: Mapping[str, Place]) -> Iterator[Link]:
-        for link in self.question.links:
-            if name in (link.writer, link.reader) and {link.writer, link.reader} <= places.keys():
-                yield link
-
     def _weigh_links(
         self, name: str, places: Mapping[str, Place]
     ) -> tuple[dict[str, float], bool]:
-        """Return the cycles of what a statement has fed back, by tensor, and if any goes around."""
+        """Return the cycles of what a statement has fed back, by tensor, and if any goes around.
+
+        What is written only later is so on one PE, wherever that is: if statements need it on
+        several, it comes back to some of them.
+        """
         found: dict[str, float] = {}
         around = False
-        for link in self._links_of(name, places):
-            writer, reader = places[link.writer], places[link.reader]
-            x, y = (
-                self.known.meet(link, writer.axes[axis], reader.axes[axis]) for axis in (0, 1)
-            )
-            if not (x and y):
-                statement = self.statements[link.writer]
-                cycles = weigh_feedback(statement, writer, (x, y), self.question)
+        for link in self.question.links:
+            if name not in (link.writer, link.reader) or link.reader not in places:
+                continue
+            same = self._find_same(link, places)
+            if not all(same):
+                cycles = self._weigh_feedback(link, same, places)
                 found[link.tensor] = max(cycles, found.get(link.tensor, 0))
-                around = around or not (x or y)
+                around = around or not any(same)
         return found, around
+
+    def _find_same(self, link: Link, places: Mapping[str, Place]) -> tuple[bool, bool]:
+        """Say along which axes what is needed is where it is computed, or will be, for all."""
+        reader = places[link.reader]
+        if link.writer in places:
+            writer = places[link.writer]
+            x, y = (self.known.meet(link, writer.axes[a], reader.axes[a]) for a in (0, 1))
+            return x, y
+        links = [o for o in self.question.links if o.tensor == link.tensor and o.reader in places]
+        x, y = (
+            self.known.gather([(each, places[each.reader].axes[axis]) for each in links])
+            for axis in (0, 1)
+        )
+        return x, y
+
+    def _weigh_feedback(
+        self, link: Link, same: tuple[bool, bool], places: Mapping[str, Place]
+    ) -> float:
+        """Return the cycles of what comes back, as far as it is known where it is written."""
+        name = link.writer if link.writer in places else link.reader
+        statement = self.statements[name]
+        access = statement.target
+        if name == link.reader:
+            access = next(a for a in statement.reads if a.tensor == link.reads)
+        return weigh_feedback(access, statement, places[name], same, self.question)
 
     def _order(self, state: State) -> tuple[int, int, int]:
         """Return what comes first: what fits in memory, or nearly so, then by the goal."""

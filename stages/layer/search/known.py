@@ -5,7 +5,7 @@ Source   design, Placement by search
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -14,7 +14,7 @@ from stages.layer.search.coordinate import Coordinate, describe, meet
 from stages.layer.search.implied import describe_all, imply_from_placed, imply_from_ports
 from stages.layer.search.question import Link, Question
 from stages.layer.search.tiles import list_tiles
-from stages.layer.search.weight import Along, meets, weigh_along
+from stages.layer.search.weight import Along, gathers, meets, weigh_along
 
 Spans = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -39,6 +39,7 @@ class Known:
         self._beside: dict[tuple[str, str, int, int], list[Option]] = {}
         self._agreed: dict[tuple[str, int, int], bool] = {}
         self._met: dict[tuple[str, str, int, int], bool] = {}
+        self._gathered: dict[tuple[tuple[str, str, str, int], ...], bool] = {}
         self._spans: dict[tuple[int, int], Spans] = {}
 
     def list_options(
@@ -68,6 +69,13 @@ class Known:
         if key not in self._met:
             self._met[key] = meets(link, writer.at, reader.at, self.question)
         return self._met[key]
+
+    def gather(self, needs: Sequence[tuple[Link, Option]]) -> bool:
+        """Say whether each element that readers need they need on one lane of an axis."""
+        key = tuple((link.tensor, link.reader, link.reads, id(option)) for link, option in needs)
+        if key not in self._gathered:
+            self._gathered[key] = gathers((link, option.at) for link, option in needs)
+        return self._gathered[key]
 
     def find_spans(self, x: Option, y: Option) -> Spans:
         """Return how many values each iterator has on one PE, and in how many intervals."""

@@ -101,17 +101,17 @@ def _weigh_departure(traffic: Traffic, place: Place, question: Question) -> floa
 
 
 def weigh_feedback(
-    statement: Statement, place: Place, same: tuple[bool, bool], question: Question
+    access: Access, statement: Statement, place: Place, same: tuple[bool, bool], question: Question
 ) -> float:
-    """Return the cycles of bringing what a statement writes to one on other PEs.
+    """Return the cycles of bringing what a statement writes, or needs, from one PE to others.
 
-    `same` says along which axes it is where it is needed: along one lane it comes back straight,
-    else around, through adapters.
+    `same` says along which axes it is written where it is needed: along one lane it comes back
+    straight, else around, through adapters.
     """
     profile, target = question.profile, question.target
     hops = (target.right + target.bottom + 2) * (profile.hop + 1)
     hops += 4 * profile.ramp + 4 * profile.dispatch
     if any(same):
         lane = place.axes[1 if same[1] else 0].at.spans
-        return hops + 3.0 * count_elements(statement.target, statement, lane)
-    return 2 * hops + 5.0 * count_elements(statement.target, statement, statement.sizes)
+        return hops + 3.0 * count_elements(access, statement, lane)
+    return 2 * hops + 5.0 * count_elements(access, statement, statement.sizes)

@@ -56,9 +56,13 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A statement that needs, with { S[i] -> T[e] }, what another one writes, perhaps later."""
+    """A statement that needs, with { S[i] -> T[e] }, what another one writes, perhaps later.
+
+    It knows the tensor by the name that it `reads`.
+    """
 
     tensor: str
+    reads: str
     writer: str
     reader: str
     needs: isl.Map
@@ -207,7 +211,9 @@ def _list_links(
         needs, name, seen = access, tensor, {tensor}
         while True:
             if name in writers:
-                yield Link(tensor=name, writer=writers[name], reader=reader, needs=needs)
+                yield Link(
+                    tensor=name, reads=tensor, writer=writers[name], reader=reader, needs=needs
+                )
             if name not in later:
                 break
             needs = needs.apply_range(later[name])

@@ -8,8 +8,9 @@ Source   design, Placement by search
 
 from __future__ import annotations
 
+import functools
 import typing
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -133,6 +134,14 @@ def meets(link: Link, writer: Coordinate, reader: Coordinate, question: Question
     computed = writes.reverse().apply_range(writer.relation)
     needed = link.needs.reverse().apply_range(reader.relation)
     return bool(computed.range_product(needed).range().is_subset(SAME))
+
+
+def gathers(needs: Iterable[tuple[Link, Coordinate]]) -> bool:
+    """Say whether each element that readers need they need on one lane: it may be computed there.
+    """
+    lanes = [link.needs.reverse().apply_range(reader.relation) for link, reader in needs]
+    every = functools.reduce(isl.Map.union, lanes)
+    return bool(every.is_single_valued())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
