@@ -81,6 +81,20 @@ def test_what_nothing_uses_arrives_beside_what_is_used():
     }
 
 
+def test_where_the_order_is_open_what_is_summed_over_also_arrives_outermost():
+    found, _ = candidates("catalogue/layer_norm_mean", anywhere=True)
+    first, second = found[:2]
+    assert first["placement"] == second["placement"]
+    assert "index[i mod 8, j]" in first["tensors"]["x"]["arrives"]
+    assert "index[j, i mod 8]" in second["tensors"]["x"]["arrives"]
+
+
+def test_statements_that_need_what_is_written_later_are_placed_as_it_comes_back_to_none():
+    found, given = candidates("catalogue/conv1d_train", anywhere=True)
+    assert isl.UnionMap(found[0]["placement"]).is_equal(given)
+    assert found[0]["cycles"] < found[2]["cycles"]
+
+
 def test_of_those_that_nothing_tells_apart_three_are_kept():
     found, _ = candidates("fc", anywhere=True)
     figures = [(each["cycles"], each["memory"], each["area"]) for each in found]

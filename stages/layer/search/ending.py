@@ -1,7 +1,8 @@
 """The ports at the ends of the lanes that a tensor takes, and its order there.
 
-Indices count from the first element of a port, the dimensions that results have in common with what
-arrives first. What arrives though nothing uses it does so beside what is used.
+Indices count from the first element of a port; first come the dimensions that results have in
+common with what arrives, or, of what arrives, the others. What arrives though nothing uses it does
+so beside what is used.
 
 Paper    V Sec. 4.1.2; which orders are good is not in the paper
 """
@@ -22,6 +23,9 @@ if typing.TYPE_CHECKING:
     from stages.lair.layer import Statement
     from stages.lair.tree import Access
     from stages.layer.search.state import State
+
+First = typing.Literal["results", "sums"]
+"""Which dimensions of what arrives come first: those of results, or those that are summed over."""
 
 OUT, IN = isl.dim_type.out, isl.dim_type.in_
 
@@ -52,9 +56,9 @@ class Way:
     collect: bool = False
 
 
-def find_order(use: Use, way: Way, state: State, question: Question) -> isl.Map:
+def find_order(use: Use, way: Way, state: State, question: Question, first: First) -> isl.Map:
     """Return { T[e] -> [PE -> index] } of a tensor that takes a way."""
-    return _order(_find_ports(use, way, state, question), use, question)
+    return _order(_find_ports(use, way, state, question), _outermost_first(use, question, first))
 
 
 def find_used(use: Use, axis: int, state: State, question: Question) -> isl.Map:
@@ -107,7 +111,7 @@ def _at(axis: int, end: int) -> isl.Map:
     return isl.Map(f"{{ [c] -> PE[{f'c, {end}' if axis == 0 else f'{end}, c'}] }}")
 
 
-def _order(ports: isl.Map, use: Use, question: Question) -> isl.Map:
+def _order(ports: isl.Map, dimensions: Sequence[int]) -> isl.Map:
     """Return { T[e] -> [PE -> index] }: each dimension from the first element of a port on."""
     rank = ports.dim(IN)
     if rank == 0:
@@ -116,7 +120,7 @@ def _order(ports: isl.Map, use: Use, question: Question) -> isl.Map:
     least = _find_least(ports.reverse(), rank)
     pairs = ports.domain_map().flat_range_product(ports.range_map().apply_range(least))
     element, offset = letters(rank), [f"{name}0" for name in letters(rank)]
-    moved = [f"{element[k]} - {offset[k]}" for k in _outermost_first(use, question)]
+    moved = [f"{element[k]} - {offset[k]}" for k in dimensions]
     listed = ", ".join((*element, *offset))
     index = pairs.apply_range(isl.Map(f"{{ [{listed}] -> index[{', '.join(moved)}] }}"))
     return index.curry().coalesce()
@@ -134,8 +138,11 @@ def _find_least(at: isl.Map, rank: int) -> isl.Map:
     return result
 
 
-def _outermost_first(use: Use, question: Question) -> list[int]:
-    """Return the dimensions of a tensor: those that results and what arrives share come first."""
+def _outermost_first(use: Use, question: Question, first: First) -> list[int]:
+    """Return the dimensions of a tensor, those that come first before the others.
+
+    Results come in the order of what arrives either way.
+    """
     if not use.by:
         return list(range(use.elements.dim(isl.dim_type.set)))
     statement, access = use.by[0]
@@ -144,7 +151,8 @@ def _outermost_first(use: Use, question: Question) -> list[int]:
         others = [a for a in statement.reads if _comes(a.tensor, question)]
     shared = {name for other in others for row in other.rows for name, _ in row.coefficients}
     own = [{name for name, _ in row.coefficients} for row in access.rows]
-    return sorted(range(len(own)), key=lambda k: (not own[k] & shared, k))
+    later = use.arrives and first == "sums"
+    return sorted(range(len(own)), key=lambda k: (bool(own[k] & shared) == later, k))
 
 
 def _comes(tensor: str, question: Question) -> bool:

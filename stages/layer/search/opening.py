@@ -14,7 +14,7 @@ import typing
 from collections.abc import Iterator
 from math import prod
 
-from stages.layer.search.ending import Use, Way, find_order, find_used
+from stages.layer.search.ending import First, Use, Way, find_order, find_used
 from stages.layer.search.question import AXES, Question
 from stages.layer.search.state import are_free
 from stages.layer.search.weight import count_elements
@@ -30,8 +30,8 @@ BETWEEN = 16
 """From how many elements of a lane on a stream comes from both sides, or goes to both."""
 
 
-def open_ports(state: State, question: Question) -> dict[str, Ports]:
-    """Return the ports of all tensors of which layer.yaml does not say them."""
+def open_ports(state: State, question: Question, first: First) -> dict[str, Ports]:
+    """Return the ports of all tensors of which layer.yaml does not say them, in an order."""
     loads = {(side, arrives): 0 for side in "NSWE" for arrives in (True, False)}
     for traffic in question.traffic.values():
         for side in traffic.at:
@@ -44,7 +44,7 @@ def open_ports(state: State, question: Question) -> dict[str, Ports]:
         way = min(ways, key=lambda each: max(ahead[side] + each.load for side in each.sides))
         for side in way.sides:
             loads[side, use.arrives] += way.load
-        text = spell_object(find_order(use, way, state, question))
+        text = spell_object(find_order(use, way, state, question, first))
         found[use.tensor] = Ports(arrives=text) if use.arrives else Ports(leaves=text)
     return found
 

@@ -5,7 +5,8 @@ Paper    V Sec. 4.1.2, the placement direction (j, i)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -17,6 +18,7 @@ from stages.layer.routes.demand import find_demand
 from stages.layer.routes.room import check_room
 from stages.layer.search.against import find_against
 from stages.layer.search.beam import Search
+from stages.layer.search.ending import First
 from stages.layer.search.opening import open_ports
 from stages.layer.search.question import Question, ask
 from stages.layer.search.state import State, choose_different, place_all
@@ -29,6 +31,9 @@ from stages.skewing.elements import Lair
 
 MOST_PROPOSALS = 16
 """How many placements are looked at more closely."""
+
+ORDERS: tuple[First, ...] = ("results", "sums")
+"""In which order what arrives is tried: which is better shows only in the programs."""
 
 FEWEST = 4
 """How many are not refused for their cycles, if they can be."""
@@ -65,11 +70,22 @@ def propose(
     question = ask(mapping, layer, lair, profile)
     states = Search(question).run() or Search(question, strict=False).run()
     chosen = choose_different(states, MOST_PROPOSALS)
-    found = [propose_state(state, question) for state in chosen]
+    found = list(itertools.islice(_propose_all(chosen, question), MOST_PROPOSALS))
     found.sort(key=lambda each: _order(each, mapping.goal, profile))
     if mapping.goal == "cycles":
         found[FEWEST:] = [_drop_slow(each, found[0].cycles) for each in found[FEWEST:]]
     return found
+
+
+def _propose_all(states: Sequence[State], question: Question) -> Iterator[Proposal]:
+    """Yield proposals of each state; where tensors may arrive anywhere, in each of the orders."""
+    for state in states:
+        first = propose_state(state, question, ORDERS[0])
+        yield first
+        for order in ORDERS[1:] if question.arriving else ():
+            other = propose_state(state, question, order)
+            if other.tensors != first.tensors:
+                yield other
 
 
 def _drop_slow(proposal: Proposal, least: int) -> Proposal:
@@ -88,10 +104,10 @@ def _order(proposal: Proposal, goal: Goal, profile: Profile) -> tuple[bool, int,
     return proposal.refused is not None, lacking, wanted[goal], then
 
 
-def propose_state(state: State, question: Question) -> Proposal:
+def propose_state(state: State, question: Question, first: First = ORDERS[0]) -> Proposal:
     """Return a placement with its ports, and whether it can be."""
     placement = place_all(state)
-    text, tensors = spell_object(placement), open_ports(state, question)
+    text, tensors = spell_object(placement), open_ports(state, question, first)
     refused, against = None, None
     try:
         _check(Chosen(placement=text, tensors=tensors), placement, question)
