@@ -1,7 +1,8 @@
 """Put the parts of a network on one fabric, with bridges between them.
 
 Paper    no paper has it: V Sec. 1 breaks a network up into parts, and each is compiled by itself
-Reads    network.yaml, crossings.yaml, */layer.yaml, */chosen.yaml, */build/layout.yaml
+Reads    network.yaml, crossings.yaml, */crossed.isl, */layer.yaml, */chosen.yaml,
+         */build/layout.yaml
 Writes   layout.yaml, build/bridges/pe_*.c
 Assumes  what crosses agrees on both ends (connect); the programs of a part count PEs from its own.
 Ensures  a part has the PEs, queues, colours and routes that it has alone, elsewhere: its programs
@@ -11,6 +12,9 @@ Ensures  a part has the PEs, queues, colours and routes that it has alone, elsew
 from __future__ import annotations
 
 import typing
+from collections.abc import Iterator
+
+import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
 from stages.fabric.layout_texts import check_texts
@@ -30,6 +34,7 @@ DATA = ("../../templates/bridge.c.j2", "../templates/bridge.c.j2")
 READS = (
     "network.yaml",
     "crossings.yaml",
+    "*/crossed.isl",
     "*/layer.yaml",
     "*/chosen.yaml",
     "*/build/layout.yaml",
@@ -44,7 +49,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     network = read_network(inputs.source("network.yaml"))
     profile = _profile(inputs, network)
     layouts = {name: _layout(inputs, name) for name in network.parts}
-    joints, errors = list_joints(network, layouts)
+    joints, errors = list_joints(network, layouts, dict(_moves(inputs, network)))
     if errors:
         raise UserErrors(errors)
     linked = link(network, layouts, joints, profile)
@@ -54,6 +59,14 @@ def run(inputs: Inputs) -> dict[str, str]:
         for pair in linked.bridges
     }
     return {"layout.yaml": write_layout(linked.layout, TITLE), **programs}
+
+
+def _moves(inputs: Inputs, network: Network) -> Iterator[tuple[str, isl.Map]]:
+    """Yield { output[e] -> input[e'] } of each input of which elements move, of one output."""
+    for crossing in network.crossings:
+        if not crossing.is_whole and len(crossing.given) == 1:
+            moved = inputs.part(crossing.to.part).objects("crossed.isl")
+            yield str(crossing.to), isl.Map.from_union_map(moved[f"{crossing.to.tensor}_0"])
 
 
 def _layout(inputs: Inputs, part: str) -> Layout:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import islpy as isl
 import numpy as np
 import pytest
 
@@ -38,10 +39,10 @@ REFUSED = {
         CHAIN + "  other.x: gives.y\n", "6:12",
         "gives.y goes to twice.x and to other.x",
         "on one fabric an output goes to one part; with `run: parts` the parts run one by one"),
-    "elements that move": (
-        CHAIN + "  other.x: {from: sums.y, map: \"{ y[i] -> x[i] }\"}\n", "6:3",
-        "elements move on the way to other.x",
-        "on one fabric a tensor crosses as it is; with `run: parts` the parts run one by one"),
+    "an input of two outputs": (
+        CHAIN.replace("twice.x: gives.y", "other.x: [{from: gives.y}, {from: sums.y}]"), "4:3",
+        "other.x is put together of gives.y and sums.y",
+        "on one fabric a tensor comes from one part; with `run: parts` the parts run one by one"),
     "a tensor in memory": (
         CHAIN + "  sums.w: other.y\n", "6:3",
         "sums.w crosses in memory",
@@ -198,8 +199,31 @@ def test_two_ways_from_part_to_part(net):
     twin = replace(gives, departures={"y": leaves, "v": replace(leaves, tensor="v")})
     text = "run: whole\nparts: {a: , b: }\ntensors: {b.x: a.y, b.z: a.v}\n"
     network = read_network(Source(path="network.yaml", text=text))
-    _, errors = list_joints(network, {"a": twin, "b": sums})
+    _, errors = list_joints(network, {"a": twin, "b": sums}, {})
     assert errors[0].message == "a and b are joined twice"
+
+
+MOVED = {
+    "{ y[i] -> x[i - 1] }": (
+        "a.y[0] leaves, and is no element of b.x",
+        "on one fabric all that leaves one part arrives at the next; with `run: parts` the parts "
+        "run one by one"),
+    "{ y[i] -> x[7 - i] }": (
+        "a.y[0] leaves at PE[1, 0], lane 0, but b.x[7] arrives at PE[-1, 1], lane 1",
+        "lanes count from the first port of what crosses, and are the same on both ends"),
+}
+
+
+@pytest.mark.parametrize("moves", MOVED)
+def test_elements_that_move_come_as_they_leave(net, moves):
+    layouts = {n: net.layout(f"{n}/build/layout.yaml") for n in ("gives", "twice")}
+    text = f"run: whole\nparts: {{a: , b: }}\ntensors: {{b.x: {{from: a.y, map: \"{moves}\"}}}}\n"
+    network = read_network(Source(path="network.yaml", text=text))
+    every = isl.Map(moves).intersect_range(isl.Set("{ x[i] : 0 <= i <= 7 }"))
+    _, (error,) = list_joints(
+        network, {"a": layouts["gives"], "b": layouts["twice"]},
+        {"b.x": every.intersect_domain(isl.Set("{ y[i] : 0 <= i <= 7 }"))})
+    assert (error.message, error.hint) == MOVED[moves]
 
 
 def test_equal_programs_are_compiled_once(tmp_path):

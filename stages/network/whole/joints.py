@@ -5,18 +5,23 @@ What is refused could be built; each refusal names the crossing, and `run: parts
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import UserError
+from stages.diagnose import Source, Span, UserError
 from stages.fabric.grid import OPPOSITE, STEPS
 from stages.fabric.layout_yaml import Entry, Exit, Layout
-from stages.mapping.network_yaml import Crossing, Network
+from stages.lair.layer import Tensor
+from stages.mapping.network_yaml import Crossing, End, Network
+from stages.network.crossing import Stop, check_crossing
 from stages.network.whole.moving import Place, shift
 from stages.poly.extents import bounding_box
+from stages.poly.pieces import find_example
+from stages.poly.side import bounding_rectangle
 
+NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 APART = "with `run: parts` the parts run one by one"
 
 
@@ -80,13 +85,16 @@ def _first(ports: isl.Set) -> Place:
 
 
 def list_joints(
-    network: Network, layouts: Mapping[str, Layout]
+    network: Network, layouts: Mapping[str, Layout], moves: Mapping[str, isl.Map]
 ) -> tuple[list[Joint], list[UserError]]:
-    """Return the crossings, and what is wrong with those that are not built on one fabric."""
+    """Return the crossings, and what is wrong with those that are not built on one fabric.
+
+    `moves` has { output[e] -> input[e'] } by the input, `part.x`, where elements move on the way.
+    """
     joints, errors = [], [*_find_rounds(network)]
     for crossing in network.crossings:
         try:
-            joints.append(_join(crossing, layouts))
+            joints.append(_join(crossing, layouts, moves.get(str(crossing.to))))
         except UserError as error:
             errors.append(error)
     return joints, errors
@@ -117,13 +125,10 @@ def _find_rounds(network: Network) -> Iterator[UserError]:
             group = {name: to if of == source else of for name, of in group.items()}
 
 
-def _join(crossing: Crossing, layouts: Mapping[str, Layout]) -> Joint:
+def _join(crossing: Crossing, layouts: Mapping[str, Layout], moves: isl.Map | None) -> Joint:
     """Return a crossing. Raises UserError for one that is not built on one fabric."""
-    if not crossing.is_whole:
-        raise UserError(
-            f"elements move on the way to {crossing.to}", crossing.span,
-            f"on one fabric a tensor crosses as it is; {APART}",
-        )
+    if len(crossing.given) > 1:
+        raise refuse_mixed(crossing.to, [str(each.end) for each in crossing.given], crossing.span)
     end = crossing.given[0].end
     exits = [e for e in layouts[end.part].departures.values() if e.tensor == end.tensor]
     to = layouts[crossing.to.part]
@@ -134,6 +139,10 @@ def _join(crossing: Crossing, layouts: Mapping[str, Layout]) -> Joint:
             f"on one fabric it leaves and arrives: give both ends ports; {APART}",
         )
     _check_streams(crossing, exits, entries)
+    if moves is not None:
+        _check_all_cross(crossing, exits[0], moves)
+        leaving = _stop(end, exits[0], layouts[end.part])
+        check_crossing(leaving, moves, _stop(crossing.to, entries[0], to), crossing.span)
     return Joint(
         crossing=crossing, side=exits[0].side, heard=to.colours[entries[0].colour].number,
         leaving=find_leaving(layouts[end.part], exits[0]), arriving=find_ports(entries[0].order),
@@ -157,6 +166,36 @@ def _check_streams(crossing: Crossing, exits: list[Exit], entries: list[Entry]) 
     if wrong:
         raise UserError(
             wrong, crossing.span, f"on one fabric a tensor crosses as one dense stream; {APART}"
+        )
+
+
+def _stop(end: End, stream: Entry | Exit, layout: Layout) -> Stop:
+    """Return where a tensor leaves a part, or arrives at it, in the coordinates of its layout."""
+    tensor = Tensor(name=end.tensor, type=stream.type, shape=(), span=NOWHERE)
+    return Stop(
+        end=end, tensor=tensor, order=isl.Map(stream.order),
+        target=bounding_rectangle(isl.Set(layout.grid)), times=1,
+    )
+
+
+def refuse_mixed(to: End, sources: Sequence[str], span: Span) -> UserError:
+    """Return the error for an input that comes from several places."""
+    return UserError(
+        f"{to} is put together of {' and '.join(sources)}", span,
+        f"on one fabric a tensor comes from one part; {APART}",
+    )
+
+
+def _check_all_cross(crossing: Crossing, departure: Exit, moves: isl.Map) -> None:
+    """Raise UserError where something leaves that does not arrive: it would be in the way."""
+    leaving = isl.Map(departure.order).domain()
+    dropped = leaving.subtract(moves.domain())
+    if not dropped.is_empty():
+        end = crossing.given[0].end
+        raise UserError(
+            f"{end.part}.{find_example(dropped.lexmin())} leaves, and is no element of "
+            f"{crossing.to}", crossing.span,
+            f"on one fabric all that leaves one part arrives at the next; {APART}",
         )
 
 
