@@ -23,6 +23,7 @@ from stages.jinja import template_in
 from stages.machine.profile import Profile
 from stages.mapping.machine import read_machine
 from stages.mapping.network_yaml import Network, read_network
+from stages.network.agreeing import check_ends
 from stages.network.whole.joined import link, name_bridge
 from stages.network.whole.joints import list_joints
 from stages.shipped import shipped
@@ -49,7 +50,9 @@ def run(inputs: Inputs) -> dict[str, str]:
     network = read_network(inputs.source("network.yaml"))
     profile = _profile(inputs, network)
     layouts = {name: _layout(inputs, name) for name in network.parts}
-    joints, errors = list_joints(network, layouts, dict(_moves(inputs, network)))
+    moves = dict(_moves(inputs, network))
+    joints, errors = list_joints(network, layouts, moves)
+    errors += check_ends(joints, layouts, moves)
     if errors:
         raise UserErrors(errors)
     linked = link(network, layouts, joints, profile)

@@ -42,7 +42,7 @@ AGAIN = {
     "network/whole/ways.py": "link",
     "reference/data.py": "simulate conclude operate emit assemble",
     "lair/lair.lark": ALL,
-    "network/crossing.py": "connect",
+    "network/crossing.py": "connect link",
     "network/crossing_maps.py": "connect conclude",
     "network/carrying.py": "conclude receive",
     "mapping/network_yaml.py": "connect conclude link operate",

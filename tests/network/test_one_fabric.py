@@ -13,6 +13,7 @@ from stages.make.core.action import run_stage
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of, parts_of
 from stages.mapping.network_yaml import read_network
+from stages.network.agreeing import check_ends
 from stages.network.whole.joints import list_joints
 from stages.network.whole.programs import write_programs
 
@@ -220,9 +221,10 @@ def test_elements_that_move_come_as_they_leave(net, moves):
     text = f"run: whole\nparts: {{a: , b: }}\ntensors: {{b.x: {{from: a.y, map: \"{moves}\"}}}}\n"
     network = read_network(Source(path="network.yaml", text=text))
     every = isl.Map(moves).intersect_range(isl.Set("{ x[i] : 0 <= i <= 7 }"))
-    _, (error,) = list_joints(
-        network, {"a": layouts["gives"], "b": layouts["twice"]},
-        {"b.x": every.intersect_domain(isl.Set("{ y[i] : 0 <= i <= 7 }"))})
+    moved = {"b.x": every.intersect_domain(isl.Set("{ y[i] : 0 <= i <= 7 }"))}
+    layouts = {"a": layouts["gives"], "b": layouts["twice"]}
+    joints, errors = list_joints(network, layouts, moved)
+    (error,) = [*errors, *check_ends(joints, layouts, moved)]
     assert (error.message, error.hint) == MOVED[moves]
 
 

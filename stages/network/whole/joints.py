@@ -10,18 +10,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError
+from stages.diagnose import Span, UserError
 from stages.fabric.grid import OPPOSITE, STEPS
 from stages.fabric.layout_yaml import Entry, Exit, Layout
-from stages.lair.layer import Tensor
 from stages.mapping.network_yaml import Crossing, End, Network
-from stages.network.crossing import Stop, check_crossing
 from stages.network.whole.moving import Place, shift
 from stages.poly.extents import bounding_box
 from stages.poly.pieces import find_example
-from stages.poly.side import bounding_rectangle
 
-NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 APART = "with `run: parts` the parts run one by one"
 
 
@@ -141,8 +137,6 @@ def _join(crossing: Crossing, layouts: Mapping[str, Layout], moves: isl.Map | No
     _check_streams(crossing, exits, entries)
     if moves is not None:
         _check_all_cross(crossing, exits[0], moves)
-        leaving = _stop(end, exits[0], layouts[end.part])
-        check_crossing(leaving, moves, _stop(crossing.to, entries[0], to), crossing.span)
     return Joint(
         crossing=crossing, side=exits[0].side, heard=to.colours[entries[0].colour].number,
         leaving=find_leaving(layouts[end.part], exits[0]), arriving=find_ports(entries[0].order),
@@ -167,15 +161,6 @@ def _check_streams(crossing: Crossing, exits: list[Exit], entries: list[Entry]) 
         raise UserError(
             wrong, crossing.span, f"on one fabric a tensor crosses as one dense stream; {APART}"
         )
-
-
-def _stop(end: End, stream: Entry | Exit, layout: Layout) -> Stop:
-    """Return where a tensor leaves a part, or arrives at it, in the coordinates of its layout."""
-    tensor = Tensor(name=end.tensor, type=stream.type, shape=(), span=NOWHERE)
-    return Stop(
-        end=end, tensor=tensor, order=isl.Map(stream.order),
-        target=bounding_rectangle(isl.Set(layout.grid)), times=1,
-    )
 
 
 def refuse_mixed(to: End, sources: Sequence[str], span: Span) -> UserError:

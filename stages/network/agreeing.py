@@ -1,0 +1,48 @@
+"""Whether what leaves one part is what arrives at another, where both are built.
+
+Their layouts say how tensors leave and arrive; `crossing` says when that agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import islpy as isl
+
+from stages.diagnose import Source, Span, UserError
+from stages.fabric.layout_yaml import Entry, Exit, Layout
+from stages.lair.layer import Tensor
+from stages.mapping.network_yaml import End
+from stages.network.crossing import Stop, check_crossing
+from stages.network.whole.joints import Joint
+from stages.poly.side import bounding_rectangle
+
+NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
+
+
+def check_ends(
+    joints: Sequence[Joint], layouts: Mapping[str, Layout], moves: Mapping[str, isl.Map]
+) -> Iterator[UserError]:
+    """Yield an error for each crossing of which the ends do not agree.
+
+    `moves` has { output[e] -> input[e'] } by the input, `part.x`; others need no look.
+    """
+    for joint in joints:
+        to, (given,) = joint.crossing.to, joint.crossing.given
+        if str(to) in moves:
+            source, target = layouts[given.end.part], layouts[to.part]
+            leaving = _stop(given.end, source, source.departures.values())
+            arriving = _stop(to, target, target.arrivals.values())
+            try:
+                check_crossing(leaving, moves[str(to)], arriving, joint.crossing.span)
+            except UserError as error:
+                yield error
+
+
+def _stop(end: End, layout: Layout, streams: Iterable[Entry | Exit]) -> Stop:
+    """Return where a tensor leaves a part, or arrives at it, in the coordinates of its layout."""
+    stream = next(each for each in streams if each.tensor == end.tensor)
+    return Stop(
+        end=end, tensor=Tensor(name=end.tensor, type=stream.type, shape=(), span=NOWHERE),
+        order=isl.Map(stream.order), target=bounding_rectangle(isl.Set(layout.grid)), times=1,
+    )
