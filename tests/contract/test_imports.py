@@ -43,7 +43,7 @@ AGAIN = {
     "reference/data.py": "simulate conclude operate emit assemble",
     "lair/lair.lark": ALL,
     "network/crossing.py": "connect link",
-    "network/crossing_maps.py": "connect conclude",
+    "network/crossing_maps.py": "connect conclude link",
     "network/carrying.py": "conclude receive",
     "mapping/network_yaml.py": "connect conclude link operate",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble",
