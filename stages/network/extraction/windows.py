@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
-from stages.network.extraction.draft import Draft, Indices, Read, Shape, label
+from stages.network.extraction.draft import Draft, Indices, Piece, Read, Shape, label
 from stages.network.extraction.moving import pad
 from stages.network.extraction.pointwise import apply
 
@@ -147,6 +147,7 @@ def spread(
     """
     samples, channels, *own = draft.shapes[x]
     per_group, inner = channels // groups, draft.shapes[weights][1]
+    weights, windows = _without_gaps(draft, f"{wish}_weights", weights, windows)
     count = len(windows.sizes)
     n, g, m, *at = _names("d", 3 + count)
     c, *within = (f"d{3 + count + k}" for k in range(1 + count))
@@ -166,6 +167,32 @@ def spread(
     low = (0, 0, *(-b for b in windows.before))
     shape = (samples, groups * inner, *places)
     return pad(draft, wish, whole, shape, low, 0.0)
+
+
+def _without_gaps(
+    draft: Draft, wish: str, weights: str, windows: Windows
+) -> tuple[str, Windows]:
+    """Return weights, with zeros between and behind them, whose windows reach every place.
+
+    Windows of k elements that are d apart, at every s-th place, do where k >= s and gcd(d, s) = 1.
+    """
+    sizes, dilations = list(windows.sizes), list(windows.dilations)
+    at, inside = ["d0", "d1"], []
+    for k, (size, d, s) in enumerate(zip(sizes, dilations, windows.strides, strict=True)):
+        at.append(f"d{2 + k}")
+        if size < s or math.gcd(d, s) > 1:
+            at[-1] = f"(d{2 + k})//{d}"
+            inside.append(f"d{2 + k} mod {d} = 0 and d{2 + k} <= {(size - 1) * d}")
+            sizes[k], dilations[k] = max((size - 1) * d + 1, s), 1
+    if not inside:
+        return weights, windows
+    where = " and ".join(inside)
+    pieces = [
+        Piece(volume=weights, at=at, where=where),
+        Piece(volume=draft.number(0.0), at=[], where=f"not ({where})"),
+    ]
+    found = draft.copy(wish, (*draft.shapes[weights][:2], *sizes), pieces)
+    return found, replace(windows, sizes=tuple(sizes), dilations=tuple(dilations))
 
 
 def pool(

@@ -8,13 +8,24 @@ from typing import Any
 import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import ModelProto, TensorShapeProto, ValueInfoProto, helper, numpy_helper, shape_inference
+from onnx import (
+    ModelProto,
+    NodeProto,
+    TensorShapeProto,
+    ValueInfoProto,
+    helper,
+    numpy_helper,
+    shape_inference,
+)
 
 from stages.diagnose import UserError
 from stages.network.extraction.draft import Array, Shape
 
 OLDEST = 7
 """The first opset whose operators broadcast as NumPy does."""
+
+NOT_INFERRED = frozenset({"GroupNormalization"})
+"""Operators of which ONNX infers no shape; it is that of the first operand."""
 
 
 def load_model(content: bytes, file: str, sizes: Mapping[str, int]) -> ModelProto:
@@ -29,10 +40,32 @@ def load_model(content: bytes, file: str, sizes: Mapping[str, int]) -> ModelProt
         _fill(value, sizes, file)
     try:
         onnx.checker.check_model(model)
-        return shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+        return _infer(model)
     except Exception as error:  # of checking, of inference, of texts that are none
         said = " ".join(str(error).split())
         raise UserError(f"{file}: {said}", hint="onnx.checker says so; export it anew") from error
+
+
+def _infer(model: ModelProto) -> ModelProto:
+    """Return a model with all shapes. Raises what ONNX does.
+
+    Nodes of which ONNX infers none hand on their first operands meanwhile: what comes after them
+    would have no shape either.
+    """
+    kept = [(k, _copy(n)) for k, n in enumerate(model.graph.node) if n.op_type in NOT_INFERRED]
+    for k, node in kept:
+        stub = helper.make_node("Identity", node.input[:1], node.output, name=node.name)
+        model.graph.node[k].CopyFrom(stub)
+    found = shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+    for k, node in kept:
+        found.graph.node[k].CopyFrom(node)
+    return found
+
+
+def _copy(node: NodeProto) -> NodeProto:
+    copied = NodeProto()
+    copied.CopyFrom(node)
+    return copied
 
 
 def _parsed(content: bytes, file: str) -> ModelProto:

@@ -10,7 +10,7 @@ from stages.diagnose import UserError, nearest
 from stages.network.extraction.draft import Draft, Extracted, Origin, Place
 from stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
 from stages.network.onnx.folding import fold, shape_of
-from stages.network.onnx.model import list_inputs, read_constants, read_values
+from stages.network.onnx.model import NOT_INFERRED, list_inputs, read_constants, read_values
 from stages.network.onnx.node import Graph, Node
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
@@ -23,9 +23,6 @@ NUMBERS = frozenset({"float16", "float32", "float64", "bfloat16", "bool"})
 """The types of what is computed; all of it is in the one type of the network."""
 
 NOT_FOLDED = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
-NOT_INFERRED = frozenset({"GroupNormalization"})
-"""Operators of which ONNX infers no shape; it is that of the first operand."""
-
 CONTROL = frozenset({"If", "Loop", "Scan"})
 
 

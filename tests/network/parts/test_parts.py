@@ -67,6 +67,10 @@ MODELS = {
         {"x": (1, 2, 5, 5)}, weights(w=(2, 2, 3, 3), v=(1, 2, 3, 3), u=(2, 3, 1, 1)),
         {"conv1": ["Conv"], "conv2": ["Conv"], "conv3": ["Conv"]},
     ),
+    "a transposed convolution whose windows leave gaps": (
+        "y = ConvTranspose<strides=[2,2], dilations=[1,2], pads=[1,0,0,0]>(x, w)",
+        {"x": (1, 2, 3, 3)}, weights(w=(2, 2, 1, 2)), {"convtranspose1": ["ConvTranspose"]},
+    ),
     "attention": (
         """q = MatMul(x, w)
         k = MatMul(x, v)
