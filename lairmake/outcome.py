@@ -161,7 +161,7 @@ def _results(folder: LayerFolder) -> Results:
             tasks={name: _made(Task, task) for name, task in found.get("tasks", {}).items()},
             outputs=Files(_paths(folder.build / "outputs", "*.npy", stem=True), _array),
             programs=Files(_paths(folder.build, "*/pe_*.c"), bytes.decode),
-            parts={name: _results(part) for name, part in folder.parts},
+            parts={name: _results(part) for name, part in folder.parts if not part.is_slot},
         )
     except FileNotFoundError:
         hint = "build it; a kernel has results where kernel.yaml asks for parts"

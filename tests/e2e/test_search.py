@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+import lairmake
 from stages import SEARCHED, SLOTS, TRIED
 from stages.make.core.declare import declaration
 from tests.e2e.conftest import DODO, ROOT, Space, printed
@@ -56,6 +57,8 @@ def test_commands_know_slots(searched):
     assert "a/slot1" not in printed(searched.run("list"))
     assert "a/slot8:simd" in printed(searched.run("list", "--all"))
     assert printed(searched.run("dry", "a")).endswith("95 tasks up to date\n")
+    found = lairmake.results(searched.root / "projects/a")
+    assert found.checks["y"].right and found.parts == {}
 
 
 def test_slots_have_one_line_if_nobody_asks_for_more(searched):
