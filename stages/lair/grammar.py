@@ -105,6 +105,8 @@ def _before(before: str) -> str | None:
     """Return what to write instead of what stands before a token that nothing goes on with."""
     if re.search(r"\bfor\s*\Z", before):
         return _LOOPS
+    if re.search(r"\ball\s*\([^()]*\)\s*in\s*\([^()]*\)\s*\w+\s*\Z", before):
+        return "conditions begin with `where`"
     condition = before.rpartition("where")[2] if "where" in before else ""
     if re.search(r"\b(or|not)\s*\Z", condition):
         return "conditions are comparisons, joined by `and`"

@@ -25,6 +25,12 @@ def _isl(value: Any) -> IslText:
     return value
 
 
+def _ports(value: Any) -> IslText:
+    if not isinstance(value, IslText):
+        raise PydanticCustomError("ports_type", "ports")
+    return value
+
+
 def _machine(value: Any) -> str | dict[str, Any]:
     name = value.get("profile") if isinstance(value, dict) else value
     if not isinstance(name, str):
@@ -37,7 +43,7 @@ Isl = Annotated[
     IslText, PlainValidator(_isl), WithJsonSchema({"type": "string", "description": "isl"})
 ]
 Ports = Annotated[
-    IslText, PlainValidator(_isl),
+    IslText, PlainValidator(_ports),
     WithJsonSchema({"anyOf": [{"type": "string", "description": "isl"}, {"const": True}]}),
 ]
 Machine = Annotated[

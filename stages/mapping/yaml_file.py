@@ -125,6 +125,7 @@ _WANTED = {
     "machine_type": "a profile's name, a path, or a mapping with `profile`",
     "model_type": "a mapping",
     "parameter_type": "a number, a text, true or false",
+    "ports_type": "a text in isl syntax, or true: anywhere",
     "skew_type": "true, false, x or y",
     "string_type": "a text",
     "too_long": "at most {max_length} values",

@@ -112,7 +112,7 @@ layer.yaml:2:13: error: tensors.x must be a mapping
     "arrives_is_no_text": (
         TARGET + 'tensors: {x: {arrives: [1]}}',
         """\
-layer.yaml:2:24: error: tensors.x.arrives must be a text in isl syntax
+layer.yaml:2:24: error: tensors.x.arrives must be a text in isl syntax, or true: anywhere
   tensors: {x: {arrives: [1]}}
                          ^^^
 """,
