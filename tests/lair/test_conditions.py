@@ -133,7 +133,7 @@ hint: in conditions `//` is a quotient, and comments begin with `#`
     "misspelled": ("wher j <= i y[i] += x[j]", """\
 f.lair:2:29: error: found `j`, expected `*=`, `+=`, `=`, `[`, `max=` or `min=`
     all (i, j) in (N, N) wher j <= i y[i] += x[j]
-                            ^
+                              ^
 hint: conditions begin with `where`
 """),
     "comma": ("where j <= i, 0 < j y[i] += x[j]", """\
