@@ -38,12 +38,14 @@ def absolute(expr: Expr, read: Read) -> Array:
 
     |a| of an access, sums of sums, products of products; a function adds its slope times its
     argument's. A comparison is as large as what it compares, so that this is exact where it is.
+    Infinities are exact: what is added to one rounds nothing, so that they count as 0.
     """
     match expr:
         case Number():
             return np.asarray(abs(expr.value))
         case Access():
-            return np.abs(read(expr))
+            found = np.abs(read(expr))
+            return np.where(np.isinf(found), 0, found)
         case Unary():
             return absolute(expr.operand, read)
         case Binary(op="*"):
@@ -52,6 +54,8 @@ def absolute(expr: Expr, read: Read) -> Array:
             return _of_quotient(expr, read)
         case Binary():
             return absolute(expr.left, read) + absolute(expr.right, read)
+        case Call(function="max" | "min"):
+            return _of_greatest(expr, read)
         case Call() if expr.function in EXACT_FUNCTIONS:
             parts = [absolute(argument, read) for argument in expr.arguments]
             least = [np.asarray(1.0)] if expr.function in COMPARISONS else []
@@ -62,6 +66,17 @@ def absolute(expr: Expr, read: Read) -> Array:
             return _of_function(expr, read)
         case Reference():
             raise AssertionError("a layer's expressions hold accesses only")
+
+
+def _of_greatest(expr: Call, read: Read) -> Array:
+    """Return the largest of what is compared; a number counts only where it is taken."""
+    open_ = [each for each in expr.arguments if not _is_number(each)]
+    taken = [np.abs(value(expr, read))] if len(open_) < len(expr.arguments) else []
+    return functools.reduce(np.maximum, [*taken, *(absolute(each, read) for each in open_)])
+
+
+def _is_number(expr: Expr) -> bool:
+    return isinstance(expr.operand if isinstance(expr, Unary) else expr, Number)
 
 
 def _of_quotient(expr: Binary, read: Read) -> Array:

@@ -105,15 +105,20 @@ def spread(expr: Expr, read: Read, known: Arrays) -> Array:
 
 
 def _of_binary(expr: Binary, read: Read, known: Arrays) -> Array:
-    """Return |a| b' + |b| a' + a' b' of a product; of a / b, (a' + |a/b| b') / (|b| - b')."""
+    """Return |a| b' + |b| a' + a' b' of a product; of a / b, (a' + |a/b| b') / (|b| - b').
+
+    What an infinity is added to, multiplied with or divided by remains what it is.
+    """
     left, right = (np.abs(value(side, read)) for side in (expr.left, expr.right))
     a, b = (spread(side, read, known) for side in (expr.left, expr.right))
     if expr.op in ("+", "-"):
         return a + b
-    if expr.op == "*":
-        return np.asarray(left * b + right * a + a * b)
     away = np.where(right > b, right - b, 0)
-    return np.asarray(np.where(a + b == 0, 0, (a + quotient(left, right) * b) / away))
+    found = (
+        left * b + right * a + a * b if expr.op == "*" else (a + quotient(left, right) * b) / away
+    )
+    endless = (np.isinf(left) | np.isinf(right)) & np.isfinite(a + b)
+    return np.asarray(np.where((a + b == 0) | endless, 0, found))
 
 
 def _of_comparison(expr: Call, read: Read, known: Arrays) -> Array:

@@ -73,7 +73,7 @@ def _bound(statement: Statement, layer: Layer, inputs: Arrays) -> Array:
     unit, smallest = find_unit(output.type), find_smallest(output.type)
     if _selects(statement):
         values = np.abs(inputs[output.name].astype(np.float64))
-        return 2 * (unit * _reduced(values, statement) + smallest)
+        return 2 * (unit * np.where(np.isinf(values), 0, values) + smallest)
     roundings = _terms(statement, layer, inputs) + 1 + _rounds_products(statement, output.type)
     sums = _reduced(sum_of_absolutes(statement, layer, inputs), statement)
     return roundings * (unit * sums + smallest)

@@ -85,6 +85,29 @@ def test_what_is_not_selected_moves_nothing() -> None:
     assert (found["y"] < 1e-5).all() and found["m"][1] > 0
 
 
+ENDLESS = """lair f(): float32 x[2][2], float32 w[2][2] -> float32 y[2][2] {
+  float32 s[2][2], float32 t[2][2], float32 m[2], float32 e[2][2], float32 z[2]
+  all (i, j) in (2, 2) s[i][j] = x[i][j] * 0.3 + w[i][j]
+  all (i, j) in (2, 2) t[i][j] = 0.7 * s[i][j]
+  all (i, j) in (2, 2) m[i] max= t[i][j]
+  all (i, j) in (2, 2) e[i][j] = exp(t[i][j] - max(m[i], -3e38))
+  all (i, j) in (2, 2) z[i] += e[i][j]
+  all (i, j) in (2, 2) y[i][j] = e[i][j] / max(z[i], 0.5) }"""
+
+
+def test_infinities_are_exact_and_so_is_what_follows_from_them() -> None:
+    """As a softmax with a mask: nothing is seen where that is -inf, and of the second row nothing.
+
+    What is foreseen is small, so that a wrong value is seen.
+    """
+    far = -np.inf
+    inputs = {"x": np.array([[1, 2], [3, 4]], "f4"), "w": np.array([[0, far], [far, far]], "f4")}
+    found = magnitude(layer_of(ENDLESS), inputs)
+    assert all((bound < 1e-5).all() for bound in found.values())
+    assert found["e"][0][0] > 0
+    assert found["y"][:, 1].max() < 1e-40
+
+
 GROWING = """lair f(): float16 s[1], float16 x[1] -> float16 y[1]
 { all (i) in (1) y[i] = s[i] + x[i] }"""
 
