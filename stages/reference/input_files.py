@@ -9,6 +9,7 @@ import numpy as np
 from stages.diagnose import UserError, UserErrors
 from stages.lair.layer import Layer, Tensor
 from stages.lair.names import did_you_mean
+from stages.lair.tree import Access, Binary, Expr, walk
 from stages.machine.types import is_integer
 from stages.reference.around import Around
 from stages.reference.strided import Array
@@ -22,17 +23,19 @@ def read_inputs(
     """Return the values in inputs/*.npy, by tensor, in the types of the layer.
 
     There is one of a tensor, or of those in `arriving` one for each invocation. What is `around`
-    those that arrive may be infinite.
+    those that arrive may be infinite, and so may floats that no statement multiplies: zero times
+    an infinity is no number, and zeros are left out, or added where there is nothing else.
 
     Raises UserErrors for a file that is no input, of another shape, or with values that the
     tensor's type cannot hold.
     """
     inputs = {tensor.name: tensor for tensor in layer.inputs}
+    factors = {name for s in layer.statements for name in _factors(s.expr)}
     errors: list[UserError] = []
     result = {}
     for name, array in arrays.items():
         times = invocations if name in arriving else 1
-        error = _check(name, array, inputs, times, (around or {}).get(name))
+        error = _check(name, array, inputs, times, (around or {}).get(name), name in factors)
         if error is None:
             result[name] = _convert(array, inputs[name])
         else:
@@ -44,7 +47,7 @@ def read_inputs(
 
 def _check(
     name: str, array: Array, inputs: Mapping[str, Tensor], invocations: int,
-    around: Around | None,
+    around: Around | None, is_factor: bool,
 ) -> UserError | None:
     """Return what is wrong with the file of an input; None if nothing is."""
     file = f"inputs/{name}.npy"
@@ -60,15 +63,25 @@ def _check(
         other = "" if invocations == 1 else f", or of {several}: one for each invocation"
         return UserError(message, hint=f"save an array of exactly this shape{other}")
     known = False if around is None else around.mask & (array == around.value)
-    wrong = np.argwhere(~(_fits(array, tensor) | known))
+    endless = np.isinf(array) & (not is_factor and not is_integer(tensor.type))
+    wrong = np.argwhere(~(_fits(array, tensor) | known | endless))
     if len(wrong):
         place = tuple(wrong[0].tolist())
         index = "".join(f"[{k}]" for k in place[array.ndim - len(tensor.shape) :])
         when = f" of invocation {place[0]}" if array.ndim > len(tensor.shape) else ""
         found = f"{array[place]} at {name}{index}{when}"
+        if np.isinf(array[place]) and not is_integer(tensor.type):
+            message = f"{file} holds {found}, which is multiplied or divided"
+            return UserError(message, hint=_range(tensor.type))
         message = f"{file} holds {found}, which {tensor.type} cannot hold"
         return UserError(message, hint=_range(tensor.type))
     return None
+
+
+def _factors(expr: Expr) -> set[str]:
+    """Return the tensors that are in a product or a quotient."""
+    products = [each for each in walk(expr) if isinstance(each, Binary) and each.op in "*/"]
+    return {e.tensor for each in products for e in walk(each) if isinstance(e, Access)}
 
 
 def _fits(array: Array, tensor: Tensor) -> Array:

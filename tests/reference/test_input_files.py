@@ -120,12 +120,15 @@ def test_values_of_invocations_that_are_refused(reason: str) -> None:
     assert str(caught.value) == expected
 
 
-@pytest.mark.parametrize("value", [65520.0, np.inf, np.nan])
-def test_floats_that_overflow_are_refused(value: float) -> None:
+@pytest.mark.parametrize("value, why", [
+    (65520.0, "float16 cannot hold"), (np.nan, "float16 cannot hold"),
+    (np.inf, "is multiplied or divided"),
+])
+def test_floats_that_overflow_are_refused(value: float, why: str) -> None:
     with pytest.raises(UserErrors) as caught:
         read_inputs({"x": np.array([0, value])}, fc(1, 2))
     assert str(caught.value) == (
-        f"error: inputs/x.npy holds {value} at x[1], which float16 cannot hold\n"
+        f"error: inputs/x.npy holds {value} at x[1], which {why}\n"
         "hint: finite numbers from -65504.0 to 65504.0\n"
     )
 
@@ -136,6 +139,14 @@ def test_scalars_are_arrays(kind: str) -> None:
     (inputs,), _ = generate(layer, 0, kind, 0.5, {"s"})
     assert isinstance(inputs["s"], np.ndarray)
     assert (inputs["s"].shape, inputs["s"].dtype.name) == ((), "float16")
+
+
+def test_what_is_only_added_may_be_infinite() -> None:
+    """As a mask; what is too large for the type is refused all the same."""
+    layer = layer_of("lair f(): float16 x[2] -> float16 y[2] { all (i) in (2) y[i] = exp(x[i]) }")
+    assert read_inputs({"x": np.array([-np.inf, 1])}, layer)["x"][0].tolist() == [-np.inf, 1]
+    with pytest.raises(UserErrors):
+        read_inputs({"x": np.array([65520.0, 1])}, layer)
 
 
 def test_what_never_arrives_may_be_infinite() -> None:
