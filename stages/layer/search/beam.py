@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping
 
 from stages.lair.layer import Statement
 from stages.layer.search.known import Known, Option
-from stages.layer.search.moving import count_taken, weigh_anywhere, weigh_feedback, weigh_stream
+from stages.layer.search.needs import Needs
 from stages.layer.search.question import Link, Question
 from stages.layer.search.state import BORDERS, Place, State, are_free, extend_used
-from stages.layer.search.weight import Part, count_bytes, count_work
 
 WIDTH = 24
 """How many ways to place the statements so far are kept that leave the same borders free."""
@@ -37,6 +36,7 @@ class Search:
         outputs = {each.name for each in question.layer.outputs}
         self.whole = outputs - question.traffic.keys() - set(question.leaving)
         self.anywhere = {*question.arriving, *question.leaving}
+        self.needs = Needs(self.known, self.anywhere)
         self.statements = {each.name: each for each in question.statements}
 
     def run(self) -> list[State]:
@@ -71,15 +71,14 @@ class Search:
 
     def _add(self, state: State, statement: Statement, x: Option, y: Option) -> State | None:
         """Return the state with a statement at a place; None if that cannot be."""
-        if self.strict and (x.along.sums | y.along.sums) & self.whole:
+        sums, free = x.along.sums | y.along.sums, state.free | x.along.free | y.along.free
+        if self.strict and sums & self.whole:
             return None
-        spans, runs = self.known.find_spans(x, y)
-        place = Place(x=x, y=y, spans=spans, runs=runs)
-        used = extend_used(state.used, place)
-        free = state.free | x.along.free | y.along.free
+        need = self.needs.find(statement, x, y)
+        used = extend_used(state.used, need.place)
         if self.strict and not are_free(free, used, self.known.extents):
             return None
-        places = {**state.places, statement.name: place}
+        places = {**state.places, statement.name: need.place}
         back, around = self._weigh_links(statement.name, places)
         around = around or state.around
         collects = state.collects or bool(x.along.sums & y.along.sums & self.anywhere)
@@ -87,49 +86,38 @@ class Search:
         if not borders and (collects or (self.strict and around)):
             return None
         return State(
-            places=places, work=state.work + self._count_work(statement, place),
-            moved=self._move(state.moved, statement, places, back),
-            kept=self._store(state.kept, statement, places), used=used, free=free, around=around,
-            collects=collects,
+            places=places, work=state.work + need.work,
+            moved=self._move(state.moved, need.streams, back, statement.name, places),
+            kept=self._store(state.kept, need.kept, statement.name, places),
+            used=used, free=free, around=around, collects=collects,
         )
 
-    def _count_work(self, statement: Statement, place: Place) -> float:
-        taken = count_taken(statement, place, self.question)
-        part = Part(statement=statement, spans=place.spans, runs=place.runs, taken=taken)
-        return count_work(part, self.question)
-
     def _move(
-        self, moved: Mapping[str, float], statement: Statement, places: Mapping[str, Place],
-        back: Mapping[str, float],
+        self, moved: Mapping[str, float], streams: Mapping[str, float], back: Mapping[str, float],
+        name: str, places: Mapping[str, Place],
     ) -> dict[str, float]:
         """Return the cycles of streams by tensor, with those of one statement more.
 
         What several statements need counts once, or twice if they do not need the same on a PE.
         """
         found = dict(moved)
-        for access in (statement.target, *statement.reads):
-            traffic, cycles = self.question.traffic.get(access.tensor), 0.0
-            place = places[statement.name]
-            if traffic is not None:
-                cycles = weigh_stream(traffic, place, self.question)
-            elif access.tensor in self.anywhere:
-                cycles = weigh_anywhere(access, statement, place, self.question)
-            if cycles:
-                old = found.get(access.tensor, 0)
-                shared = self._is_shared(access.tensor, statement.name, places)
-                found[access.tensor] = max(cycles, old) + (0 if shared else min(cycles, old))
+        for tensor, cycles in streams.items():
+            old = found.get(tensor, 0)
+            shared = not old or self._is_shared(tensor, name, places)
+            found[tensor] = max(cycles, old) + (0 if shared else min(cycles, old))
         for tensor, cycles in back.items():
             found[f"{tensor} back"] = max(cycles, found.get(f"{tensor} back", 0))
         return found
 
     def _store(
-        self, kept: Mapping[str, int], statement: Statement, places: Mapping[str, Place]
+        self, kept: Mapping[str, int], more: Mapping[str, int], name: str,
+        places: Mapping[str, Place],
     ) -> dict[str, int]:
         """Return the bytes on a PE by tensor, with those of one statement more."""
-        found, spans = dict(kept), places[statement.name].spans
-        for tensor, size in count_bytes(statement, spans, self.question).items():
+        found = dict(kept)
+        for tensor, size in more.items():
             old = found.get(tensor, 0)
-            shared = self._is_shared(tensor, statement.name, places)
+            shared = not old or self._is_shared(tensor, name, places)
             found[tensor] = max(size, old) if shared else size + old
         return found
 
@@ -192,7 +180,7 @@ class Search:
         access = statement.target
         if name == link.reader:
             access = next(a for a in statement.reads if a.tensor == link.reads)
-        return weigh_feedback(access, statement, places[name], same, self.question)
+        return self.needs.find_feedback(access, statement, places[name], same)
 
     def _order(self, state: State) -> tuple[int, int, int]:
         """Return what comes first: what fits in memory, or nearly so, then by the goal."""
