@@ -6,6 +6,7 @@ import islpy as isl
 import pytest
 import yaml
 
+from stages.layer.search import proposal
 from stages.layer.search.coordinate import Digit, describe, meet, meet_digits
 from stages.layer.search.tiles import make
 from stages.make.core.action import run_stage
@@ -79,6 +80,38 @@ def test_what_nothing_uses_arrives_beside_what_is_used():
         "x": {"arrives": "{ x[i] -> [PE[i//4, -1] -> index[i mod 4]] : 0 <= i <= 15 }"},
         "z": {"arrives": "{ z[i] -> [PE[0, 1] -> index[i]] : 0 <= i <= 2 }"},
     }
+
+
+def test_what_nothing_uses_beyond_the_last_arrives_with_its_neighbour_so_that_boxes_stay_boxes():
+    lair = """lair s(): float16 x[6][6], float16 w[2][2] -> float16 y[2][2]
+    { all (i, j, r, s) in (2, 2, 2, 2) y[i][j] += x[2*i + r][2*j + s] * w[r][s] }"""
+    built = build(lair, 'target: "{ PE[2, 1] }"\ntensors: {x: {arrives: true}}\n', "parse")
+    run_stage("choose", built.folder)
+    first = built.yaml("candidates.yaml")["candidates"][0]
+    assert first["placement"].startswith("{ s[i, j, r, s] -> PE[i, 0]")
+    ports = isl.Map(first["tensors"]["x"]["arrives"]).range().unwrap().domain()
+    assert ports.is_equal(isl.Set("{ PE[x, -1] : 0 <= x <= 1 }"))
+    for port, rows in ((0, 2), (1, 4)):
+        at = isl.Map(first["tensors"]["x"]["arrives"]).range().unwrap().intersect_domain(
+            isl.Set(f"{{ PE[{port}, y] }}")
+        )
+        assert at.range().is_equal(isl.Set(f"{{ index[a, b] : 0 <= a < {rows} and 0 <= b < 6 }}"))
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_of_two_that_are_each_other_turned_around_one_is_thought_of(symmetric, monkeypatch):
+    if not symmetric:
+        monkeypatch.setattr(proposal, "_is_symmetric", lambda question: False)
+    lair = """lair b(): float16 w[8][8], float16 x[6][8] -> float16 y[6][8]
+    { all (n, i, j) in (6, 8, 8) y[n][i] += w[i][j] * x[n][j] }"""
+    ports = "tensors: {x: {arrives: true}, y: {leaves: true}}\n"
+    built = build(lair, f'target: "{{ PE[2, 2] }}"\n{ports}', "parse")
+    run_stage("choose", built.folder)
+    found = {each["placement"] for each in built.yaml("candidates.yaml")["candidates"]}
+    places = [isl.UnionMap(each) for each in found]
+    turn = isl.UnionMap("{ PE[x, y] -> PE[y, x] }")
+    pairs = [(a, b) for a in places for b in places if a is not b]
+    assert any(a.apply_range(turn).is_equal(b) for a, b in pairs) != symmetric
 
 
 def test_where_the_order_is_open_what_is_summed_over_also_arrives_outermost():

@@ -72,20 +72,37 @@ def find_used(use: Use, axis: int, state: State, question: Question) -> isl.Map:
 
 
 def _complete(lanes: isl.Map, elements: isl.Set) -> isl.Map:
-    """Return { T[e] -> [c] } of all elements: those that no lane uses are on one of these as well.
+    """Return { T[e] -> [c] } of all elements: those that no lane uses are on some of these as well.
 
-    On the one that the function of the others gives, or else on the first.
+    Those beyond what is used are where the nearest one is that is used, which leaves boxes boxes;
+    others on the lane that the function of the others gives, or else on the first.
     """
-    missing, known = elements.subtract(lanes.domain()), lanes.range()
-    if missing.is_empty():
-        return lanes
     pieces: list[isl.MultiAff] = []
     lanes.lexmin_pw_multi_aff().foreach_piece(lambda _, function: pieces.append(function))
+    known = isl.Set("{ [0] }") if lanes.is_empty() else lanes.range()
+    lanes = lanes.union(_extend(lanes, elements.subtract(lanes.domain())))
+    missing = elements.subtract(lanes.domain())
     for piece in pieces:
         more = isl.Map.from_multi_aff(piece).intersect_domain(missing).intersect_range(known)
         lanes, missing = lanes.union(more), missing.subtract(more.domain())
-    first = isl.Set("{ [0] }") if known.is_empty() else known.lexmin()
-    return lanes.union(isl.Map.from_domain_and_range(missing, first)).coalesce()
+    return lanes.union(isl.Map.from_domain_and_range(missing, known.lexmin())).coalesce()
+
+
+def _extend(lanes: isl.Map, missing: isl.Set) -> isl.Map:
+    """Return { T[e] -> [c] } of those of the missing elements that are beyond what lanes use."""
+    used = lanes.domain()
+    if missing.is_empty() or used.is_empty():
+        return lanes.intersect_domain(missing)
+    sizes = bounding_box(used)
+    names = letters(len(sizes))
+    nearest = " and ".join(
+        f"{name}1 = max({low}, min({high}, {name}))"
+        for name, (low, high) in zip(names, sizes, strict=True)
+    )
+    tensor = used.get_tuple_name()
+    moved = ", ".join(f"{name}1" for name in names)
+    clamp = isl.Map(f"{{ {tensor}[{', '.join(names)}] -> {tensor}[{moved}] : {nearest} }}")
+    return clamp.intersect_domain(missing).apply_range(lanes)
 
 
 def _find_ports(use: Use, way: Way, state: State, question: Question) -> isl.Map:

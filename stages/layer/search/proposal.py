@@ -69,12 +69,18 @@ def propose(
     """
     question = ask(mapping, layer, lair, profile)
     states = Search(question).run() or Search(question, strict=False).run()
-    chosen = choose_different(states, MOST_PROPOSALS)
+    chosen = choose_different(states, MOST_PROPOSALS, mirrored=_is_symmetric(question))
     found = list(itertools.islice(_propose_all(chosen, question), MOST_PROPOSALS))
     found.sort(key=lambda each: _order(each, mapping.goal, profile))
     if mapping.goal == "cycles":
         found[FEWEST:] = [_drop_slow(each, found[0].cycles) for each in found[FEWEST:]]
     return found
+
+
+def _is_symmetric(question: Question) -> bool:
+    """Say whether columns and rows may change places: no port and no direction tells them apart."""
+    told = question.traffic or question.given or question.directions
+    return not told and question.target.right == question.target.bottom
 
 
 def _propose_all(states: Sequence[State], question: Question) -> Iterator[Proposal]:

@@ -14,7 +14,9 @@ import islpy as isl
 from stages.layer.search.known import Option
 
 Interval = tuple[int, int]
-Kind = tuple[frozenset[int], ...]
+Parted = tuple[frozenset[int], ...]
+Kind = tuple[Parted, Parted]
+Figures = tuple[int, int, int]
 
 ALIKE = 3
 """How many ways are kept of which nothing is known that tells them apart: as many as there are
@@ -94,23 +96,33 @@ def _hull(a: Interval, b: Interval) -> Interval:
     return min(a[0], b[0]), max(a[1], b[1])
 
 
-def choose_different(states: Sequence[State], most: int) -> list[State]:
+def choose_different(states: Sequence[State], most: int, *, mirrored: bool = False) -> list[State]:
     """Return states, the best of each kind first, and then the best of the others.
 
     Two are of one kind if each statement is parted along the same iterators. Of those of one kind
-    of which nothing else is known that tells them apart, a few are enough.
+    of which nothing else is known that tells them apart, a few are enough, and one of two that are
+    `mirrored`, if a layer can be: the columns of one are the rows of the other.
     """
     kinds: dict[Kind, State] = {}
-    alike: dict[tuple[Kind, int, int, int], int] = {}
+    alike: dict[tuple[Kind, Figures], int] = {}
     others = []
     for state in states:
-        options = (option for place in state.places.values() for option in place.axes)
-        kind = tuple(option.at.parted for option in options)
-        key = (kind, state.cycles, state.memory, state.area)
-        alike[key] = alike.get(key, 0) + 1
-        if kinds.setdefault(kind, state) is not state and alike[key] <= ALIKE:
+        figures, kind = (state.cycles, state.memory, state.area), _kind_of(state)
+        other = kind[1], kind[0]
+        if mirrored and other != kind and (other, figures) in alike:
+            continue
+        alike[kind, figures] = alike.get((kind, figures), 0) + 1
+        if kinds.setdefault(kind, state) is not state and alike[kind, figures] <= ALIKE:
             others.append(state)
     return [*kinds.values(), *others][:most]
+
+
+def _kind_of(state: State) -> Kind:
+    """Return along which iterators each statement is parted in columns, and in rows."""
+    columns, rows = (
+        tuple(place.axes[axis].at.parted for place in state.places.values()) for axis in (0, 1)
+    )
+    return columns, rows
 
 
 def place_all(state: State) -> isl.UnionMap:
