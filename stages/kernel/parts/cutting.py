@@ -83,6 +83,26 @@ def list_partials(
         )
 
 
+def bound_instances(every: isl.Map, wanted: isl.Map, operation: Operation) -> isl.Map:
+    """Return of instances { [q] -> [d] } those between the bounds of what is summed over.
+
+    Where that leaves them without bounds, as g and m of a channel 2 g + m, they get those of each
+    dimension that `wanted` = { [q] -> v[e] } needs no instance beyond.
+    """
+    assert operation.loops is not None
+    found = every.intersect_range(bound_sums(operation))
+    if found.range().is_bounded():
+        return found
+    universe, writes = isl.Set.universe(operation.loops.space), operation.results[0].writes
+    for k, (low, high) in enumerate(bounding_box(operation.loops)):
+        between = universe.lower_bound_val(SET, k, isl.Val(low))
+        between = between.upper_bound_val(SET, k, isl.Val(high))
+        less = found.intersect_range(between)
+        if wanted.is_subset(less.apply_range(writes)):
+            found = less
+    return found
+
+
 def bound_sums(operation: Operation) -> isl.Set:
     """Return the instances between the bounds of those that are summed over."""
     assert operation.loops is not None

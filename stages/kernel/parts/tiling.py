@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.kernel.parts.boxes import SIGNS
-from stages.kernel.parts.cutting import Region, bound_sums
+from stages.kernel.parts.cutting import Region, bound_instances
 from stages.kernel.parts.matching import NoSliceError, Slice, affine, cover, match_slice
 from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation
@@ -117,7 +117,8 @@ def _computed(
     assert operation.loops is not None
     writes = operation.results[0].writes
     elements = match_slice(version.wanted, is_hull=True)
-    every = cover(elements, region.tiles.domain()).apply_range(writes.reverse())
+    covered = cover(elements, region.tiles.domain())
+    every = covered.apply_range(writes.reverse())
     if is_last and region.sums is not None:
         every = every.intersect(region.sums)
     instances = every.intersect_range(operation.loops)
@@ -125,7 +126,7 @@ def _computed(
     if (is_whole and _is_slice(instances)) or operation.results[0].operator not in SIGNS:
         slice_, where = match_slice(instances), None
     else:
-        box = match_slice(every.intersect_range(bound_sums(operation)))
+        box = match_slice(bound_instances(every, covered, operation), is_hull=True)
         slice_, where = _part_of(box, instances, region.tiles.domain())
     return _Computed(
         name=version.name, operation=operation, elements=elements, instances=instances,

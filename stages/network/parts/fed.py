@@ -61,16 +61,17 @@ def pass_on(
     program: Program, volumes: isl.UnionSet, inputs: Mapping[str, Array],
     results: Mapping[str, Array],
 ) -> dict[str, Array]:
-    """Return all volumes where parts gave these `results`: other computations are left out."""
-    kept = [each for each in program.operations if _is_known(each, results)]
-    names = {each.name for each in kept}
-    kept = [each for each in kept if set(each.operands) <= names or each.name in results]
-    stubs = [_stub(each) if each.name in results else each for each in kept]
-    return evaluate(_with(program, stubs), volumes, {**inputs, **results})
+    """Return all volumes where parts gave these `results`: other computations are left out.
 
-
-def _is_known(operation: Operation, results: Mapping[str, Array]) -> bool:
-    return operation.kind != "compute" or operation.name in results
+    So are copies of them, and copies of these.
+    """
+    kept: dict[str, Operation] = {}
+    for each in program.operations:
+        if each.name in results:
+            kept[each.name] = _stub(each)
+        elif each.kind != "compute" and kept.keys() >= set(each.operands):
+            kept[each.name] = each
+    return evaluate(_with(program, list(kept.values())), volumes, {**inputs, **results})
 
 
 def _stub(operation: Operation) -> Operation:

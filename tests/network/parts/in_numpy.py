@@ -1,0 +1,92 @@
+"""Parts of a graph as NumPy computes them: each with what `supply` writes, and those before it."""
+
+from __future__ import annotations
+
+import islpy as isl
+import numpy as np
+import yaml
+
+from stages.diagnose import source_of
+from stages.kernel.parts.evaluation import evaluate
+from stages.lair.grammar import parse_lair
+from stages.lair.specialise import specialise
+from stages.make.store.folders import file_of
+from stages.mapping.layer_yaml import read_mapping
+from stages.network.carrying import carry
+from stages.network.parts.fed import pass_on
+from stages.poly.text import read_objects
+from stages.reference.evaluate import evaluate_all
+from stages.volumes.operation import read_program
+
+
+def yaml_of(folder, name):
+    return yaml.safe_load(file_of(folder, name).read_text())
+
+
+def parts_of(folder):
+    return yaml_of(folder, "parts.yaml")
+
+
+def program_of(folder):
+    return read_program(yaml_of(folder, "operations.yaml"))
+
+
+def read(path):
+    return source_of(str(path), path.read_bytes())
+
+
+def layer_of(path):
+    """Return the layer of a part, its layer.yaml, and what it takes."""
+    mapping = read_mapping(read(path / "layer.yaml"))
+    layer = specialise(parse_lair(read(path / "part.lair")), None, {}, {}, mapping.span)
+    return layer, mapping, {f.stem: np.load(f) for f in path.glob("inputs/*")}
+
+
+def _weights(folder):
+    return {path.stem: np.load(path) for path in folder.build.glob("weights/*.npy")}
+
+
+def _volumes(folder):
+    return read_objects(file_of(folder, "volumes.isl").read_text())["volumes"]
+
+
+def values_of(folder, inputs):
+    """Return all volumes of a graph, of what its operations say."""
+    return evaluate(program_of(folder), _volumes(folder), {**_weights(folder), **inputs})
+
+
+def received(folder, part, layer, mapping, results):
+    """Return what a part takes of those before it."""
+    path, found = file_of(folder, f"{part}/crossed.isl"), {}
+    moves = read_objects(path.read_text()) if path.is_file() else {}
+    sources = parts_of(folder)[part]["arrives"]
+    for tensor in (each for each in layer.inputs if f"{each.name}_0" in moves):
+        named = enumerate(sources[tensor.name]["from"])
+        given = [
+            (isl.Map.from_union_map(moves[f"{tensor.name}_{n}"]), results[end.partition(".")[0]])
+            for n, end in named
+        ]
+        otherwise = mapping.tensors[tensor.name].otherwise or 0.0
+        found[tensor.name] = carry(tensor, otherwise, given)
+    return found
+
+
+def results_of(folder):
+    """Return the result of every part, each made of those before it."""
+    results = {}
+    for part in parts_of(folder):
+        layer, mapping, given = layer_of(folder.build / "parts" / part)
+        given |= received(folder, part, layer, mapping, results)
+        (outputs,) = evaluate_all(layer, [given])
+        results[part] = outputs["y"]
+    return results
+
+
+def outputs_of(folder, inputs):
+    """Return the outputs of a graph by its names, as its parts give them, of inputs by theirs."""
+    names, results = yaml_of(folder, "names.yaml"), results_of(folder)
+    volumes = {each["output"]: results[part] for part, each in parts_of(folder).items()}
+    given = {names["inputs"][name]: array for name, array in inputs.items()}
+    known = {**_weights(folder), **given}
+    found = pass_on(program_of(folder), _volumes(folder), known, volumes)
+    return {name: found[own] for name, own in names["outputs"].items()}
