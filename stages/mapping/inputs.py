@@ -56,6 +56,14 @@ class Inputs(abc.ABC):
         """
 
     @abc.abstractmethod
+    def beside(self, name: str) -> bytes:
+        """Return the bytes of a file that another one names, by its path from the folder.
+
+        It counts as read. Raises UserError for one that is not there, and for what lies elsewhere,
+        or that stages write.
+        """
+
+    @abc.abstractmethod
     def note_opened(self, opened: Mapping[str, Sequence[int] | None]) -> None:
         """Note what a program opened below its folder while it ran: it counts as read.
 

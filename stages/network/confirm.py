@@ -196,7 +196,7 @@ def _reference(inputs: Inputs, whole: _Whole, name: str) -> dict[str, Array]:
     from stages.network.onnx.running import run_reference
 
     file = inputs.shown(name)
-    model = load_model(inputs.content(name), file, whole.given.sizes)
+    model = load_model(inputs.content(name), file, whole.given.sizes, inputs.beside)
     if whole.given.replaces_weights:
         replace_weights(model, whole.given.values.seed)
     given = {theirs: whole.made[own] for theirs, own in whole.names["inputs"].items()}

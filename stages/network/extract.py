@@ -28,6 +28,7 @@ from stages.volumes.operation import write_program
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
     from stages.network.extraction.draft import Extracted
+    from stages.network.onnx.external import Beside
 
 READS = ("*.onnx", "*.pb", "*.pbtxt", "network.yaml", "layer.yaml", "*.mlir")
 GRAPHS = READS[:3]
@@ -43,8 +44,11 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     inputs.refuse_beside(graphs[0], "layer.yaml", "*.mlir")
     given = load_graph(map(inputs.source, inputs.names("network.yaml")), graphs)
     name = given.choose(graphs, inputs.folder)
-    read = _read_onnx if name.endswith(".onnx") else _read_tensorflow
-    found = read(given, inputs.shown(name), inputs.content(name))
+    file, content = inputs.shown(name), inputs.content(name)
+    if name.endswith(".onnx"):
+        found = _read_onnx(given, file, content, inputs.beside)
+    else:
+        found = _read_tensorflow(given, file, content)
     outputs = list(dict.fromkeys(found.outputs.values()))
     program = found.draft.program(make_plain_name(Path(name).stem), outputs)
     used = [operation.name for operation in program.operations]
@@ -58,13 +62,13 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     }
 
 
-def _read_onnx(given: Graph, file: str, content: bytes) -> Extracted:
+def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extracted:
     from stages.network.onnx.model import list_sizes, load_model
     from stages.network.onnx.reading import extract
     from stages.network.onnx.replacing import replace_weights
 
     _check_sizes(given, list_sizes(content, file))
-    model = load_model(content, file, given.sizes)
+    model = load_model(content, file, given.sizes, beside)
     if given.replaces_weights:
         replace_weights(model, given.values.seed)
     return extract(model, file, given.type)

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+from onnx import TensorProto
 
 from tests.e2e.conftest import DODO
 from tests.e2e.test_tiles import SEEN
@@ -25,13 +26,19 @@ def model(shift):
         "w": np.full((2, 1, 3, 3), 1 + shift), "v": np.ones((3, 32)), "b": np.array([1, 2, 3]),
     }
     known = {name: array.astype("f4") for name, array in known.items()}
-    return make_model(TEXT, {"x": (1, 1, 4, 4)}, known).SerializeToString()
+    made = make_model(TEXT, {"x": (1, 1, 4, 4)}, known)
+    kept = next(each for each in made.graph.initializer if each.name == "w")
+    kept.ClearField("raw_data")
+    kept.data_location = TensorProto.EXTERNAL
+    kept.external_data.add(key="location", value="w.bin")
+    return made.SerializeToString(), known["w"].tobytes()
 
 
 def write(space, content, network=NETWORK):
     folder = space.root / "projects/net"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "net.onnx").write_bytes(content)
+    (folder / "net.onnx").write_bytes(content[0])
+    (folder / "w.bin").write_bytes(content[1])
     space.write("projects/net/network.yaml", network)
 
 
@@ -40,7 +47,10 @@ def results(space):
 
 
 def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
-    """With placements given, no search: its parts are layers, and other weights compile nothing."""
+    """With placements given, no search: its parts are layers, and other weights compile nothing.
+
+    Those of the convolution lie in a file beside the graph.
+    """
     space.write("dodo.py", DODO)
     write(space, model(0))
     shown = space.plain("list", "--all")
@@ -62,8 +72,14 @@ def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
     assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "imported []\n")
     space.write("dodo.py", DODO)
     space.is_cold = False
-    write(space, model(0), NETWORK.replace("data: {kind: integers}\n", "data: {kind: reals}\n"))
+    reals = NETWORK.replace("data: {kind: integers}\n", "data: {kind: reals}\n")
+    write(space, model(0), reals)
     ran = set(space.build())
     stages = {task.partition(":")[2] for task in ran if "/" in task}
     assert stages == {"receive", "simulate"}
+    assert results(space)["check"]["y"]["right"]
+    write(space, (model(0)[0], model(1)[1]), reals)
+    ran = set(space.build())
+    assert {"net:extract", "net/conv1:simulate", "net:confirm"} <= ran
+    assert not any(task.endswith((":split", ":render")) for task in ran)
     assert results(space)["check"]["y"]["right"]

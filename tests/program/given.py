@@ -80,6 +80,9 @@ class Given(Inputs):
     def further_path(self, given, span):
         raise AssertionError
 
+    def beside(self, name):
+        raise AssertionError
+
     def note_opened(self, opened):
         raise AssertionError
 

@@ -24,7 +24,7 @@ from stages.make.store.folders import (
     names_of,
     shown_path,
 )
-from stages.make.store.given import read_given
+from stages.make.store.given import WEIGHTS, read_given
 from stages.make.store.memo import Mark, mark_of, memo_of
 from stages.mapping.inputs import LayerInputs
 
@@ -107,6 +107,18 @@ class FolderInputs(LayerInputs):
         source_of(shown, self._read(self._below + given, path, self.further))
         return path, shown
 
+    def beside(self, name: str) -> bytes:
+        """Return the bytes of a file that another one names, by its path from the folder.
+
+        It counts as read. Raises UserError for one that is not there, and for what lies elsewhere,
+        or that stages write.
+        """
+        if not may_be_opened(self._folder, name):
+            raise UserError(f"{name} is no file in the folder, or leads elsewhere")
+        noted = f"./{name}" if "/" in name else name  # no part is called so
+        path = further_file(self._folder, noted)
+        return self._read(noted, path, self.further, longest=WEIGHTS)
+
     def note_opened(self, opened: Mapping[str, Sequence[int] | None]) -> None:
         """Note what a program opened below its folder while it ran, by names that start there.
 
@@ -161,9 +173,9 @@ class FolderInputs(LayerInputs):
         if not any(matches(name, each) for each in self._declared):
             raise UndeclaredReadError(f"{name} is read but not declared")
 
-    def _read(self, name: str, path: Path, noted: Noted) -> bytes:
+    def _read(self, name: str, path: Path, noted: Noted, longest: int | None = None) -> bytes:
         if name not in self._contents:
-            self._contents[name], self._marks[path] = read_given(path)
+            self._contents[name], self._marks[path] = read_given(path, longest)
             noted[name] = digest_of(self._contents[name])
         return self._contents[name]
 

@@ -24,6 +24,8 @@ BY_HAND = frozenset({LAYER, NETWORK, KERNEL, PROGRAM, "lairmake.yaml"})
 MOST = {".lair": 2**20, ".py": 2**22, MLIR: 2**24, **dict.fromkeys(GRAPHS, 2**31 - 1)}
 """How many bytes a text of a kind may have that people write; MLIR may hold weights, and graphs
 hold those of whole networks."""
+WEIGHTS = 2**31 - 1
+"""How many bytes a file may have in which a graph has weights."""
 OTHERS = 2**26
 """How many bytes any other text may have."""
 REMEDIES = {
@@ -37,14 +39,14 @@ def content_of(path: Path) -> bytes:
     return read_given(path)[0]
 
 
-def read_given(path: Path) -> tuple[bytes, Mark]:
+def read_given(path: Path, longest: int | None = None) -> tuple[bytes, Mark]:
     """Return the bytes of a file, and what tells whether it was written since.
 
     Raises UserError where it cannot be read, is no file but a folder, a pipe or a device, which
-    might never end, or is too long for its kind.
+    might never end, or is too long for its kind: `longest` says it of what has none.
     """
     by_hand = path.name in BY_HAND and path.parent.name != "build"  # where stages write them
-    most = 2**20 if by_hand else MOST.get(path.suffix, OTHERS)
+    most = 2**20 if by_hand else longest or MOST.get(path.suffix, OTHERS)
     try:
         with opened(path) as (file, state):
             if path.suffix != ARRAYS and state.st_size > most:

@@ -20,6 +20,7 @@ from onnx import (
 
 from stages.diagnose import UserError
 from stages.network.extraction.draft import Array, Shape
+from stages.network.onnx.external import Beside, load_external, nothing_beside
 
 OLDEST = 7
 """The first opset whose operators broadcast as NumPy does."""
@@ -28,14 +29,18 @@ NOT_INFERRED = frozenset({"GroupNormalization"})
 """Operators of which ONNX infers no shape; it is that of the first operand."""
 
 
-def load_model(content: bytes, file: str, sizes: Mapping[str, int]) -> ModelProto:
+def load_model(
+    content: bytes, file: str, sizes: Mapping[str, int], beside: Beside = nothing_beside
+) -> ModelProto:
     """Return a model, checked, whose inputs have known sizes, and all of whose shapes are inferred.
 
-    `file` is its path as the user writes it. Raises UserError.
+    `file` is its path as the user writes it, and `beside` reads other files in its folder. Raises
+    UserError.
     """
     model = _parsed(content, file)
     _check_versions(model, file)
     _check_inside(model, file)
+    load_external(model, file, beside)
     for value in _inputs(model):
         _fill(value, sizes, file)
     try:
@@ -94,11 +99,7 @@ def _check_versions(model: ModelProto, file: str) -> None:
 
 
 def _check_inside(model: ModelProto, file: str) -> None:
-    """Raise UserError for weights that lie in other files, and for what is no plain graph."""
-    for tensor in model.graph.initializer:
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            hint = "save it as one file: onnx.save(onnx.load(PATH), PATH)"
-            raise UserError(f"{file}: the values of {tensor.name} lie in another file", hint=hint)
+    """Raise UserError for what is no plain graph."""
     if model.graph.sparse_initializer:
         name = model.graph.sparse_initializer[0].values.name
         raise UserError(f"{file}: {name} is sparse", hint="store it as a dense tensor")

@@ -29,15 +29,6 @@ def with_open_size(name):
     return model
 
 
-def external():
-    model = make_model("y = Add(x, w)", {"x": (2,)}, {"w": np.ones(2, "f4")})
-    tensor = model.graph.initializer[0]
-    tensor.ClearField("raw_data")
-    tensor.data_location = TensorProto.EXTERNAL
-    tensor.external_data.add(key="location", value="../../secret")
-    return model
-
-
 def sparse():
     model = relu()
     values = numpy_helper.from_array(np.ones(1, "f4"), "w")
@@ -100,10 +91,6 @@ hint: say it in network.yaml: `sizes: {x_0: 1}`
     "an old opset": (old(), f"""\
 error: g.onnx: opset 6 is not known
 hint: use 7 to {onnx.defs.onnx_opset_version()}
-"""),
-    "weights elsewhere": (external(), """\
-error: g.onnx: the values of w lie in another file
-hint: save it as one file: onnx.save(onnx.load(PATH), PATH)
 """),
     "sparse weights": (sparse(), """\
 error: g.onnx: w is sparse
