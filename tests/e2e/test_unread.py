@@ -32,8 +32,8 @@ def long(*values):
 
 
 @pytest.mark.parametrize(("command", "shown"), [
-    (["list"], "fc "), (["graph"], "fc\n"), long(["show", "fc"], "fc\n"),
-    long(["dry"], "fc\n"), long(["clean", "-n"], "fc:simulate - "),
+    (["list"], "fc "), (["graph"], "fc\n"), long(["dry"], "fc\n"),
+    long(["clean", "-n"], "fc:simulate - "),
 ])
 def test_a_folder_that_cannot_be_read_is_one_line_and_the_others_are_shown(spoilt, command, shown):
     run = spoilt.run(*command)
@@ -42,10 +42,16 @@ def test_a_folder_that_cannot_be_read_is_one_line_and_the_others_are_shown(spoil
     assert (broken, torn) == (KERNEL_SAYS, NETWORK_SAYS)
 
 
+@pytest.mark.parametrize("command", ["show", "list"])
+def test_nothing_is_said_of_folders_that_were_not_asked_for(spoilt, command):
+    run = spoilt.run(command, "fc")
+    assert (run.code, run.out[:2], run.err) == (0, "fc", "")
+
+
 @pytest.mark.long
-def test_diff_tells_of_the_others_where_a_folder_cannot_be_read(spoilt):
+def test_diff_tells_that_the_other_cannot_be_read(spoilt):
     run = spoilt.run("diff", "fc", "--with", "broken")
-    assert run.err.count("is shown without its parts") == 2
+    assert run.err.count("broken is shown without its parts") == 1
     assert "Traceback" not in run.err
 
 

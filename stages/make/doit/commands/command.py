@@ -89,8 +89,13 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
 
     def layers(self) -> list[LayerFolder]:
         """Return every layer, network and kernel of this dodo file; parts before networks."""
-        self._seen = layers_at(Path.cwd())
-        return self._seen
+        found = layers_at(Path.cwd())
+        self._seen = self._seen or found
+        return found
+
+    def tell_of(self, folder: LayerFolder) -> None:
+        """Say at the end why a folder is shown without its parts, too, if it is."""
+        self._seen = [*self._seen, folder]
 
     def select(self, words: Sequence[str]) -> tuple[list[LayerFolder], list[str]]:
         """Return the layers that words name, else all, and the words that name no layer.
@@ -108,7 +113,8 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             meant = [layer] if layer else _below(name, layers)
             chosen += meant
             rest += ([more] if more else []) if meant else [word]
-        return chosen or layers, rest
+        self._seen = chosen or layers
+        return self._seen, rest
 
     def select_parts(self, words: Sequence[str]) -> tuple[dict[str, LayerFolder], list[str]]:
         """Return what `select` does, the layers by name and with the parts of each."""
@@ -139,7 +145,8 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             layers = [each for each in layers if each.path == user_folder()] or layers
         if len(layers) != 1:
             hint = nearest_task(rest[0], layers, ()) if rest else ""
-            raise self.refuse(f"which layer? {few([layer.name for layer in layers])}", hint)
+            names = [layer.name for layer in layers if not layer.is_slot]
+            raise self.refuse(f"which layer? {few(names)}", hint)
         return layers[0], rest
 
     def _load_dodo(self) -> bool:

@@ -97,6 +97,7 @@ class Diff(LayerCommand):
             old = state_before(layer, options["build"])
         elif options["other"]:
             other = self._other(options["other"])
+            self.tell_of(other)
             old = state_now(other, other.name)
         else:
             at = revision or "HEAD"

@@ -7,9 +7,10 @@ if Lairmake were not installed; for our dodo files the task creators refuse such
 from __future__ import annotations
 
 import dbm
+import fnmatch
 import functools
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
 from stages.make.doit.session import Session
 from stages.make.store.folders import LayerFolder
+from stages.report.summary import list_first
 
 OF_LAIRMAKE = ("bench", "fidelity", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""
@@ -83,12 +85,16 @@ def our_commands(cmds: Any) -> list[str]:
 
 
 def tell_unread(folders: Iterable[LayerFolder]) -> None:
-    """Say of each network and kernel that cannot be read why its parts are not shown.
+    """Say of networks and kernels that cannot be read why their parts are not shown.
 
     A build does not: there a stage says what is wrong.
     """
+    unread: dict[str, list[str]] = {}
     for name, why in sorted({each.name: each.unread for each in folders if each.unread}.items()):
-        sys.stderr.write(f"warning: {name} is shown without its parts: {why}\n")
+        unread.setdefault(why, []).append(name)
+    for why, names in unread.items():
+        them = "is shown without its" if len(names) == 1 else "are shown without their"
+        sys.stderr.write(f"warning: {list_first(names)} {them} parts: {why}\n")
 
 
 def late_option(options: Iterable[CmdOption], words: Sequence[str]) -> int | None:
@@ -134,7 +140,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             with printing():
                 code = int(super().execute(params, args) or 0)
             if self.session.arguments is None:
-                tell_unread(self.session.folders.values())
+                tell_unread(_named(self.session.folders, args))
             return code
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))
@@ -161,6 +167,13 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             return f"{word} is a task of Lairmake's own repository only"
         tasks = [task.name for task in getattr(self, "task_list", ()) if ":" not in task.name]
         return nearest_task(word, layers_at(Path.cwd()), [*tasks, *self.session.commands])
+
+
+def _named(folders: Mapping[str, LayerFolder], words: Iterable[str]) -> list[LayerFolder]:
+    """Return the folders that words name, by patterns or tasks; all if none does."""
+    names = [word.partition(":")[0] for word in words]
+    found = [f for name, f in folders.items() if any(fnmatch.fnmatchcase(name, n) for n in names)]
+    return found or list(folders.values())
 
 
 class List(Inert, cmd_list.List):  # type: ignore[misc]
