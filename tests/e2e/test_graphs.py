@@ -5,7 +5,7 @@ import json
 import numpy as np
 from onnx import TensorProto
 
-from tests.e2e.conftest import DODO
+from tests.e2e.conftest import DODO, ROOT, printed
 from tests.e2e.test_tiles import SEEN
 from tests.network.onnx.graphs import make_model
 
@@ -58,6 +58,10 @@ def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
     assert shown.err.splitlines()[-1] == (
         "warning: net is shown without its parts: a build finds out which these are"
     )
+    unknown = space.run("show", "net/conv1")
+    assert (unknown.code, unknown.err.splitlines()[-1]) == (
+        3, "hint: the parts of net are not known: a build finds out which these are"
+    )
     ran = space.build()
     assert {"net:extract", "net:split", "net:supply", "net:confirm"} < set(ran)
     assert {"net/conv1:simulate", "net/gemm1:simulate"} < set(ran)
@@ -83,3 +87,35 @@ def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
     assert {"net:extract", "net/conv1:simulate", "net:confirm"} <= ran
     assert not any(task.endswith((":split", ":render")) for task in ran)
     assert results(space)["check"]["y"]["right"]
+
+
+def test_a_part_of_a_graph_becomes_a_folder_of_a_user_which_takes_its_place(space):
+    """Its layer.yaml is shown, and copied; it takes the same cycles alone, and in the network."""
+    space.write("dodo.py", DODO)
+    write(space, model(0), "machine: wse2.yaml\n" + NETWORK)
+    profile = (ROOT / "stages/machine/profiles/wse2.yaml").read_text()
+    space.write("projects/net/wse2.yaml", profile)
+    before = space.run("new", "net/own", "--like", "net/conv1")
+    assert before.err.splitlines() == [
+        "error: there is no layer net/conv1",
+        "hint: the parts of net are not known: a build finds out which these are",
+    ]
+    space.build()
+    cycles = results(space)["parts"]["conv1"]["cycles"]
+    shown = printed(space.run("show", "net/conv1", "layer.yaml"))
+    assert shown.startswith("supply: ") and "\nmachine: ../../../wse2.yaml\n" in shown
+    assert "\nx_0 := " in printed(space.run("show", "net/gemm1", "crossed.isl"))
+    assert printed(space.run("new", "net/own", "--like", "net/conv1")) == (
+        "projects/net/own/\n  dodo.py\n  layer.yaml\n  own.lair\nbuild it: doit net/own\n"
+    )
+    assert "machine: ../wse2.yaml\n" in space.read("projects/net/own/layer.yaml")
+    space.build("net/own")
+    alone = json.loads(space.read("projects/net/own/build/results.json"))
+    assert alone["cycles"] == cycles
+    space.write("projects/net/network.yaml", "machine: wse2.yaml\n" + NETWORK.replace(
+        "conv1: {placement", "conv1: own\n  # conv1: {placement"
+    ))
+    assert "net:confirm" in space.build("net")
+    found = results(space)
+    assert found["parts"]["conv1"]["cycles"] == cycles
+    assert found["check"]["y"]["right"]

@@ -27,6 +27,8 @@ def _nearest(word: str, known: Iterable[str]) -> str | None:
 
 def nearest_task(word: str, folders: Sequence[LayerFolder], others: Iterable[str]) -> str:
     """Return the hint of the layer, stage, or other word that is nearest; empty for none."""
+    if unread := hint_of_unread(word, folders):
+        return unread
     having = [folder.name for folder in folders if word in every_stage(folder)]
     if having:
         return f"{word} is a stage: say {having[0]}:{word}" + ", for example" * (len(having) > 1)
@@ -38,3 +40,11 @@ def nearest_task(word: str, folders: Sequence[LayerFolder], others: Iterable[str
         within = stage if stage in stages else _nearest(stage, stages)
         near = f"{near}:{within}" if within else None
     return f"did you mean {near}?" if near and near != word else ""
+
+
+def hint_of_unread(word: str, folders: Iterable[LayerFolder]) -> str:
+    """Return why it is not known which parts a folder has, for a word that is to be one of them."""
+    for folder in folders:
+        if folder.unread and word.startswith(f"{folder.name}/"):
+            return f"the parts of {folder.name} are not known: {folder.unread}"
+    return ""

@@ -7,13 +7,15 @@ from graphlib import TopologicalSorter
 
 from stages.make.core.declare import declaration
 from stages.make.core.writers import before
+from stages.make.store.believed import matches
 from stages.make.store.folders import LayerFolder, every_stage, folders_of, names_meant
 
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:
     """Return the stage that is called `word`, or writes the file that is; None for neither."""
     for stage in every_stage(folder):
-        if word == stage or word in declaration(stage).writes:
+        writes = declaration(stage).writes
+        if word == stage or word in writes or any(matches(word, name) for name in writes):
             return stage
     return None
 

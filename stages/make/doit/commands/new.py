@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.core.layers import find_layers, find_workspace, lone_folder, open_folder
-from stages.make.core.nearest import did_you_mean
+from stages.make.core.nearest import did_you_mean, hint_of_unread
 from stages.make.core.outlook import is_up_to_date
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, few, print_json
 from stages.make.doit.commands.inert import option
@@ -25,8 +25,10 @@ from stages.make.store.folders import (
     NOT_LAYERS,
     OF_DOIT,
     PROGRAM,
+    LayerFolder,
     file_of,
     files_in,
+    folders_of,
     mark_of,
     shown_path,
     user_folder,
@@ -54,7 +56,8 @@ class New(LayerCommand):
     doc_description = (
         "NAME is made below projects/ in the top folder of a workspace, and where you stand "
         "elsewhere. It gets the files of another layer, by default of fc: edit NAME/NAME.lair and "
-        "NAME/layer.yaml. LAYER may be a kernel or a program too, as heat: edit NAME/NAME.py."
+        "NAME/layer.yaml. LAYER may be a kernel or a program too, as heat: edit NAME/NAME.py; or a "
+        "graph, or a part of one that was built, as lenet/conv2: where it lies is written out."
     )
     cmd_options = (LIKE, INPUTS, JSON)
     needs_dodo = False
@@ -66,7 +69,9 @@ class New(LayerCommand):
         folder = place_of(words[0])
         self._check(folder)
         model = self._model(options["like"])
-        copy_layer(model, folder, options["inputs"])
+        copy_layer(model.path, folder, options["inputs"])
+        if model.asked_in is not None:
+            lead_to_machine(model.path, folder)
         take_over(model, folder)
         self._report(folder, options["json"])
         return 0
@@ -84,20 +89,30 @@ class New(LayerCommand):
         if above:
             raise UserError(f"{shown_path(folder)} would lie in the layer {above[0].name}")
 
-    def _model(self, like: str) -> Path:
-        """Return the folder of the layer to copy: one by its path, of the workspace, or shipped."""
-        workspace = find_workspace(place_of("any"))
+    def _model(self, like: str) -> LayerFolder:
+        """Return the layer to copy: one by its path, of the workspace, or shipped."""
+        workspace, path = find_workspace(place_of("any")), user_folder() / like
         found = find_layers(workspace) if workspace else []
-        named = [layer.path for layer in found if layer.name == like]
-        for path in (user_folder() / like, *named, SHIPPED / like):
-            if mark_of(files_in(path)) not in (None, NETWORK):
-                return path
-            if mark_of(files_in(path)) == NETWORK:
+        every = [each for folder in found for each in folders_of(folder)]
+        named = [each for each in every if like == each.name or path.resolve() == each.path]
+        for folder in (*named, open_folder(path), open_folder(SHIPPED / like)):
+            mark = mark_of(files_in(folder.path))
+            if mark == NETWORK:
                 hint = f"copy one of its layers: `--like {like}/NAME`"
                 raise UserError(f"{like} is a network", hint=hint)
-        known = sorted({*shipped_layers(), *(layer.name for layer in found)})
-        hint = did_you_mean(like, known) or f"there are {few(known)}"
-        raise UserError(f"there is no layer {like}", hint=hint)
+            if mark is not None:
+                return folder
+        raise self._refuse_model(like, named, every)
+
+    def _refuse_model(
+        self, like: str, named: Sequence[LayerFolder], every: Sequence[LayerFolder]
+    ) -> UserError:
+        """Return the error where there is nothing to copy: `named` is not written yet."""
+        if named:
+            return UserError(f"{like} is not built", hint=f"{self.session.program} {like}")
+        known = sorted({*shipped_layers(), *(f.name for f in every if not f.is_slot)})
+        near = hint_of_unread(like, every) or did_you_mean(like, known)
+        return UserError(f"there is no layer {like}", hint=near or f"there are {few(known)}")
 
     def _report(self, folder: Path, as_json: bool) -> None:
         layer = lone_folder(folder)
@@ -160,12 +175,25 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def take_over(model: Path, folder: Path) -> None:
+def lead_to_machine(model: Path, folder: Path) -> None:
+    """Let the path of a profile in a layer.yaml that a stage wrote start from a new layer."""
+    file = folder / LAYER
+    lines = [_moved(line, model, folder) for line in file.read_text(encoding="utf-8").split("\n")]
+    file.write_text("\n".join(lines), encoding="utf-8")
+
+
+def _moved(line: str, model: Path, folder: Path) -> str:
+    key, colon, path = line.partition(": ")
+    if key.strip() not in ("machine", "profile") or not path.startswith("../"):
+        return line
+    return key + colon + os.path.relpath(model / path, folder)
+
+
+def take_over(layer: LayerFolder, folder: Path) -> None:
     """Write out in a new layer.yaml what a search chose for the layer that it is a copy of.
 
     Where that is not known, or is none of the text, a search of its own finds it.
     """
-    layer = open_folder(model)
     chosen, file = file_of(layer, CHOSEN), folder / LAYER
     with contextlib.suppress(UserError, UserErrors, OSError):
         if layer.is_searched and chosen.is_file() and is_up_to_date("settle", layer):

@@ -10,7 +10,7 @@ from stages.diagnose import UserError
 from stages.make.core.nearest import did_you_mean, nearest_task
 from stages.make.core.pipeline import files_written, stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
+from stages.make.store.folders import LayerFolder, every_stage, file_of, parts_of, shown_path
 from stages.report.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
 from stages.report.shown import (
     Shown,
@@ -41,7 +41,7 @@ class Show(LayerCommand):
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print the stages, or what one of them wrote."""
-        folder, rest = self.select_one(words)
+        folder, rest = self._writer(*self.select_one(words))
         found = self._found(folder, rest)
         if options["json"]:
             print_json([data_of_stage(folder, stage, files) for stage, files in found.items()])
@@ -52,6 +52,23 @@ class Show(LayerCommand):
         else:
             print(overview(folder))
         return 0
+
+    def _writer(
+        self, folder: LayerFolder, words: list[str]
+    ) -> tuple[LayerFolder, list[str]]:
+        """Return the folder whose stage writes what is asked for, and what the file is to that.
+
+        What a whole writes for a part, its layer.yaml or crossed.isl, is shown as of the part, too.
+        """
+        if not words or stage_named(folder, words[0]):
+            return folder, words
+        meant = {folder.path / words[0], file_of(folder, words[0])}
+        for whole in (each for each in self.layers() if folder in parts_of(each)):
+            for stage in whole.stages:
+                names = [n for n in files_written(whole, stage) if file_of(whole, n) in meant]
+                if names:
+                    return whole, [names[0], *words[1:]]
+        return folder, words
 
     def _found(self, folder: LayerFolder, words: list[str]) -> dict[str, list[Shown]]:
         """Return the stages that are asked for, and of each the files with what is asked for."""
