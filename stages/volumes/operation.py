@@ -92,10 +92,15 @@ class Program:
     types: Mapping[str, str]
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
+    _writers: dict[str, Operation] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        pairs = {name: each for each in reversed(self.operations) for name in each.volumes}
+        object.__setattr__(self, "_writers", pairs)
 
     def writer(self, volume: str) -> Operation:
         """Return the operation that defines a volume."""
-        return next(each for each in self.operations if volume in each.volumes)
+        return self._writers[volume]
 
 
 def write_program(program: Program) -> str:

@@ -10,7 +10,7 @@ which no two windows share an element.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -40,60 +40,76 @@ class Group:
         return self.operations[-1].name
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Uses:
+    """Who uses what: `readers` has the operations that read each volume, by their names.
+
+    `outputs` are the volumes that the network gives, `weights` those that are known.
+    """
+
+    readers: Mapping[str, Sequence[str]]
+    outputs: Set[str]
+    weights: Set[str]
+
+
 def group(program: Program, weights: Collection[str]) -> list[Group]:
     """Return the parts of a program, each after those whose results it needs.
 
     Its operations are those that outputs need, through plain copies (`resolve`). `weights` are the
     inputs that are known.
     """
+    uses = _find_uses(program, weights)
     found: list[list[list[Operation]]] = []
-    for node in _nodes(program):
-        home = next((each for each in found if _stays(node, each, program, weights)), None)
-        if home is None:
+    homes: dict[str, int] = {}
+    for node in _nodes(program, uses):
+        given = (each for each in node[0].operands if each in homes)
+        before = next((each for each in given if _stays(node, found[homes[each]], uses)), None)
+        if before is None:
+            homes[node[-1].name] = len(found)
             found.append([node])
         else:
-            home.append(node)
+            homes[node[-1].name] = homes.pop(before)
+            found[homes[node[-1].name]].append(node)
     return list(_named(found, weights))
 
 
-def _nodes(program: Program) -> Iterator[list[Operation]]:
+def _find_uses(program: Program, weights: Collection[str]) -> _Uses:
+    readers: dict[str, list[str]] = {}
+    for each in program.operations:
+        for name in each.operands:
+            readers.setdefault(name, []).append(each.name)
+    return _Uses(readers=readers, outputs={*program.outputs}, weights={*weights})
+
+
+def _nodes(program: Program, uses: _Uses) -> Iterator[list[Operation]]:
     """Yield the computations of each node; one by one where they have several results together."""
-    computed = [each for each in program.operations if each.kind == "compute"]
     by_line: dict[int, list[Operation]] = {}
-    for each in computed:
-        by_line.setdefault(each.line, []).append(each)
+    for each in program.operations:
+        if each.kind == "compute":
+            by_line.setdefault(each.line, []).append(each)
     for node in by_line.values():
         own = {each.name for each in node}
-        outside = [each for each in program.operations if each.name not in own]
-        read = {*program.outputs, *(name for each in outside for name in each.operands)}
-        if own & read == {node[-1].name}:
+        used = [n for n in own if n in uses.outputs or not own.issuperset(uses.readers.get(n, ()))]
+        if used == [node[-1].name]:
             yield node
         else:
             yield from ([each] for each in node)
 
 
-def _stays(
-    node: Sequence[Operation], home: Sequence[Sequence[Operation]], program: Program,
-    weights: Collection[str],
-) -> bool:
+def _stays(node: Sequence[Operation], home: Sequence[Sequence[Operation]], uses: _Uses) -> bool:
     """Return whether a node runs where a part does that it follows."""
     result = home[-1][-1].name
-    if len(node) > 1 or result in program.outputs:
+    if len(node) > 1 or result in uses.outputs:
         return False
-    chain = all(
-        _follows(operation, before.name, program, weights)
-        for before, operation in pairwise(home[0])
-    )
-    return chain and _follows(node[0], result, program, weights)
+    chain = all(_follows(after, before.name, uses) for before, after in pairwise(home[0]))
+    return chain and _follows(node[0], result, uses)
 
 
-def _follows(
-    operation: Operation, result: str, program: Program, weights: Collection[str]
-) -> bool:
+def _follows(operation: Operation, result: str, uses: _Uses) -> bool:
     """Return whether an operation alone uses a result, and no element of another PE."""
-    readers = [each.name for each in program.operations if result in each.operands]
-    others = set(operation.operands) - {result} - set(weights)
-    return readers == [operation.name] and not others and _is_local(operation, result)
+    alone = list(uses.readers[result]) == [operation.name]
+    others = set(operation.operands) - {result} - uses.weights
+    return alone and not others and _is_local(operation, result)
 
 
 def _is_local(operation: Operation, operand: str) -> bool:
