@@ -14,6 +14,7 @@ import numpy as np
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import Expr
 from stages.machine.types import find_integers, is_integer
+from stages.poly.arrays import evaluate_set
 from stages.poly.bind import PARAM
 from stages.poly.dependence import depends_on
 from stages.poly.extents import find_shape
@@ -91,8 +92,19 @@ def _reduced(
             for label, by in operation.reads.items()
         }
         worth = np.broadcast_to(_worth(expression, read, whole), tuple(map(len, block)))
+        if operation.loops.n_basic_set() != 1 or not operation.loops.is_box():
+            start = neutral(result.operator, wide)
+            worth = np.where(_inside(operation.loops, grid, sizes), worth, start)
         _put(result, array, worth, inner, grid, sizes)
     return array.astype(type_)
+
+
+def _inside(loops: isl.Set, grid: Sequence[Array], sizes: Values) -> Array:
+    """Return which instances of a block there are, of a reduction under conditions."""
+    names = [f"at{k}" for k in range(len(grid))]
+    own = loops.get_tuple_name() or ""
+    instance = isl.MultiId(f"[{', '.join(names)}] -> {{ {own}[{', '.join(names)}] }}")
+    return evaluate_set(loops.bind(instance), {**sizes, **dict(zip(names, grid, strict=True))})
 
 
 def _worth(expression: Expr, read: Mapping[str, Array], whole: str) -> Array:

@@ -36,6 +36,15 @@ class Seen:
         """Whether a query may see no key at all."""
         return bool(self.truths or self.added) or self.before is not None
 
+    def where(self, key: str) -> str:
+        """Return when query d2 sees a key as far as places say it, `key` its iterator."""
+        bounds = []
+        if self.after is not None:
+            bounds.append(f"{key} <= d2 + {self.first + self.after}")
+        if self.before is not None:
+            bounds.append(f"{key} >= d2 + {self.first - self.before}")
+        return " and ".join(bounds) or "true"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attended:
@@ -75,55 +84,63 @@ def repeat_heads(draft: Draft, wish: str, x: str, heads: int) -> str:
 
 def attend(
     draft: Draft, wish: str, query: str, key: str, value: str, *, scale: float, cap: float,
-    seen: Seen,
+    seen: Seen, is_masked: bool = True,
 ) -> Attended:
     """Add the sums of values, by the softmax of `scale` times query times key.
 
     All are [sample, head, place, k], with as many heads. A `cap` bounds the products. A query that
-    sees no key gets zeros.
+    sees no key gets zeros. Unless it `is_masked`, what lies beyond the places that a query sees is
+    not computed: then of what is made on the way only `result` is of use.
     """
-    products = multiply(draft, f"{wish}_products", query, key, turned=(False, True))
+    near = ["true", "true"] if is_masked else [seen.where("d3"), seen.where("d4")]
+    products = multiply(
+        draft, f"{wish}_products", query, key, turned=(False, True), where=near[0]
+    )
     scaled = apply(draft, f"{wish}_scaled", "{0} * {1}", [products, scale])
     capped = scaled
     if cap:
         capped = apply(draft, f"{wish}_capped", "{1} * tanh({0} / {1})", [scaled, cap])
     masked = _masked(draft, wish, capped, seen)
-    shares = _shares(draft, wish, masked, seen.may_be_none)
-    result = multiply(draft, wish, shares, value)
+    if is_masked:
+        masked = _beyond(draft, wish, masked, seen)
+    shares = _shares(draft, wish, masked, seen.may_be_none, near[0])
+    result = multiply(draft, wish, shares, value, where=near[1])
     return Attended(result=result, scaled=scaled, capped=capped, masked=masked, shares=shares)
 
 
 def _masked(draft: Draft, wish: str, x: str, seen: Seen) -> str:
-    """Return x, with -inf where a query does not see a key."""
-    nothing = draft.number(float("-inf"))
+    """Return x with the masks that are volumes, -inf where one says that nothing is seen."""
     for mask in seen.added:
         x = apply(draft, f"{wish}_masked", "{0} + {1}", [x, mask])
     for mask in seen.truths:
         text = "select({0}, {1}, {2})"
-        x = apply(draft, f"{wish}_masked", text, [mask, x, nothing])
-    bounds = []
-    if seen.after is not None:
-        bounds.append(f"d3 <= d2 + {seen.first + seen.after}")
-    if seen.before is not None:
-        bounds.append(f"d3 >= d2 + {seen.first - seen.before}")
-    if not bounds:
+        x = apply(draft, f"{wish}_masked", text, [mask, x, draft.number(float("-inf"))])
+    return x
+
+
+def _beyond(draft: Draft, wish: str, x: str, seen: Seen) -> str:
+    """Return x, with -inf beyond the places that a query sees."""
+    inside, shape = seen.where("d3"), draft.shapes[x]
+    if inside == "true":
         return x
-    inside, shape = " and ".join(bounds), draft.shapes[x]
     return draft.copy(f"{wish}_seen", shape, [
         Piece(volume=x, at=iterators(shape), where=inside),
-        Piece(volume=nothing, at=[], where=f"not ({inside})"),
+        Piece(volume=draft.number(float("-inf")), at=[], where=f"not ({inside})"),
     ])
 
 
-def _shares(draft: Draft, wish: str, x: str, may_be_none: bool) -> str:
-    """Return the softmax of x along its last dimension; 0 where all of that is -inf."""
+def _shares(draft: Draft, wish: str, x: str, may_be_none: bool, where: str) -> str:
+    """Return the softmax of x along its last dimension, of what is there `where` d2 sees d3.
+
+    0 where all of that is -inf.
+    """
     axes = [len(draft.shapes[x]) - 1]
-    largest = reduce(draft, f"{wish}_max", x, axes, "max=")
+    largest = reduce(draft, f"{wish}_max", x, axes, "max=", where=where)
     low = float(np.finfo(draft.type).min)
     power_of = "exp({0} - max({1}, {2}))" if may_be_none else "exp({0} - {1})"
     share_of = "{0} / max({1}, {2})" if may_be_none else "{0} / {1}"
     power = apply(draft, f"{wish}_exp", power_of, [x, largest, low])
-    total = reduce(draft, f"{wish}_sum", power, axes, "+=")
+    total = reduce(draft, f"{wish}_sum", power, axes, "+=", where=where)
     return apply(draft, f"{wish}_shares", share_of, [power, total, WITHIN_ONE])
 
 

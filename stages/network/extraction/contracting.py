@@ -7,12 +7,14 @@ from stages.network.extraction.pointwise import broadcast_shape
 
 
 def multiply(
-    draft: Draft, wish: str, a: str, b: str, *, turned: tuple[bool, bool] = (False, False)
+    draft: Draft, wish: str, a: str, b: str, *, turned: tuple[bool, bool] = (False, False),
+    where: str = "true",
 ) -> str:
     """Add `a @ b` as NumPy has it; `turned` says which is transposed before. Return its name.
 
     A vector is a row on the left, and a column on the right. Dimensions before the last two are
-    broadcast.
+    broadcast. Of the products only those count for which `where` holds, of the iterators of the
+    result and the one of the sum behind them.
     """
     of_a, of_b = draft.shapes[a], draft.shapes[b]
     row, column = len(of_a) > 1, len(of_b) > 1
@@ -31,7 +33,7 @@ def multiply(
     ])
     return draft.compute(
         wish, shape, reads, " * ".join(reads), loops=(*shape, inner),
-        writes=[f"d{n}" for n in range(len(shape))], operator="+=",
+        writes=[f"d{n}" for n in range(len(shape))], operator="+=", where=where,
     )
 
 

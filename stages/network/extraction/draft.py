@@ -123,11 +123,13 @@ class Draft:
     def compute(
         self, wish: str, shape: Shape, reads: Mapping[str, Read], value: str, *,
         loops: Shape | None = None, writes: Indices | None = None, operator: str = "=",
+        where: str = "true",
     ) -> str:
         """Add a volume that is computed: `volume[writes] operator value`. Return its name.
 
         `value` is an expression of LAIR of the labels of `reads`. Loops are those of the result,
-        and each instance writes the element of its own, if nothing else is said.
+        and each instance writes the element of its own, if nothing else is said. Of a reduction
+        only instances count for which `where` holds.
         """
         name = self.name(wish)
         loops = shape if loops is None else loops
@@ -135,7 +137,7 @@ class Draft:
         element = write_element(name, iterators(shape) if writes is None else writes)
         return self._add(name, shape, {
             "kind": "compute",
-            "loops": f"{{ {instance} : {write_box(loops)} }}",
+            "loops": f"{{ {instance} : {write_box(loops)} and ({where}) }}",
             "reads": {
                 label: f"{{ {instance} -> {write_element(read.volume, read.at)} }}"
                 for label, read in reads.items()

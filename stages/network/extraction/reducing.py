@@ -13,11 +13,12 @@ from stages.network.extraction.pointwise import Operand, apply, of_channels, wri
 
 def reduce(
     draft: Draft, wish: str, x: str, axes: Sequence[int], operator: str, value: str = "{0}",
-    keep: bool = True,
+    keep: bool = True, where: str = "true",
 ) -> str:
     """Add what `operator` reduces `value` to, of the elements of x along `axes`.
 
-    With `keep` these remain, of size 1. Return its name.
+    With `keep` these remain, of size 1. Only elements count for which `where` holds, of iterators
+    for the other dimensions and `axes` behind them. Return its name.
     """
     sizes = draft.shapes[x]
     kept = [k for k in range(len(sizes)) if k not in axes]
@@ -30,7 +31,7 @@ def reduce(
     writes = ["0" if k in axes else place[k] for k in range(len(sizes)) if keep or k not in axes]
     return draft.compute(
         wish, shape, reads, value.format(x), loops=tuple(sizes[k] for k in order),
-        writes=writes, operator=operator,
+        writes=writes, operator=operator, where=where,
     )
 
 

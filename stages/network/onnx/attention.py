@@ -43,6 +43,7 @@ def attention(node: Node) -> None:
         draft, f"{wish}_heads" if is_flat else wish, query, key, value,
         scale=node.attribute("scale") or 1 / math.sqrt(size), cap=node.attribute("softcap", 0.0),
         seen=_seen(node, before, draft.shapes[query][2], draft.shapes[key][2]),
+        is_masked=3 in node.places,
     )
     given[0] = attending.join_heads(draft, wish, found.result) if is_flat else found.result
     modes = (found.scaled, found.capped, found.masked, found.shares)
