@@ -16,15 +16,15 @@ def carry(tensor: Tensor, otherwise: float, given: Sequence[tuple[isl.Map, Array
     """Return an input, in its type, made of outputs by { output[e] -> input[e'] }.
 
     Outputs with an axis more have one value for each invocation, the same number of them: so has
-    the input then. What nothing gives is `otherwise`.
+    the input then, and others are the same in each. What nothing gives is `otherwise`.
     """
-    moves, arrays = zip(*given, strict=True)
-    several = arrays[0].ndim > moves[0].dim(IN)
-    counts = arrays[0].shape[:1] if several else ()
-    made = np.full((*counts, *tensor.shape), otherwise, tensor.type)
-    for each, array in zip(moves, arrays, strict=True):
+    counts = {a.shape[:1] for each, a in given if a.ndim > each.dim(IN)} or {()}
+    (count,) = counts
+    made = np.full((*count, *tensor.shape), otherwise, tensor.type)
+    for each, array in given:
         back = each.reverse()
-        move(_at_each(back) if several else back, made, array, {})
+        values = np.broadcast_to(array, (*count, *array.shape[array.ndim - each.dim(IN):]))
+        move(_at_each(back) if count else back, made, values, {})
     return made
 
 

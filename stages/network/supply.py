@@ -4,11 +4,11 @@ Paper    V Sec. 4.1.1
 Reads    parts.yaml, operations.yaml, volumes.isl, names.yaml, network.yaml, inputs/*,
          build/weights/*.npy
 Writes   build/parts/*/part.lair, build/parts/*/layer.yaml, build/parts/*/inputs/*.npy,
-         */crossed.isl
+         build/parts/*/given/*.npy, */crossed.isl
 Assumes  parts come after those whose results they take (split).
 Ensures  parts differ in their inputs only where they compute alike. What is made of results of
-         parts alone is no file here: maps say which elements it takes. What is put together of
-         these and of inputs of the network has the values of NumPy.
+         parts is no file here: maps say which elements it takes, and of what else that is given,
+         as inputs of the network and weights.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ import numpy as np
 from stages.diagnose import UserErrors
 from stages.kernel.parts.evaluation import evaluate
 from stages.mapping.graph_yaml import Graph, load_graph
-from stages.network.parts.described import RESULT, find_chained
+from stages.network.parts.described import (
+    RESULT,
+    find_chained,
+    is_result,
+    list_given,
+)
 from stages.network.parts.fed import make_inputs, take
 from stages.network.parts.part_layers import write_part_layer
 from stages.poly.text import write_objects
@@ -46,10 +51,12 @@ WRITES = (
     "build/parts/*/part.lair",
     "build/parts/*/layer.yaml",
     "build/parts/*/inputs/*.npy",
+    "build/parts/*/given/*.npy",
     "*/crossed.isl",
 )
 MOVED = """Which elements of what other parts give an input is made of.
-input_n: { result[element] -> input[element] } for the n-th part that parts.yaml names."""
+input_n: { result[element] -> input[element] } for the n-th part that parts.yaml names, and behind
+these for volumes that are given."""
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
@@ -73,17 +80,24 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         for tensor, array in take(described, values).items():
             if tensor not in chained:
                 written[f"{folder}/inputs/{tensor}.npy"] = _npy(array)
+        for file, volume in list_given(described):
+            written[f"{folder}/{file}"] = _npy(values[volume])
         if chained:
             written[f"{name}/crossed.isl"] = write_objects(MOVED, _moves(chained))
     return written
 
 
 def _moves(chained: Mapping[str, Mapping[str, str]]) -> dict[str, isl.Map]:
-    """Return { y[e] -> x[e'] } for each result of a part that a tensor is made of, numbered."""
+    """Return { y[e] -> x[e'] } for each source that a tensor is made of, numbered."""
     return {
-        f"{tensor}_{n}": isl.Map(each).set_tuple_name(isl.dim_type.out, RESULT).reverse()
-        for tensor, sources in chained.items() for n, each in enumerate(sources.values())
+        f"{tensor}_{n}": _called(isl.Map(each), end).reverse()
+        for tensor, sources in chained.items() for n, (end, each) in enumerate(sources.items())
     }
+
+
+def _called(source: isl.Map, end: str) -> isl.Map:
+    """Return { x[e] -> v[e'] } with the name that a part has for its result."""
+    return source.set_tuple_name(isl.dim_type.out, RESULT) if is_result(end) else source
 
 
 def _parts(inputs: Inputs) -> dict[str, typing.Any]:

@@ -79,14 +79,15 @@ def _parts(inputs: FolderInputs) -> Plan:
 def _part(name: str, described: Mapping[str, Any], given: Graph) -> Sequence[Any]:
     """Return what a plan says of a part; for a folder of the user's only inputs are written."""
     from stages.mapping.layer_yaml import read_mapping
-    from stages.network.parts.described import find_chained
+    from stages.network.parts.described import find_chained, is_result, list_given
     from stages.network.parts.part_layers import write_part_layer
 
     moved = {
-        tensor: [end.split(".") for end in sources]
+        tensor: [end.split(".") for end in sources if is_result(end)]
         for tensor, sources in find_chained(described).items()
     }
     values = [f"inputs/{tensor}.npy" for tensor in described["inputs"] if tensor not in moved]
+    values += [file for file, _ in list_given(described)]
     folder = given.folder_of(name)
     if folder is not None:
         return values, {}, False, folder, moved

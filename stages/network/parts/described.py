@@ -68,7 +68,7 @@ def describe(group: Group, around: Around) -> Described:
         "output": group.result,
         "inputs": {names[name]: _slice(slice_) for name, slice_ in found.inputs.items()},
         "arrives": {
-            names[name]: _arrival(names[name], each, found.inputs[name], around)
+            names[name]: _arrival(names[name], each, around)
             for name, each in sources.items() if not _is_weight(each, around)
         },
         "leaves": str(_in_order(_result(group, around))),
@@ -77,11 +77,28 @@ def describe(group: Group, around: Around) -> Described:
 
 
 def find_chained(described: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return what the tensors come from that are made of results of parts alone."""
+    """Return by what maps the tensors come that are made of results of parts, these sources first.
+
+    What else they are made of are volumes: inputs of the network, weights, numbers.
+    """
     return {
-        tensor: each["from"] for tensor, each in described["arrives"].items()
-        if all(end.endswith(f".{RESULT}") for end in each["from"])
+        tensor: dict(sorted(each["from"].items(), key=lambda source: not is_result(source[0])))
+        for tensor, each in described["arrives"].items() if any(map(is_result, each["from"]))
     }
+
+
+def list_given(described: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the files of what such tensors are made of beside results, each with its volume."""
+    return [
+        (f"given/{tensor}_{n}.npy", end)
+        for tensor, sources in find_chained(described).items()
+        for n, end in enumerate(sources) if not is_result(end)
+    ]
+
+
+def is_result(end: str) -> bool:
+    """Return whether a source is the result of a part, `conv1.y`."""
+    return end.endswith(f".{RESULT}")
 
 
 def _sources(name: str, slice_: Slice, around: Around) -> dict[str, isl.Map]:
@@ -110,20 +127,14 @@ def _names(found: Tile, group: Group, weights: Collection[str]) -> dict[str, str
     return names
 
 
-def _arrival(
-    called: str, sources: Mapping[str, isl.Map], slice_: Slice, around: Around
-) -> Described:
+def _arrival(called: str, sources: Mapping[str, isl.Map], around: Around) -> Described:
     """Return how a tensor comes: in which order, from where, and what does not come.
 
-    Raises NoPartError for what has several values that do not come, or holds weights.
+    Of what is known, numbers that are equal do not come; all else does.
     """
     numbers = find_constants(around.program)
-    known = sorted({numbers[name] for name in sources if name in numbers})
-    moving = {name: each for name, each in sources.items() if name not in numbers}
-    inside = [name for name in moving if name in around.weights]
-    if inside or len(known) > 1:
-        what = f"the weight {inside[0]}" if inside else " and ".join(map(str, known))
-        raise NoPartError(f"{slice_.volume} is put together of what is computed, and {what}")
+    known = sorted({numbers[name] for name in sources if name in numbers})[:1]
+    moving = {name: each for name, each in sources.items() if numbers.get(name) not in known}
     maps = {name: each.set_tuple_name(IN, called) for name, each in moving.items()}
     found: Described = {
         "order": str(_order(list(maps.values()))),

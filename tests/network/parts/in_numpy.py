@@ -13,6 +13,7 @@ from stages.lair.specialise import specialise
 from stages.make.store.folders import file_of
 from stages.mapping.layer_yaml import read_mapping
 from stages.network.carrying import carry
+from stages.network.parts.described import find_chained, is_result
 from stages.network.parts.fed import pass_on
 from stages.poly.text import read_objects
 from stages.reference.evaluate import evaluate_all
@@ -59,16 +60,21 @@ def received(folder, part, layer, mapping, results):
     """Return what a part takes of those before it."""
     path, found = file_of(folder, f"{part}/crossed.isl"), {}
     moves = read_objects(path.read_text()) if path.is_file() else {}
-    sources = parts_of(folder)[part]["arrives"]
-    for tensor in (each for each in layer.inputs if f"{each.name}_0" in moves):
-        named = enumerate(sources[tensor.name]["from"])
+    chained = find_chained(parts_of(folder)[part])
+    for tensor in (each for each in layer.inputs if each.name in chained):
         given = [
-            (isl.Map.from_union_map(moves[f"{tensor.name}_{n}"]), results[end.partition(".")[0]])
-            for n, end in named
+            (isl.Map.from_union_map(moves[f"{tensor.name}_{n}"]), results[end.partition(".")[0]]
+             if is_result(end) else beside(folder, part, f"{tensor.name}_{n}"))
+            for n, end in enumerate(chained[tensor.name])
         ]
         otherwise = mapping.tensors[tensor.name].otherwise or 0.0
         found[tensor.name] = carry(tensor, otherwise, given)
     return found
+
+
+def beside(folder, part, name):
+    """Return what a part is given beside the results of others."""
+    return np.load(folder.build / "parts" / part / "given" / f"{name}.npy")
 
 
 def results_of(folder):

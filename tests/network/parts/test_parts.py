@@ -76,6 +76,26 @@ MODELS = {
         {**weights(w=(2, 2, 1, 2)), "first": np.array([2]), "last": np.array([3]),
          "axes": np.array([3])}, {"convtranspose1": ["ConvTranspose", "Relu"]},
     ),
+    "a concatenation of what is computed, of an input and of a weight": (
+        """c = MatMul(x, w)
+        p = Pad<mode="constant">(c, a, z)
+        k = Concat<axis=0>(v, p, x)
+        y = MatMul(u, k)""",
+        {"x": (4, 3)},
+        weights(w=(3, 3), v=(1, 3), u=(2, 11)) | {"a": np.array([1, 0, 1, 0]), "z": np.float32(2)},
+        {"matmul1": ["MatMul"], "matmul2": ["MatMul"]},
+    ),
+    "attention to what comes before": (
+        """q, k, v = Split<num_outputs=3>(x)
+        y = Attention<is_causal=1>(q, k, v)""",
+        {"x": (3, 1, 4, 2)}, {}, {"attention1": ["Attention"]},
+    ),
+    "attention with a mask of infinities": (
+        """q, k, v = Split<num_outputs=3>(x)
+        y = Attention(q, k, v, m)""",
+        {"x": (3, 1, 4, 2)}, {"m": np.triu(np.full((4, 4), -np.inf, "f4"), 1)},
+        {"attention1": ["Attention"]},
+    ),
     "attention": (
         """q = MatMul(x, w)
         k = MatMul(x, v)
@@ -118,7 +138,7 @@ def test_parts_compute_what_the_graph_computes(graph, name):
     x = np.random.default_rng(3).normal(size=inputs["x"]).astype("f4")
     (graph.path / "inputs").mkdir()
     np.save(graph.path / "inputs" / "x.npy", x)
-    folder = supplied(graph, make_model(text, inputs, known))
+    folder = supplied(graph, make_model(text, inputs, known, 23))
     found = parts_of(folder)
     sources = {each.name: each.source for each in program_of(folder).operations}
     operators = {
