@@ -12,6 +12,7 @@ from stages.machine.profile import Profile, load_profile
 from stages.mapping.yaml_text import find_top_key
 
 if TYPE_CHECKING:
+    from stages.mapping.graph_yaml import Graph
     from stages.mapping.kernel_yaml import Kernel
     from stages.mapping.layer_yaml import Mapping
     from stages.mapping.program_yaml import Program
@@ -22,7 +23,7 @@ Further = Callable[[str, Span], tuple[Path, str]]
 Raises UserError where there is none."""
 
 
-def read_machine(asking: Mapping | Kernel | Program, further: Further) -> Profile:
+def read_machine(asking: Mapping | Kernel | Program | Graph, further: Further) -> Profile:
     """Return the figures of the machine that a file is `asking` for, of a `further` file if it is
     in one.
 

@@ -23,6 +23,7 @@ import numpy as np
 from stages.diagnose import UserErrors
 from stages.kernel.parts.evaluation import evaluate
 from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.machine import read_machine
 from stages.network.parts.described import (
     RESULT,
     find_chained,
@@ -63,12 +64,13 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the files of every part.
 
     Raises UserErrors for inputs of the network that are none, and for what network.yaml says of
-    parts that there are not.
+    parts that there are not, UserError for a machine that is none.
     """
     given, parts = load_graph(map(inputs.source, inputs.names("network.yaml"))), _parts(inputs)
     errors = list(given.check_parts(list(parts)))
     if errors:
         raise UserErrors(errors)
+    read_machine(given, inputs.further_path)
     values = _values(inputs, given)
     written: dict[str, str | bytes] = {}
     for name, described in parts.items():

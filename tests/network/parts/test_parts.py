@@ -202,6 +202,21 @@ def test_a_part_that_there_is_not_is_named(graph):
     assert str(caught.value).splitlines()[0].endswith("unknown part rel")
 
 
+def test_a_machine_that_there_is_not_is_shown_where_the_user_names_it(graph):
+    """Not in the layer.yaml of a part, which nobody wrote."""
+    content = make_model("y = Relu(x)", {"x": (3,)}, {}).SerializeToString()
+    folder = graph.write(content, "machine: wse9\n").build()
+    run_stage("split", folder)
+    with pytest.raises(UserError) as caught:
+        run_stage("supply", folder)
+    assert str(caught.value).replace(f"{graph.path}/", "") == """\
+network.yaml:1:10: error: unknown profile wse9
+  machine: wse9
+           ^^^^
+hint: profiles: ideal, paper, systolic, wse1, wse2, wse3
+"""
+
+
 def test_a_graph_that_computes_nothing_has_no_parts(graph):
     model = make_model("y = Identity(x)", {"x": (2,)}, {})
     folder = graph.write(model.SerializeToString()).build()
