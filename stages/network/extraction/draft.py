@@ -20,11 +20,23 @@ from stages.poly.pieces import unite_sets
 from stages.volumes.domains import make_domain
 from stages.volumes.operation import Operation, Program, read_program
 
+MOST_ELEMENTS = 2**27
+"""How many elements a volume may have: more fill the memory of who computes it."""
+
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 Indices = Sequence[str]
 """An element: for each dimension an affine expression of the iterators `d0`, `d1`, ..., as isl
 writes it; quotients and remainders by numbers are allowed."""
+
+
+class NoVolumeError(ValueError):
+    """A volume that cannot be: `reason` says why, and `hint` what to do."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +110,11 @@ class Draft:
         return self._add(wish, shape, {"kind": "input"})
 
     def weigh(self, wish: str, values: Array) -> str:
-        """Add a volume of known values, which are kept apart. Return its name."""
+        """Add a volume of known values, which are kept apart. Return its name.
+
+        Raises NoVolumeError for what is no number, or one that the type of the network has not.
+        """
+        _check_values(wish, values, self.type)
         name = self.give(wish, values.shape)
         self.weights[name] = values
         return name
@@ -169,6 +185,9 @@ class Draft:
         return unite_sets(make_domain(n, [str(s) for s in self.shapes[n]], ()) for n in names)
 
     def _add(self, wish: str, shape: Shape, entry: Mapping[str, Any]) -> str:
+        if count(shape) > MOST_ELEMENTS:
+            reason = f"{wish} has {count(shape)} elements, more than {MOST_ELEMENTS}"
+            raise NoVolumeError(reason, "use smaller inputs")
         name = self.name(wish)
         said = {"kind": entry["kind"], "source": self.origin.operator, "line": self.origin.number}
         self._operations[name] = said | dict(entry)
@@ -184,6 +203,19 @@ class Extracted:
     draft: Draft
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
+
+
+def _check_values(name: str, values: Array, type_: str) -> None:
+    """Raise NoVolumeError for values that are no numbers, or are infinite in a type alone."""
+    if not np.issubdtype(values.dtype, np.floating) and values.dtype.name != "bfloat16":
+        return
+    if np.isnan(values).any():
+        raise NoVolumeError(f"{name} holds values that are no numbers (NaN)", "export it anew")
+    finite = values[np.isfinite(values)]
+    most = float(np.abs(finite).max(initial=0))
+    if most > float(np.finfo(type_).max):
+        hint = "let `type` in network.yaml be a larger one, or scale the graph"
+        raise NoVolumeError(f"{name} holds {most:g}, which no {type_} is", hint)
 
 
 def _needed(program: Program) -> list[Operation]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 
 from onnx import ModelProto, NodeProto
 
 from stages.diagnose import UserError, nearest
-from stages.network.extraction.draft import Draft, Extracted, Origin, Place
+from stages.network.extraction.draft import Draft, Extracted, NoVolumeError, Origin, Place
 from stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
 from stages.network.onnx.folding import fold, shape_of
 from stages.network.onnx.model import NOT_INFERRED, list_inputs, read_constants, read_values
@@ -42,7 +43,7 @@ def extract(model: ModelProto, file: str, type_: str) -> Extracted:
             _add(node)
             for name in node.results:
                 graph.correct(name)
-    outputs = {value.name: _result(graph, value.name) for value in model.graph.output}
+    outputs = {value.name: _result(graph, value.name, file) for value in model.graph.output}
     return Extracted(draft=graph.draft, inputs=inputs, outputs=outputs)
 
 
@@ -60,9 +61,20 @@ def _given(graph: Graph, name: str, file: str) -> str:
     assert shape is not None
     if kind.name not in NUMBERS:
         hint = "integers that say where elements are must be constants"
-        raise UserError(f"{file}: input {name} has the type {kind}", hint=hint)
-    graph.volumes[name] = graph.draft.give(name, shape)
+        said = "string" if kind.kind == "O" else kind
+        raise UserError(f"{file}: input {name} has the type {said}", hint=hint)
+    with _named(f"{file}: input {name}"):
+        graph.volumes[name] = graph.draft.give(name, shape)
     return graph.volumes[name]
+
+
+@contextlib.contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Say of which input or output a volume cannot be."""
+    try:
+        yield
+    except NoVolumeError as error:
+        raise UserError(f"{what}: {error.reason}", hint=error.hint) from error
 
 
 def _place(proto: NodeProto, file: str) -> Place:
@@ -119,6 +131,8 @@ def _add(node: Node) -> None:
     """Add the operations of a node. Raises UserError."""
     try:
         OPERATORS[node.operator](node)
+    except NoVolumeError as error:
+        raise node.error(error.reason, error.hint) from error
     except (ValueError, LookupError, ArithmeticError, TypeError) as error:
         said = " ".join(str(error).split())
         hint = "do its operands and attributes fit each other?"
@@ -133,8 +147,9 @@ def _unknown(node: Node) -> UserError:
     return node.error("it is no operator that is known", hint)
 
 
-def _result(graph: Graph, name: str) -> str:
-    """Return the volume of an output; one of known values, too."""
+def _result(graph: Graph, name: str, file: str) -> str:
+    """Return the volume of an output; one of known values, too. Raises UserError."""
     if name not in graph.volumes:
-        graph.volumes[name] = graph.draft.weigh(name, graph.constants[name])
+        with _named(f"{file}: output {name}"):
+            graph.volumes[name] = graph.draft.weigh(name, graph.constants[name])
     return graph.volumes[name]

@@ -9,7 +9,7 @@ from typing import Any
 
 from stages.diagnose import UserError, nearest
 from stages.lair.names import plural
-from stages.network.extraction.draft import Draft, Extracted, Origin, Place
+from stages.network.extraction.draft import Draft, Extracted, NoVolumeError, Origin, Place
 from stages.network.tensorflow import arithmetic, blocks, convolutions, layers, shapes
 from stages.network.tensorflow.folding import FOLDS, INTEGERS, SIZES, fold
 from stages.network.tensorflow.model import (
@@ -139,7 +139,10 @@ def _give(graph: Graph, proto: Any, place: Place, sizes: Mapping[str, int]) -> s
         raise place.error(f"its size {shape} is open", hint)
     if 0 in shape:
         raise place.error("it has no elements")
-    graph.volumes[proto.name] = graph.draft.give(proto.name, shape)
+    try:
+        graph.volumes[proto.name] = graph.draft.give(proto.name, shape)
+    except NoVolumeError as error:
+        raise place.error(error.reason, error.hint) from error
     if name_type(kind) == "DT_BOOL":
         graph.truths.add(graph.volumes[proto.name])
     return graph.volumes[proto.name]
@@ -196,6 +199,8 @@ def _add(node: Node) -> None:
             raise node.error("it depends on an input", "it is known of constants alone")
         _check_type(node)
         OPERATORS[node.operator].add(node)
+    except NoVolumeError as error:
+        raise node.error(error.reason, error.hint) from error
     except (ValueError, LookupError, ArithmeticError, TypeError) as error:
         said = " ".join(str(error).split())
         hint = "do its operands and attributes fit each other?"

@@ -59,11 +59,22 @@ def own_function():
     return model
 
 
-def no_input_of(kind):
+def choice():
+    """A graph that computes one of two, as an input says."""
+    model = make_model("y = Relu(x)", {"x": (2,), "c": ()}, {})
+    model.graph.input[1].type.tensor_type.elem_type = TensorProto.BOOL
+    given = helper.make_tensor_value_info("t", TensorProto.FLOAT, [2])
+    branch = helper.make_graph([helper.make_node("Relu", ["x"], ["t"])], "b", [], [given])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    model.graph.node[0].CopyFrom(node)
+    return model
+
+
+def no_input_of(kind, operator="Abs"):
     model = relu()
     model.graph.input[0].type.tensor_type.elem_type = kind
     model.graph.output[0].type.tensor_type.elem_type = kind
-    model.graph.node[0].op_type = "Abs"
+    model.graph.node[0].op_type = operator
     return model
 
 
@@ -134,6 +145,32 @@ hint: leave them out
 error: g.onnx: node y (Gather): it cannot be read: 150 sequences of indices, more than 64
 hint: do its operands and attributes fit each other?
 """),
+    "weights that are no numbers": (
+        nodes("y = Add(x, w)", {"x": (2, 3)}, {"w": np.float32([1, np.nan, 3])}), """\
+error: g.onnx: node y (Add): w holds values that are no numbers (NaN)
+hint: export it anew
+"""),
+    "an input that nobody could simulate": (nodes("y = Relu(x)", {"x": (1 << 20, 1 << 20)}), """\
+error: g.onnx: input x: x has 1099511627776 elements, more than 134217728
+hint: use smaller inputs
+"""),
+    "a result that nobody could simulate": (
+        nodes("y = Expand(x, s)", {"x": (2,)}, {"s": np.array([1 << 27, 2])}), """\
+error: g.onnx: node y (Expand): y has 268435456 elements, more than 134217728
+hint: use smaller inputs
+"""),
+    "control flow": (choice(), """\
+error: g.onnx: node y (If): it chooses while it runs
+hint: export the model without control flow
+"""),
+    "a shape that depends on values": (nodes("i = NonZero(x)\ny = Cast<to=1>(i)", {"x": (4,)}), """\
+error: g.onnx: node i (NonZero): it is no operator that is known
+hint: docs/graphs.md lists those that are
+"""),
+    "text": (no_input_of(TensorProto.STRING, "Identity"), """\
+error: g.onnx: input x has the type string
+hint: integers that say where elements are must be constants
+"""),
     "what does not fit": (
         make_model("y = MatMul(x, z)", {"x": (2, 3), "z": (4, 5)}, {}), None),
 }
@@ -182,6 +219,14 @@ network.yaml:1:9: error: unknown size bath
   sizes: {bath: 1}
           ^^^^
 hint: did you mean batch?
+"""
+
+
+def test_weights_that_the_type_of_the_network_has_not(graph):
+    model = make_model("y = Add(x, w)", {"x": (2,)}, {"w": np.float32([1, -1e6])})
+    assert graph.write(model.SerializeToString(), "type: float16\n").error() == """\
+error: g.onnx: node y (Add): w holds 1e+06, which no float16 is
+hint: let `type` in network.yaml be a larger one, or scale the graph
 """
 
 

@@ -76,6 +76,10 @@ hint: is it a frozen graph, and whole? .pbtxt is text, .pb is not
 error: g.pb: it is for version 9000 of GraphDef or later
 hint: up to 2474 is known
 """),
+    "weights that are no numbers": (constant("dtype: DT_FLOAT float_val: 1 float_val: nan"), """\
+error: g.pb: node y (Add): w holds values that are no numbers (NaN)
+hint: export it anew
+"""),
     "two of one name": (relu(name="x"), """\
 error: g.pb: nodes 1 and 2 are called 'x'
 hint: is the graph damaged?
