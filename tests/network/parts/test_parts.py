@@ -38,6 +38,10 @@ MODELS = {
         y = Relu(c)""",
         {"x": (1, 2, 5, 5)}, weights(w=(3, 2, 3, 3), b=(3,)), {"conv1": ["Conv", "Relu"]},
     ),
+    "windows that share elements": (
+        "c = Relu(x)\ny = MaxPool<kernel_shape=[3], strides=[2]>(c)", {"x": (1, 1, 7)}, {},
+        {"relu1": ["Relu"], "maxpool1": ["MaxPool"]},
+    ),
     "windows that share elements, padded with -inf": (
         """c = Relu(x)
         y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(c)""",

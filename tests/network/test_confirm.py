@@ -1,0 +1,91 @@
+"""The whole of a graph is right where its outputs are, and each part had what those before gave."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stages.make.core.action import run_stage
+from stages.make.core.layers import open_folder
+from stages.make.store.folders import parts_of
+from tests.network.onnx.graphs import make_model
+from tests.network.parts.in_numpy import results_of
+
+TEXT = "a = Relu(x)\ny = MatMul(a, w)"
+X, W = np.float32([[1, -2, 3], [4, 5, -6]]), np.float32([[1, 2], [3, 4], [5, 6]])
+
+
+@pytest.fixture
+def built(graph):
+    """A graph of two parts, whose results are there, as if they had been simulated."""
+    model = make_model(TEXT, {"x": X.shape}, {"w": W})
+    graph.write(model.SerializeToString())
+    (graph.path / "inputs").mkdir()
+    np.save(graph.path / "inputs" / "x.npy", X)
+    folder = graph.build()
+    run_stage("split", folder)
+    run_stage("supply", folder)
+    results = results_of(folder)
+    for part in parts_of(open_folder(graph.path)):
+        write(part, results[part.path.name])
+    run_stage("receive", part_of(graph, "matmul1"))
+    return graph
+
+
+def write(part, result, is_exact=True, is_right=True):
+    """Write what a simulation of a part would."""
+    (part.build / "outputs").mkdir(parents=True, exist_ok=True)
+    np.save(part.build / "outputs" / "y.npy", result)
+    (part.build / "results.json").write_text(json.dumps({
+        "top": "make_y", "machine": "wse2", "invocations": 1, "cycles": {"simd": 1, "loops": 2},
+        "speedup": 2.0, "memory": {"bytes_per_pe": 1, "of": 2}, "tasks": {},
+        "check": {"y": {"exact": is_exact, "right": is_right, "max_abs_error": 0.0}},
+    }))
+
+
+def part_of(graph, name):
+    (found,) = (each for each in parts_of(open_folder(graph.path)) if each.path.name == name)
+    return found
+
+
+def result_of(graph, name):
+    return np.load(graph.path / "build" / "parts" / name / "build" / "outputs" / "y.npy")
+
+
+def confirmed(graph):
+    """Return whether the whole is right, and what was computed."""
+    run_stage("confirm", open_folder(graph.path))
+    found = json.loads((graph.path / "build" / "results.json").read_text())
+    assert found["against"] == "onnx.reference"
+    assert np.array_equal(np.load(graph.path / "build/outputs/y.npy"), result_of(graph, "matmul1"))
+    return found["check"]["y"]["right"]
+
+
+def test_all_parts_right(built):
+    assert confirmed(built)
+
+
+def test_an_output_that_is_not_what_the_graph_gives(built):
+    """Of integers no bit may be wrong, though each part says that it is right."""
+    write(part_of(built, "matmul1"), np.nextafter(result_of(built, "matmul1"), np.float32(99)))
+    assert not confirmed(built)
+
+
+def test_an_output_of_reals(built):
+    """It is right within rounding, and not beyond."""
+    right = result_of(built, "matmul1")
+    write(part_of(built, "matmul1"), right * np.float32(1.0005), is_exact=False)
+    assert confirmed(built)
+    write(part_of(built, "matmul1"), right * np.float32(1.002), is_exact=False)
+    assert not confirmed(built)
+
+
+def test_a_part_that_was_given_something_else(built):
+    """Its output may be what the graph gives all the same."""
+    write(part_of(built, "relu1"), result_of(built, "relu1") + 1)
+    assert not confirmed(built)
+
+
+def test_a_part_that_is_wrong(built):
+    write(part_of(built, "relu1"), result_of(built, "relu1"), is_right=False)
+    assert not confirmed(built)
