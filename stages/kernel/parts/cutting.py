@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.kernel.parts.boxes import find_reduced
+from stages.poly.dependence import depends_on
 from stages.poly.extents import bounding_box
 from stages.poly.naming import letters
 from stages.volumes.operation import Operation
@@ -104,10 +105,15 @@ def bound_instances(every: isl.Map, wanted: isl.Map, operation: Operation) -> is
 
 
 def bound_sums(operation: Operation) -> isl.Set:
-    """Return the instances between the bounds of those that are summed over."""
+    """Return the instances between the bounds of those that are summed over.
+
+    So are those of iterators that say together which element is written, as 2a + b.
+    """
     assert operation.loops is not None
     every, ends = isl.Set.universe(operation.loops.space), bounding_box(operation.loops)
-    for k in find_reduced(operation.results[0]):
+    result = operation.results[0]
+    together = set[int]().union(*(each for each in depends_on(result.writes) if len(each) > 1))
+    for k in sorted(together.union(find_reduced(result))):
         low, high = ends[k]
         every = every.lower_bound_val(SET, k, isl.Val(low))
         every = every.upper_bound_val(SET, k, isl.Val(high))

@@ -15,7 +15,7 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.kernel.parts.partitioning import find_needed
-from stages.kernel.parts.reached import find_constants, find_ends
+from stages.kernel.parts.reached import affine_pieces, find_constants, find_ends
 from stages.kernel.parts.splitting import split_loops
 from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation, Program
@@ -36,14 +36,31 @@ def resolve(program: Program) -> Program:
 
 def _through(operation: Operation, program: Program, plain: Mapping[str, float]) -> Operation:
     """Return a computation with what it reads through copies that accesses can do."""
-    split = split_loops(operation, lambda read: find_ends(read, program, {}))
+    split = split_loops(operation, lambda read: [_follow(read, program, plain)[-1]])
     assert split.loops is not None
     reads = {}
     for label, read in split.reads.items():
-        ends = list(find_ends(read.intersect_domain(split.loops), program, {}))
-        is_plain = len(ends) == 1 and ends[0].get_tuple_name(OUT) not in plain
-        reads[label] = ends[0] if is_plain and is_affine(ends[0]) else read
+        ends = _follow(read.intersect_domain(split.loops), program, plain)
+        reads[label] = next((end for end in reversed(ends) if is_affine(end)), read)
     return replace(split, reads=reads)
+
+
+def _follow(read: isl.Map, program: Program, plain: Mapping[str, float]) -> list[isl.Map]:
+    """Return a read, and what it is through one copy, two, and so on.
+
+    It ends before a copy of which instances read several pieces, as of a concatenation, and before
+    a number.
+    """
+    found = [read]
+    while (writer := program.writer(found[-1].get_tuple_name(OUT) or "")).kind == "copy":
+        pieces = [
+            through for copy in writer.copies for piece in affine_pieces(copy)
+            if not (through := found[-1].apply_range(piece).coalesce()).is_empty()
+        ]
+        if len(pieces) != 1 or pieces[0].get_tuple_name(OUT) in plain:
+            break
+        found.append(pieces[0])
+    return found
 
 
 def is_affine(read: isl.Map) -> bool:

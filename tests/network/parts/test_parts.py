@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx.reference import ReferenceEvaluator
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import run_stage
@@ -174,6 +175,27 @@ def test_lenet_has_three_parts_and_neither_padding_nor_a_reshape_is_one(graph):
     }}
     assert list(found["matmul1"]["arrives"]["x"]["from"]) == ["conv2.y"]
     assert found["matmul1"]["inputs"]["x"]["size"] == [1, 16, 4, 4]
+
+
+SHARED = """q, k, v = Split<axis=1>(x, sizes)
+y, a, b = Attention<is_causal=1>(q, k, v, , c, c)"""
+
+
+def test_keys_that_several_heads_share_cross_once(graph):
+    """Those of before are put before them, which no access can do; repeating them it can."""
+    known = {"sizes": np.array([4, 2, 2]), **weights(c=(1, 2, 1, 3))}
+    model = make_model(SHARED, {"x": (1, 8, 3, 3)}, known, 23, "y a b")
+    x = np.random.default_rng(3).normal(size=(1, 8, 3, 3)).astype("f4")
+    (graph.path / "inputs").mkdir()
+    np.save(graph.path / "inputs" / "x.npy", x)
+    folder = supplied(graph, model)
+    (part,) = parts_of(folder).values()
+    assert [each["size"] for each in part["inputs"].values()] == [
+        [1, 4, 3, 3], [1, 2, 4, 3], [1, 2, 4, 3],
+    ]
+    wanted = ReferenceEvaluator(model).run(None, {"x": x})
+    got = outputs_of(folder, {"x": x})
+    assert all(is_close(got[n], w, 1e-5, 1e-5) for n, w in zip("yab", wanted, strict=True))
 
 
 ALIKE = "a = Relu(x)\nb = Neg(a)\nc = MatMul(b, w)\nd = Relu(c)\ny = MatMul(d, v)"
