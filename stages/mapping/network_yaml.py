@@ -10,15 +10,16 @@ import graphlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
+from stages.mapping.floorplan_yaml import Fabric, Placed, check_placed, check_places, read_places
 from stages.mapping.isl_text import IslText
 from stages.mapping.layer_yaml import Isl, with_isl
-from stages.mapping.yaml_file import File, Strict, read_file
+from stages.mapping.yaml_file import Strict, read_file
 from stages.mapping.yaml_text import Path, read_document
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
 NAME_THEM = "name the parts: `parts: {first: , last: }`"
 TAKEN = ("build", "cache", "inputs")
 PART = re.compile(r"[A-Za-z]\w*", re.ASCII)
-PLACE = re.compile(r"PE\[ *(-?\d{1,6}) *, *(-?\d{1,6}) *\]", re.ASCII)
 TENSOR = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -53,19 +53,14 @@ _Givens = Annotated[
 ]
 
 
-class NetworkFile(File):
-    """A network.yaml: the folder of every part (none: the one of its name), and what crosses.
-
-    With `run: whole` all parts run on one fabric, too, each where `floorplan` says.
-    """
+class NetworkFile(Fabric):
+    """A network.yaml: the folder of every part (none: the one of its name), and what crosses."""
 
     NAME = "network.yaml"
     MISSING: ClassVar = {"parts": NAME_THEM, "from": "say which tensor: `from: part.tensor`"}
 
     parts: dict[str, str | None]
     tensors: dict[str, _Givens] = {}
-    run: Literal["parts", "whole"] = "parts"
-    floorplan: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,15 +104,6 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """Where a part lies on the fabric of the whole: its PE[0, 0]; `span` says so."""
-
-    x: int
-    y: int
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
     """The parts, each after those it takes tensors from, with the paths of their folders.
 
@@ -141,13 +127,14 @@ def read_network(source: Source) -> Network:
         Crossing(to=_end(to), given=tuple(_given(file, to)), span=file.key_span("tensors", to))
         for to in file.tensors
     )
-    errors = [*_check_parts(file), *_check_ends(file, crossings), *_check_floorplan(file)]
+    errors = [*_check_parts(file), *_check_ends(file, crossings), *check_places(file)]
+    errors += check_placed(file, file.parts)
     if errors:
         raise UserErrors(errors)
     parts = {name: file.parts[name] or name for name in _order(file, crossings)}
     return Network(
         parts=parts, crossings=crossings, spans={n: file.key_span("parts", n) for n in parts},
-        is_whole=file.run == "whole", floorplan={n: _placed(file, n) for n in file.floorplan},
+        is_whole=file.is_whole, floorplan=read_places(file),
     )
 
 
@@ -195,26 +182,6 @@ def _check_ends(file: NetworkFile, crossings: Iterable[Crossing]) -> Iterator[Us
             elif end.part not in file.parts:
                 hint = did_you_mean(end.part, file.parts, "parts")
                 yield UserError(f"unknown part {end.part}", span, hint)
-
-
-def _check_floorplan(file: NetworkFile) -> Iterator[UserError]:
-    """Yield an error for everything in `floorplan` that is no place of a part on one fabric."""
-    if file.floorplan and file.run != "whole":
-        hint = "parts have places on one fabric: add `run: whole`, or leave the floorplan out"
-        yield UserError("there is no fabric of the whole", file.key_span("floorplan"), hint)
-    for name, place in file.floorplan.items():
-        if name not in file.parts:
-            hint = did_you_mean(name, file.parts, "parts")
-            yield UserError(f"unknown part {name}", file.key_span("floorplan", name), hint)
-        if not PLACE.fullmatch(place):
-            hint = "write `PE[0, 0]`, where PE[0, 0] of the part lies"
-            yield UserError(f"{place} is no PE", file.span("floorplan", name), hint)
-
-
-def _placed(file: NetworkFile, name: str) -> Placed:
-    found = PLACE.fullmatch(file.floorplan[name])
-    assert found is not None, "_check_floorplan lets no other text pass"
-    return Placed(x=int(found[1]), y=int(found[2]), span=file.span("floorplan", name))
 
 
 def describe_plan(network: Network) -> dict[str, Any]:
