@@ -11,10 +11,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import PydanticCustomError
 
-from stages.diagnose import Source, UserError, UserErrors
+from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean
+from stages.mapping.floorplan_yaml import Fabric, check_placed, check_places
 from stages.mapping.layer_yaml import Data, Goal, Isl, Machine, Mapping, Running, with_isl
-from stages.mapping.yaml_file import File, read_file
+from stages.mapping.yaml_file import read_file
 from stages.mapping.yaml_text import Document, read_document
 
 NAME = "network.yaml"
@@ -47,7 +48,7 @@ class Part(Running):
         return {"anyOf": [{"type": "string"}, keys]}
 
 
-class Graph(File):
+class Graph(Fabric):
     """A network.yaml beside a graph; a folder without one has what an empty one says.
 
     `graph` is the file: by default the only one. `type` is that of all its values, and `sizes` has
@@ -102,6 +103,10 @@ class Graph(File):
         said = (self._document.value or {}).get("parts", {}).get(part, {})
         return dict(said) if isinstance(said, dict) else {}
 
+    def span_of(self, part: str) -> Span:
+        """Return where something is said of a part, or of the fabric of all."""
+        return self.key_span("parts", part) if part in self.parts else self.key_span("run")
+
     def check_parts(self, names: Sequence[str]) -> Iterator[UserError]:
         """Yield an error for each part of which something is said, and which is not there.
 
@@ -111,6 +116,7 @@ class Graph(File):
             if name not in names:
                 hint = did_you_mean(name, names, "parts")
                 yield UserError(f"unknown part {name}", self.key_span("parts", name), hint)
+        yield from check_placed(self, names)
 
 
 def load_graph(sources: Iterable[Source], graphs: Sequence[str] = ()) -> Graph:
@@ -123,7 +129,11 @@ def load_graph(sources: Iterable[Source], graphs: Sequence[str] = ()) -> Graph:
     errors = [*_check_kind(document, graphs), *_check_keys(document)]
     if errors:
         raise UserErrors(errors)
-    return read_file(Graph, document, with_isl(document.value, (), document, source))
+    graph = read_file(Graph, document, with_isl(document.value, (), document, source))
+    errors = list(check_places(graph))
+    if errors:
+        raise UserErrors(errors)
+    return graph
 
 
 def _check_kind(document: Document, graphs: Sequence[str]) -> Iterator[UserError]:

@@ -3,7 +3,7 @@
 Paper    V Sec. 6
 Reads    *.onnx, *.pb, *.pbtxt, network.yaml, names.yaml, operations.yaml, volumes.isl,
          parts.yaml, inputs/*, outputs/*, build/weights/*.npy, */inputs/*, */build/results.json,
-         */build/outputs/*.npy
+         */build/outputs/*.npy, build/fabric.json
 Writes   build/results.json, build/outputs/*.npy
 Assumes  every part was simulated with what the parts before it gave (supply).
 Ensures  the same inputs give the same bytes. What crosses is compared with what the part before
@@ -50,6 +50,7 @@ READS = (
     "*/inputs/*",
     "*/build/results.json",
     "*/build/outputs/*.npy",
+    "build/fabric.json",
 )
 WRITES = ("build/results.json", "build/outputs/*.npy")
 RELATIVE = {"float32": 1e-3, "float16": 2.0**-6}
@@ -123,6 +124,8 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         **({"note": NOTE} if against == OPERATIONS else {}),
         "check": {k: {**each, "right": each["right"] and crossed} for k, each in checks.items()},
     }
+    if whole.given.is_whole:
+        results["fabric"] = json.loads(inputs.text("build/fabric.json"))
     return {
         "build/results.json": json.dumps(results, indent=2) + "\n",
         **{f"build/outputs/{own}.npy": _npy(value) for own, value in outputs.items()},

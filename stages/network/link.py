@@ -1,8 +1,8 @@
 """Put the parts of a network on one fabric, with bridges between them.
 
 Paper    no paper has it: V Sec. 1 breaks a network up into parts, and each is compiled by itself
-Reads    network.yaml, crossings.yaml, */crossed.isl, */layer.yaml, */chosen.yaml,
-         */build/layout.yaml
+Reads    network.yaml, crossings.yaml, parts.yaml, */crossed.isl, */layer.yaml,
+         */chosen.yaml, */build/layout.yaml
 Writes   layout.yaml, build/bridges/pe_*.c
 Assumes  what crosses agrees on both ends (connect); the programs of a part count PEs from its own.
 Ensures  a part has the PEs, queues, colours and routes that it has alone, elsewhere: its programs
@@ -22,8 +22,9 @@ from stages.fabric.layout_yaml import Layout, read_layout, write_layout
 from stages.jinja import template_in
 from stages.machine.profile import Profile
 from stages.mapping.machine import read_machine
-from stages.mapping.network_yaml import Network, read_network
+from stages.mapping.network_yaml import Network
 from stages.network.agreeing import check_ends
+from stages.network.of_graph import PARTS, read_whole
 from stages.network.whole.joined import link, name_bridge
 from stages.network.whole.joints import list_joints
 from stages.shipped import shipped
@@ -34,6 +35,7 @@ if typing.TYPE_CHECKING:
 DATA = ("../../templates/bridge.c.j2", "../templates/bridge.c.j2")
 READS = (
     "network.yaml",
+    "parts.yaml",
     "crossings.yaml",
     "*/crossed.isl",
     "*/layer.yaml",
@@ -47,7 +49,7 @@ What is of a part is called part.name, and a colour by its number, which is anot
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return layout.yaml and the programs of bridges. Raises UserErrors with what is not built."""
-    network = read_network(inputs.source("network.yaml"))
+    network = _network(inputs)
     profile = _profile(inputs, network)
     layouts = {name: _layout(inputs, name) for name in network.parts}
     moves = dict(_moves(inputs, network))
@@ -62,6 +64,11 @@ def run(inputs: Inputs) -> dict[str, str]:
         for pair in linked.bridges
     }
     return {"layout.yaml": write_layout(linked.layout, TITLE), **programs}
+
+
+def _network(inputs: Inputs) -> Network:
+    parts = inputs.yaml(PARTS) if inputs.names(PARTS) else None
+    return read_whole(inputs.source("network.yaml"), parts)
 
 
 def _moves(inputs: Inputs, network: Network) -> Iterator[tuple[str, isl.Map]]:

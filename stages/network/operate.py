@@ -1,8 +1,9 @@
 """Run all parts of a network on one fabric, sample after sample, and compare with the parts.
 
 Paper    V Sec. 6
-Reads    network.yaml, layout.yaml, build/bridges/pe_*.c, */layer.yaml, */chosen.yaml, */*.lair,
-         */inputs/*, */build/layout.yaml, */build/simd/pe_*.c, */build/outputs/*.npy
+Reads    network.yaml, parts.yaml, layout.yaml, build/bridges/pe_*.c, */layer.yaml,
+         */chosen.yaml, */*.lair, */inputs/*, */build/layout.yaml, */build/simd/pe_*.c,
+         */build/outputs/*.npy
 Writes   build/fabric.json
 Assumes  parts lie where their layouts do (link), and were simulated one by one on the same inputs.
 Ensures  the same inputs give the same bytes; every value was computed by the programs of the parts,
@@ -26,7 +27,8 @@ from stages.fabric.grid import read_grid
 from stages.fabric.layout_texts import check_texts, find_place
 from stages.fabric.layout_yaml import Layout, read_layout
 from stages.mapping.machine import read_machine
-from stages.mapping.network_yaml import Network, read_network
+from stages.mapping.network_yaml import Network
+from stages.network.of_graph import PARTS, read_whole
 from stages.network.whole.programs import Program, write_programs
 from stages.reference.data import input_samples, stack_samples
 from stages.reference.whole import find_largest_error, is_same
@@ -37,6 +39,7 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "network.yaml",
+    "parts.yaml",
     "layout.yaml",
     "build/bridges/pe_*.c",
     "*/layer.yaml",
@@ -55,7 +58,7 @@ HINT = "the programs are at fault, or where they lie: please report it with the 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return build/fabric.json."""
-    network, source = read_network(inputs.source("network.yaml")), inputs.source("layout.yaml")
+    network, source = _network(inputs), inputs.source("layout.yaml")
     layout = read_layout(source)
     check_texts(layout, source)
     found = _simulate(inputs, network, layout, source)
@@ -70,6 +73,11 @@ def run(inputs: Inputs) -> dict[str, str]:
         "check": dict(_checks(inputs, found)),
     }
     return {"build/fabric.json": json.dumps(results, indent=2) + "\n"}
+
+
+def _network(inputs: Inputs) -> Network:
+    parts = inputs.yaml(PARTS) if inputs.names(PARTS) else None
+    return read_whole(inputs.source("network.yaml"), parts)
 
 
 def _simulate(inputs: Inputs, network: Network, layout: Layout, source: Source) -> FabricRun:

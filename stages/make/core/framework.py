@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import UnknownPlanError, kept_plan
 from stages.make.core.written import Plan, is_plan, with_written_parts
-from stages.make.store.folders import GRAPHS, LAYER, NETWORK, LayerFolder, files_in
+from stages.make.store.folders import GRAPHS, LAYER, NETWORK, LayerFolder, files_in, shown_path
+from stages.make.store.given import content_of
 
 if TYPE_CHECKING:
     from stages.make.core.folder_inputs import FolderInputs
@@ -23,10 +24,12 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
     Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
     build, with a traceback of a bug. So is one that was never built, where no stage may run.
     """
-    from stages import GRAPH, GRAPH_PARTS
+    from stages import GRAPH, GRAPH_PARTS, WHOLE
 
     stages = GRAPH + GRAPH_PARTS
     try:
+        if _read_whole(folder):
+            stages = (*stages[:-1], *WHOLE, *stages[-1:])
         plan = read_plan(folder)
     except UnknownPlanError:
         return replace(folder, stages=stages, unread="a build finds out which these are")
@@ -48,6 +51,29 @@ def read_plan(folder: LayerFolder) -> Plan:
         is_long=True,
     )
     return found
+
+
+def _read_whole(folder: LayerFolder) -> bool:
+    """Return whether all parts run on one fabric, too; no stage runs to find that out.
+
+    Raises UserErrors for a network.yaml that is wrong.
+    """
+    from stages import GRAPH_PARTS
+
+    path = folder.path / NETWORK
+    if not path.is_file():
+        return False
+
+    def read() -> bool:
+        from stages.mapping.graph_yaml import load_graph
+
+        return load_graph([source_of(shown_path(path), content_of(path))]).is_whole
+
+    return bool(kept_plan(folder, [NETWORK], GRAPH_PARTS, _is_truth, read, kind="whole"))
+
+
+def _is_truth(data: Any) -> bool:
+    return isinstance(data, bool)
 
 
 def _plan(folder: LayerFolder) -> Plan:

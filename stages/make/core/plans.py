@@ -31,21 +31,23 @@ def let_plan(may_run: bool) -> None:
 def kept_plan(
     folder: LayerFolder, names: Iterable[str], stages: Sequence[str],
     is_plan: Callable[[Any], bool], make: Callable[[], Any], is_long: bool = False,
+    kind: str = KIND,
 ) -> Any:
     """Return what `make` does, unless it is kept for the same code of stages and the same files.
 
     What is kept is believed if it `is_plan`. Raises what `make` does, and UserError for a file of
     these names that cannot be read. Of one that `is_long` in the making, where no stage may run,
-    the last one is returned, or UnknownPlanError raised.
+    the last one is returned, or UnknownPlanError raised. `kind` tells apart what is kept of one
+    folder.
     """
     state, digest = state_of(folder.home / STATE), _digest(folder, names, stages)
-    kept = state.get(KIND, folder.name)
+    kept = state.get(kind, folder.name)
     if isinstance(kept, list) and kept[:1] == [digest] and is_plan(kept[1]):
         return kept[1]
     if is_long and not _MAY_RUN[0]:
         return _last(kept, is_plan)
     plan = make()
-    state.keep(KIND, {folder.name: (digest, plan)})
+    state.keep(kind, {folder.name: (digest, plan)})
     return plan
 
 

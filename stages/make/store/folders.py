@@ -19,6 +19,8 @@ KERNEL = "kernel.yaml"
 PROGRAM = "program.yaml"
 CHOSEN = "chosen.yaml"
 """What a search chose, of a layer whose layer.yaml leaves something open."""
+PARTS, SPLIT = "parts.yaml", "split"
+"""What a graph was split into, and the stage that does so; no other folder has any."""
 MLIR = ".mlir"
 GRAPHS = (".onnx", ".pb", ".pbtxt")
 """How graphs of frameworks end."""
@@ -195,6 +197,8 @@ def names_of(folder: LayerFolder, pattern: str) -> list[str]:
     if parts:
         parts = [(n, part) for n, part in parts if rest != CHOSEN or part.is_searched]
         return sorted(f"{n}/{name}" for n, part in parts for name in names_of(part, rest))
+    if pattern == PARTS and SPLIT not in folder.stages:
+        return []
     names = set(_matches(folder, pattern)) - {OF_DOIT}
     crossing = (c.name for c in folder.crossings if c.file.is_file())
     return sorted({*names, *(n for n in crossing if fnmatch.fnmatchcase(n, pattern))})
