@@ -9,6 +9,10 @@ from stages.report.summary import inputs, list_first
 
 Part = Mapping[str, Any]
 TITLES = ("part", "", "values", "cycles", "with loops", "speed-up", "memory", "vector instructions")
+BRIEF = (*TITLES[:-1], "vectors")
+MOST_TASKS = 3
+"""Up to how many tasks each part may have for lines to say by what each got its instruction."""
+
 MOST_ROWS = 24
 """Up to how many distinct parts there is a line for each."""
 
@@ -21,14 +25,18 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
 
     Per distinct part, or with `everything` per part: how many are like it; right or wrong; cycles
     with vector instructions and with loops only; bytes on the fullest PE; and by what each task got
-    its instruction. Then which are wrong, which take longest, and what all of them give.
+    its instruction. Of parts with many tasks that is only how full that PE is, and how many tasks
+    got one, so that lines fit on a screen, unless `everything` is wanted. Then which are wrong,
+    which take longest, and what all of them give.
     """
     parts, total = results["parts"], results["one_after_another"]
     alike = {part: [part] for part in parts} if everything else _alike(parts)
     shown = alike if everything or len(alike) <= MOST_ROWS else _slowest(parts, alike)
-    rows = [TITLES, *(_row(names, [parts[each] for each in names]) for names in shown.values())]
+    most = max((len(parts[names[0]]["tasks"]) for names in shown.values()), default=0)
+    brief = most > MOST_TASKS and not everything
+    rows = [_row(names, [parts[each] for each in names], brief) for names in shown.values()]
     lines = [_title(name, results, len(_alike(parts)))]
-    lines += [f"  {line}" for line in _aligned(rows)]
+    lines += [f"  {line}" for line in _aligned([BRIEF if brief else TITLES, *rows])]
     if len(shown) < len(alike):
         lines.append(f"  the slowest {len(shown)} of {len(alike)}; the others with -v")
     elif len(alike) > SLOWEST:
@@ -105,9 +113,9 @@ def _cycles_of(parts: Mapping[str, Part], alike: Mapping[str, list[str]]) -> str
     return ", ".join(f"{k} {_range(_each(parts, names, 'simd'))}" for k, names in alike.items())
 
 
-def _row(names: Sequence[str], found: Sequence[Part]) -> Sequence[str]:
+def _row(names: Sequence[str], found: Sequence[Part], brief: bool) -> Sequence[str]:
     """Return the cells of parts that have the same layer: what their inputs change is a range."""
-    memory = found[0]["memory"]
+    ends = _ends_of_brief(found[0]) if brief else _ends(found[0])
     return (
         names[0],
         f"x {len(names)}" if len(names) > 1 else "",
@@ -115,9 +123,22 @@ def _row(names: Sequence[str], found: Sequence[Part]) -> Sequence[str]:
         _range(part["cycles"]["simd"] for part in found),
         _range(part["cycles"]["loops"] for part in found),
         _range(f"{part['speedup']:.2f}" for part in found),
-        f"{memory['bytes_per_pe']} of {memory['of']}",
-        ", ".join(_way(name, task) for name, task in found[0]["tasks"].items()),
+        *ends,
     )
+
+
+def _ends(part: Part) -> tuple[str, str]:
+    """Return the last cells: bytes on the fullest PE, and by what each task got its instruction."""
+    memory, tasks = part["memory"], part["tasks"]
+    ways = ", ".join(_way(name, task) for name, task in tasks.items())
+    return f"{memory['bytes_per_pe']} of {memory['of']}", ways
+
+
+def _ends_of_brief(part: Part) -> tuple[str, str]:
+    """Return how full the fullest PE is, and how many tasks got an instruction."""
+    memory, tasks = part["memory"], part["tasks"]
+    vectors = sum(task["by"] != "loops" for task in tasks.values())
+    return f"{100 * memory['bytes_per_pe'] / memory['of']:.0f} %", f"{vectors} of {len(tasks)}"
 
 
 def _values(found: Sequence[Part]) -> str:

@@ -67,6 +67,17 @@ on_x loops
 """ + TAIL
 
 
+def test_lines_of_parts_with_many_tasks_fit_on_a_screen_unless_everything_is_wanted():
+    tasks = {f"t{k}": {"by": "hull" if k else "loops", "sizes": [8]} for k in range(7)}
+    results = RESULTS | {"parts": {"averagepool1": part("a", exact=False, tasks=tasks)}}
+    lines = table("g", results).splitlines()
+    assert lines[1:3] == [
+        "  part          values                  cycles  with loops  speed-up  memory  vectors",
+        "  averagepool1  right, within rounding  136     235         1.73      7 %     6 of 7",
+    ]
+    assert "t6 hull [8]" in table("g", results, everything=True)
+
+
 def test_all_tiles_may_be_equal():
     text = table("k", kernel({"a": part("a"), "b": part("a")}))
     assert text.splitlines()[0] == "k: 1 of 2 tiles is distinct"
