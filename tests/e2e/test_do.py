@@ -119,11 +119,11 @@ def test_each_step_is_told_on_stderr(clone):
         (["run", "--continue", "lint", "types"], ["dev.lock"]),
         (["lint:dodo.py"], ["dev.lock"]),
         (["bench", "make"], ["dev.lock"]),
-        (["test:long"], ["dev.lock", "s3.lock"]),
+        (["test:long"], ["dev.lock", "s3.lock", "arbiter.lock"]),
     ],
 )
 def test_what_tests_is_installed_where_it_is_asked_for(shared, words, parts):
-    for part in ("dev", "s3"):
+    for part in ("dev", "s3", "arbiter"):
         (shared.root / ".venv/parts" / part).unlink(missing_ok=True)
     assert shared.installs(*words) == parts
     assert shared.installs(*words) == []
@@ -161,6 +161,15 @@ def test_a_venv_that_was_moved_is_made_anew(installed):
     moved = installed.root.with_name("moved")
     installed.root.rename(moved)
     assert Clone(moved).installs("fc") == ["venv", "build.lock", "moved"]
+
+
+@LONG
+def test_what_arbitrates_is_not_for_every_platform(installed):
+    code, out, err = installed.run("test:long", BREAKS="arbiter.lock")
+    assert (code, out) == (0, "lairmake test:long\n")
+    assert err.endswith(
+        "do: installing what else runs graphs in ONNX\ndo: that failed: its tests are skipped\n"
+    )
 
 
 def test_an_install_that_fails_is_tried_again_and_spoils_nothing(installed):
