@@ -55,7 +55,8 @@ class Graph(Fabric):
     those that it leaves open, by their names. No part is larger than `target`, which says so of the
     PEs that it takes, adapters included; of placements the one is taken that `goal` wants. With
     `data` inputs are made as those of a layer are, and weights too where these are integers; else
-    weights are those of the graph. `parts` has what is said of some of them, by their names.
+    weights are those of the graph. `invocations` is how many samples come in a row. `parts` has
+    what is said of some of them, by their names.
     """
 
     NAME = NAME
@@ -67,6 +68,7 @@ class Graph(Fabric):
     target: Isl | None = None
     goal: Goal = "cycles"
     data: Data | None = None
+    invocations: int = Field(default=1, ge=1, le=2**20)
     parts: dict[str, Part] = {}
 
     @property

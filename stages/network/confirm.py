@@ -26,7 +26,7 @@ from stages.diagnose import UserError
 from stages.kernel.parts.evaluation import evaluate, extents
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.network.parts.fed import make_inputs, pass_on, take
-from stages.reference.data import find_origins
+from stages.reference.data import find_origins, stack_samples
 from stages.reference.strided import Array
 from stages.reference.whole import describe_parts, find_largest_error, is_close, is_same
 from stages.volumes.domains import make_domains
@@ -71,8 +71,8 @@ Description = dict[str, typing.Any]
 class _Whole:
     """What is known of a network.
 
-    `names` and `parts` are those of names.yaml and parts.yaml, `made` its inputs, and `found` what
-    each part gave: its build/results.json.
+    `names` and `parts` are those of names.yaml and parts.yaml, `made` its inputs in each
+    invocation, and `found` what each part gave: its build/results.json.
     """
 
     given: Graph
@@ -80,7 +80,7 @@ class _Whole:
     volumes: isl.UnionSet
     names: Description
     parts: Description
-    made: dict[str, Array]
+    made: list[dict[str, Array]]
     found: Description
 
     @property
@@ -110,16 +110,16 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return build/results.json of the network, and its outputs."""
     whole = _read(inputs)
     values, (against, expected) = _values(inputs, whole), _expected(inputs, whole)
-    outputs = {own: values[own] for own in expected}
+    outputs = {own: _stack(values, own) for own in expected}
     files = inputs.names("inputs/*.npy")
     crossings = dict(_crossings(inputs, whole, values))
     crossed = all(each["right"] for each in crossings.values())
-    checks = {own: whole.check(values[own], each) for own, each in expected.items()}
+    checks = {own: whole.check(outputs[own], each) for own, each in expected.items()}
     results = {
         "parts": describe_parts(whole.found, {n: p["lair"] for n, p in whole.parts.items()}),
         "crossings": crossings,
         "one_after_another": {v: _longest(whole, v) for v in ("simd", "loops")},
-        "data": find_origins(whole.given.values, whole.made, files),
+        "data": find_origins(whole.given.values, whole.made[0], files),
         "against": against,
         **({"note": NOTE} if against == OPERATIONS else {}),
         "check": {k: {**each, "right": each["right"] and crossed} for k, each in checks.items()},
@@ -138,7 +138,9 @@ def _read(inputs: Inputs) -> _Whole:
     volumes, parts = inputs.objects("volumes.isl")["volumes"], inputs.yaml("parts.yaml")
     return _Whole(
         given=given, program=program, volumes=volumes, names=names, parts=parts,
-        made=make_inputs(program, volumes, names["weights"], given.values, inputs.arrays()),
+        made=make_inputs(
+            program, volumes, names["weights"], given.values, inputs.arrays(), given.invocations
+        ),
         found={n: json.loads(inputs.part(n).text("build/results.json")) for n in parts},
     )
 
@@ -147,13 +149,24 @@ def _weights(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
     return {n: inputs.array(f"build/weights/{n}.npy") for n in whole.names["weights"]}
 
 
-def _values(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
-    """Return the volumes that parts gave, and what copies make of them."""
-    results = {
+def _values(inputs: Inputs, whole: _Whole) -> list[dict[str, Array]]:
+    """Return, in each invocation, the volumes that parts gave, and what copies make of them."""
+    given = {
         each["output"]: inputs.part(name).array("build/outputs/y.npy")
         for name, each in whole.parts.items()
     }
-    return pass_on(whole.program, whole.volumes, {**whole.made, **_weights(inputs, whole)}, results)
+    several, weights = len(whole.made) > 1, _weights(inputs, whole)
+    return [
+        pass_on(
+            whole.program, whole.volumes, {**made, **weights},
+            {name: array[n] if several else array for name, array in given.items()},
+        )
+        for n, made in enumerate(whole.made)
+    ]
+
+
+def _stack(samples: list[dict[str, Array]], name: str) -> Array:
+    return stack_samples([each[name] for each in samples])
 
 
 def _expected(inputs: Inputs, whole: _Whole) -> tuple[str, dict[str, Array]]:
@@ -164,9 +177,9 @@ def _expected(inputs: Inputs, whole: _Whole) -> tuple[str, dict[str, Array]]:
         return "outputs/", _said(inputs, whole, said)
     if name.endswith(".onnx"):
         return "onnx.reference", _reference(inputs, whole, name)
-    given = {**whole.made, **_weights(inputs, whole)}
-    found = evaluate(whole.program, whole.volumes, given)
-    return OPERATIONS, {own: found[own] for own in _outputs(whole)}
+    weights = _weights(inputs, whole)
+    found = [evaluate(whole.program, whole.volumes, {**made, **weights}) for made in whole.made]
+    return OPERATIONS, {own: _stack(found, own) for own in _outputs(whole)}
 
 
 def _outputs(whole: _Whole) -> list[str]:
@@ -185,10 +198,12 @@ def _said(inputs: Inputs, whole: _Whole, files: list[str]) -> dict[str, Array]:
         if made or whole.given.replaces_weights:
             of = f"inputs/{made[0]}.npy, which is not there" if made else "the graph's own weights"
             raise UserError(f"{inputs.shown(file)} is what follows from {of}", hint=OUTPUTS)
-        found[own] = inputs.array(file).astype(whole.given.type)
-        if found[own].shape != _shape(whole, own):
-            shapes = " and not ".join(map(str, (found[own].shape, _shape(whole, own))))
+        array, shape = inputs.array(file).astype(whole.given.type), _shape(whole, own)
+        several = (len(whole.made), *shape) if len(whole.made) > 1 else shape
+        if array.shape not in (shape, several):
+            shapes = " and not ".join(map(str, (array.shape, several)))
             raise UserError(f"{inputs.shown(file)} has the shape {shapes}", hint=OUTPUTS)
+        found[own] = np.broadcast_to(array, several)
     return found
 
 
@@ -202,10 +217,12 @@ def _reference(inputs: Inputs, whole: _Whole, name: str) -> dict[str, Array]:
     model = load_model(inputs.content(name), file, whole.given.sizes, inputs.beside)
     if whole.given.replaces_weights:
         replace_weights(model, whole.given.values.seed)
-    given = {theirs: whole.made[own] for theirs, own in whole.names["inputs"].items()}
-    found = run_reference(model, given, file)
+    found = [
+        run_reference(model, {t: made[own] for t, own in whole.names["inputs"].items()}, file)
+        for made in whole.made
+    ]
     return {
-        own: found[theirs].reshape(_shape(whole, own))
+        own: stack_samples([each[theirs].reshape(_shape(whole, own)) for each in found])
         for theirs, own in whole.names["outputs"].items()
     }
 
@@ -215,14 +232,14 @@ def _shape(whole: _Whole, volume: str) -> tuple[int, ...]:
 
 
 def _crossings(
-    inputs: Inputs, whole: _Whole, values: dict[str, Array]
+    inputs: Inputs, whole: _Whole, values: list[dict[str, Array]]
 ) -> Iterator[tuple[str, Description]]:
     """Yield what crosses to each part, and whether it is what the part was simulated with."""
     for name, each in whole.parts.items():
-        taken = take(each, values)
+        taken = [take(each, sample) for sample in values]
         for tensor, arrival in each["arrives"].items():
             fed = inputs.part(name).array(f"inputs/{tensor}.npy")
-            check = whole.check(taken[tensor], fed)
+            check = whole.check(_stack(taken, tensor), fed)
             yield f"{name}.{tensor}", {"is": list(arrival["from"]), "by": LANE, **check}
 
 

@@ -33,6 +33,7 @@ from stages.network.parts.described import (
 from stages.network.parts.fed import make_inputs, take
 from stages.network.parts.part_layers import write_part_layer
 from stages.poly.text import write_objects
+from stages.reference.data import stack_samples
 from stages.reference.strided import Array
 from stages.volumes.operation import read_program
 
@@ -71,7 +72,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     if errors:
         raise UserErrors(errors)
     read_machine(given, inputs.further_path)
-    values = _values(inputs, given)
+    samples = _samples(inputs, given)
     written: dict[str, str | bytes] = {}
     for name, described in parts.items():
         folder = f"build/parts/{name}"
@@ -79,11 +80,15 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
             written[f"{folder}/part.lair"] = described["lair"]
             written[f"{folder}/layer.yaml"] = write_part_layer(described, name, given)
         chained = find_chained(described)
-        for tensor, array in take(described, values).items():
+        taken = [take(described, values) for values in samples]
+        for tensor in described["inputs"]:
+            some = taken if tensor in described["arrives"] else taken[:1]
             if tensor not in chained:
+                array = stack_samples([each[tensor] for each in some])
                 written[f"{folder}/inputs/{tensor}.npy"] = _npy(array)
         for file, volume in list_given(described):
-            written[f"{folder}/{file}"] = _npy(values[volume])
+            array = stack_samples([values[volume] for values in samples])
+            written[f"{folder}/{file}"] = _npy(array)
         if chained:
             written[f"{name}/crossed.isl"] = write_objects(MOVED, _moves(chained))
     return written
@@ -107,14 +112,14 @@ def _parts(inputs: Inputs) -> dict[str, typing.Any]:
     return parts
 
 
-def _values(inputs: Inputs, given: Graph) -> dict[str, Array]:
-    """Return the values of all volumes."""
+def _samples(inputs: Inputs, given: Graph) -> list[dict[str, Array]]:
+    """Return the values of all volumes in each invocation."""
     program, volumes = read_program(inputs.yaml("operations.yaml")), inputs.objects("volumes.isl")
-    weights = dict(_weights(inputs))
+    weights, known = dict(_weights(inputs)), volumes["volumes"]
     made = make_inputs(
-        program, volumes["volumes"], weights, given.values, inputs.arrays()
+        program, known, weights, given.values, inputs.arrays(), given.invocations
     )
-    return evaluate(program, volumes["volumes"], {**made, **weights})
+    return [evaluate(program, known, {**each, **weights}) for each in made]
 
 
 def _weights(inputs: Inputs) -> Iterator[tuple[str, Array]]:

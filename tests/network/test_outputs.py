@@ -43,7 +43,7 @@ def whole(**said):
     return _Whole(
         given=Graph(**said), program=program, volumes=draft.volumes([x, y]), parts={},
         names={"inputs": {"image": x}, "outputs": {"Identity": y}, "weights": []},
-        made={"x": Y}, found={},
+        made=[{"x": Y}], found={},
     )
 
 

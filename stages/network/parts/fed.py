@@ -27,11 +27,12 @@ NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 
 def make_inputs(
     program: Program, volumes: isl.UnionSet, weights: Collection[str], data: Data,
-    given: Mapping[str, Array],
-) -> dict[str, Array]:
+    given: Mapping[str, Array], invocations: int = 1,
+) -> list[dict[str, Array]]:
     """Return the inputs of a network, in their types and shapes: given, or made as `data` says.
 
-    Raises UserErrors for a file that is no such input.
+    There is one of each for every invocation; a file without an axis for that has the same each
+    time. Raises UserErrors for a file that is no such input.
     """
     domains = make_domains(volumes)
     tensors = tuple(
@@ -40,9 +41,13 @@ def make_inputs(
         for each in program.operations if each.kind == "input" and each.name not in weights
     )
     layer = Layer(name=program.name, inputs=tensors, outputs=(), statements=())
-    made, _ = generate(layer, data.seed, data.kind, data.density, ())
-    read = {name: values[0] for name, values in read_inputs(dict(given), layer).items()}
-    return {**made[0], **read}
+    names = [tensor.name for tensor in tensors]
+    read = read_inputs(dict(given), layer, invocations, names)
+    made, _ = generate(layer, data.seed, data.kind, data.density, (), invocations, names)
+    return [
+        {**inputs, **{name: values[n % len(values)] for name, values in read.items()}}
+        for n, inputs in enumerate(made)
+    ]
 
 
 def take(described: Mapping[str, Any], values: Mapping[str, Array]) -> dict[str, Array]:

@@ -38,6 +38,8 @@ def write_part_layer(described: Mapping[str, Any], name: str, given: Graph) -> s
         "machine": _machine(given), "target": target, "placement": "search", "goal": given.goal,
         "tensors": tensors,
     }
+    if given.invocations > 1:
+        layer["invocations"] = given.invocations
     return yaml.safe_dump({**layer, **said}, sort_keys=False, width=100)
 
 

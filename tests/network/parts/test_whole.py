@@ -1,4 +1,4 @@
-"""Graphs of which all parts run on one fabric: values of the parts, and what is refused."""
+"""Graphs of which all parts run on one fabric, sample after sample, and what is refused."""
 
 import json
 
@@ -17,6 +17,7 @@ r = Relu(c)
 f = Flatten(r)
 y = Gemm<transB=1>(f, v, b)"""
 NETWORK = """run: whole
+invocations: 3
 data: {kind: integers}
 target: "{ PE[4, 4] }"
 parts:
@@ -71,7 +72,9 @@ def test_what_all_parts_give_on_one_fabric(net):
     assert found["check"] == {"y": {"exact": True, "right": True, "max_abs_error": 0.0}}
     fabric = found["fabric"]
     assert fabric["check"] == {"gemm1.y": {"right": True, "max_abs_error": 0.0}}
-    assert fabric["samples"] == 1 and fabric["first"] < found["one_after_another"]["simd"]
+    assert (fabric["samples"], np.load(file_of(net.folder, "build/outputs/y.npy")).shape) == (
+        3, (3, 1, 3))
+    assert 0 < fabric["interval"] < fabric["first"] < found["one_after_another"]["simd"]
     text = file_of(net.folder, "layout.yaml").read_text(encoding="utf-8")
     assert "bridge_" in text and "gemm1.compute:" in text
 
@@ -100,17 +103,17 @@ def test_values_that_differ_from_those_of_the_parts_are_told(net):
 
 REFUSED = {
     "a part that there is not": (
-        "supply", "floorplan: {conv2: \"PE[0, 0]\"}\n", "7:13", "unknown part conv2",
+        "supply", "floorplan: {conv2: \"PE[0, 0]\"}\n", "8:13", "unknown part conv2",
         "parts: conv1, gemm1"),
     "a place that is no PE": (
-        "supply", "floorplan: {conv1: east}\n", "7:20", "east is no PE",
+        "supply", "floorplan: {conv1: east}\n", "8:20", "east is no PE",
         "write `PE[0, 0]`, where PE[0, 0] of the part lies"),
     "parts on the same PEs": (
-        "link", "floorplan: {conv1: \"PE[0, 0]\", gemm1: \"PE[1, 1]\"}\n", "7:39",
+        "link", "floorplan: {conv1: \"PE[0, 0]\", gemm1: \"PE[1, 1]\"}\n", "8:39",
         "conv1 lies on PE[-1:2, 0:3], and gemm1 on PE[0:3, 1:4]",
         "place one of them elsewhere: `floorplan: {gemm1: \"PE[x, y]\"}`"),
     "lanes that are not in line": (
-        "link", "floorplan: {conv1: \"PE[0, 0]\", gemm1: \"PE[9, 1]\"}\n", "6:3",
+        "link", "floorplan: {conv1: \"PE[0, 0]\", gemm1: \"PE[9, 1]\"}\n", "7:3",
         "gemm1 is not beside conv1, lane beside lane, with room for a bridge between them",
         "what leaves conv1 arrives if it lies there: `floorplan: {gemm1: \"PE[9, 0]\"}`"),
 }
