@@ -117,8 +117,7 @@ def run_fabric(
         scatter_inputs(loaded, layout, values)
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
         try:
-            outcome = _run(
-                opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed)
+            outcome = _run(opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed)
         except FabricStuck as error:
             error.residents = read_residents(loaded, layout, shapes or {})
             raise
@@ -174,28 +173,39 @@ def _run(
         programs=engine.make_pointers([ctypes.addressof(program) for program in loaded.programs]),
         memory=engine.make_pointers([memory.ctypes.data for memory in loaded.memory]),
         memory_stride=stride.ctypes.data,
-        input_depth=loaded.input_depths.ctypes.data,
-        output_depth=loaded.output_depths.ctypes.data,
         origin=loaded.origins.ctypes.data,
         role=loaded.role.ctypes.data,
-        switches=loaded.colours.switches.ctypes.data,
-        routes=loaded.colours.routes.ctypes.data,
-        filter=engine.make_pointers(
-            [None if each is None else each.ctypes.data for each in loaded.colours.filters]
-        ),
-        inlet=loaded.inlets.inlets.ctypes.data,
-        outlet=loaded.outlets.ctypes.data,
-        sent=loaded.inlets.sent.ctypes.data,
-        sent_control=loaded.inlets.control.ctypes.data,
-        received=loaded.received.ctypes.data,
-        received_kind=loaded.received_kind.ctypes.data,
-        completed=loaded.completed.ctypes.data,
-        counter=loaded.counters.ctypes.data,
-        usage=loaded.usage.ctypes.data,
-        probe_of=probes.of.ctypes.data if probes.records.size else None,
-        probe=probes.records.ctypes.data,
     )
+    _set_colours(layout, loaded)
+    _set_streams(layout, loaded, probes)
     return _completed(opened, layout, loaded, tell, tasks)
+
+
+def _set_colours(layout: engine.Layout, loaded: Loaded) -> None:
+    """Tell the engine where routes, filters and the depths of queues are."""
+    colours = loaded.colours
+    layout.input_depth = loaded.input_depths.ctypes.data
+    layout.output_depth = loaded.output_depths.ctypes.data
+    layout.switches = colours.switches.ctypes.data
+    layout.routes = colours.routes.ctypes.data
+    layout.filter = engine.make_pointers(
+        [None if each is None else each.ctypes.data for each in colours.filters]
+    )
+
+
+def _set_streams(layout: engine.Layout, loaded: Loaded, probes: Probes) -> None:
+    """Tell the engine where what enters is, and where it writes what leaves and what it counts."""
+    layout.inlet = loaded.inlets.inlets.ctypes.data
+    layout.outlet = loaded.outlets.ctypes.data
+    layout.sent = loaded.inlets.sent.ctypes.data
+    layout.sent_control = loaded.inlets.control.ctypes.data
+    layout.received = loaded.received.ctypes.data
+    layout.received_kind = loaded.received_kind.ctypes.data
+    layout.completed = loaded.completed.ctypes.data
+    layout.counter = loaded.counters.ctypes.data
+    layout.usage = loaded.usage.ctypes.data
+    layout.probe_of = probes.of.ctypes.data if probes.records.size else None
+    layout.probe = probes.records.ctypes.data
 
 
 def _completed(

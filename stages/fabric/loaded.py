@@ -44,12 +44,8 @@ class Loaded:
 
 
 def load(
-    opened: ctypes.CDLL,
-    layout: Layout,
-    values: Values,
-    invocations: int,
-    shapes: Mapping[str, tuple[int, ...]],
-    symbols: Mapping[str, str],
+    opened: ctypes.CDLL, layout: Layout, values: Values, invocations: int,
+    shapes: Mapping[str, tuple[int, ...]], symbols: Mapping[str, str],
 ) -> Loaded:
     """Return what the engine takes of a layout, and what it sends of the arrays' `values`.
 
