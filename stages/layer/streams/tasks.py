@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from stages.lair.expressions import write_expression
 from stages.lair.layer import Layer, Statement
@@ -12,41 +13,38 @@ AT_RUN_TIME = ("enumerate", "configure")
 """Ways to a vector instruction whose size is found before each call."""
 
 
+class _Said(TypedDict):
+    """What tasks.yaml says of a statement."""
+
+    statement: str
+    iterators: tuple[str, ...]
+    target: str
+    op: str
+    expression: str
+
+
 def make_react(statement: Statement, arrival: str) -> React:
     """Return the task that runs a statement on each element of an arrival."""
-    return React(
-        arrival=arrival,
-        statement=statement.name,
-        iterators=tuple(statement.iterators),
-        target=statement.target.tensor,
-        op=statement.op,
-        expression=write_expression(statement.expr),
-    )
+    return React(arrival=arrival, **_said(statement))
 
 
 def make_operate(statement: Statement, arrival: str, departure: str | None) -> Operate:
     """Return the task that runs a statement on an arrival, and sends what it gives, perhaps."""
-    return Operate(
-        arrival=arrival,
-        statement=statement.name,
-        iterators=tuple(statement.iterators),
-        target=statement.target.tensor,
-        op=statement.op,
-        expression=write_expression(statement.expr),
-        departure=departure,
-    )
+    return Operate(arrival=arrival, departure=departure, **_said(statement))
 
 
 def make_compute(statement: Statement, chunks: Sequence[str], follows: Sequence[str]) -> Compute:
     """Return the task that runs a statement on memory, in steps if it has chunks."""
-    return Compute(
+    return Compute(chunks=tuple(chunks), follows=tuple(follows), **_said(statement))
+
+
+def _said(statement: Statement) -> _Said:
+    return _Said(
         statement=statement.name,
         iterators=tuple(statement.iterators),
         target=statement.target.tensor,
         op=statement.op,
         expression=write_expression(statement.expr),
-        chunks=tuple(chunks),
-        follows=tuple(follows),
     )
 
 

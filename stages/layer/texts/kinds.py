@@ -25,6 +25,43 @@ Result = typing.TypeVar("Result", covariant=True)
 Same = typing.TypeVar("Same")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Assigns:
+    """What is the same of all tasks that compute elements of a tensor.
+
+    A class with several bases has the fields of the last one first: so tasks.yaml has them.
+    """
+
+    __slots__ = ()
+    iterators: Iterators
+    target: Target
+    op: Operator
+    expression: Expression
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Named:
+    """The statement of a task that runs one."""
+
+    __slots__ = ()
+    statement: StatementName
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfStatement(Assigns, _Named):
+    """What is the same of all tasks that run a statement."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfArrival:
+    """What is the same of all tasks that an arrival has."""
+
+    __slots__ = ()
+    arrival: ArrivalName
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initialise:
     """Give all of a local tensor a value."""
@@ -38,86 +75,58 @@ class Initialise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class React:
+class React(OfStatement, OfArrival):
     """Run a statement on a sparse element."""
 
     kind: ClassVar[Literal["react"]] = "react"
-    arrival: ArrivalName
-    statement: StatementName
-    iterators: Iterators
-    target: Target
-    op: Operator
-    expression: Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class Store(OfArrival):
     """Keep a sparse element."""
 
     kind: ClassVar[Literal["store"]] = "store"
-    arrival: ArrivalName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receive:
+class Receive(OfArrival):
     """Take a dense stream."""
 
     kind: ClassVar[Literal["receive"]] = "receive"
-    arrival: ArrivalName
     rest: Annotated[bool, "it takes the last chunk, which is smaller"] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operate:
+class Operate(OfStatement, OfArrival):
     """Run a statement on a dense stream, whose elements one instruction takes as they come."""
 
     kind: ClassVar[Literal["operate"]] = "operate"
-    arrival: ArrivalName
-    statement: StatementName
-    iterators: Iterators
-    target: Target
-    op: Operator
-    expression: Expression
     departure: Annotated[
         str | None, "the departure as which results leave as they are computed, never in memory"
     ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compute:
+class Compute(OfStatement):
     """Run a statement on memory."""
 
     kind: ClassVar[Literal["compute"]] = "compute"
-    statement: StatementName
-    iterators: Iterators
-    target: Target
-    op: Operator
-    expression: Expression
     chunks: Annotated[tuple[str, ...], "the arrivals by whose chunks it runs in steps"] = ()
     follows: Annotated[tuple[str, ...], "the statements after whose steps its own run"] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carry:
+class Carry(Assigns):
     """Make a tensor what it is in the next invocation."""
 
     kind: ClassVar[Literal["carry"]] = "carry"
-    iterators: Iterators
-    target: Target
-    op: Operator
-    expression: Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Halo:
+class Halo(Assigns, OfArrival):
     """Copy what windows still reach of the end of a ring to its front."""
 
     kind: ClassVar[Literal["halo"]] = "halo"
-    arrival: ArrivalName
-    iterators: Iterators
-    target: Target
-    op: Operator
-    expression: Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,27 +154,24 @@ class Pack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relay:
+class Relay(OfArrival):
     """Send on the sparse elements that an adapter hears."""
 
     kind: ClassVar[Literal["relay"]] = "relay"
-    arrival: ArrivalName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hear:
+class Hear(OfArrival):
     """Take a dense stream at an adapter."""
 
     kind: ClassVar[Literal["hear"]] = "hear"
-    arrival: ArrivalName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class Spread(OfArrival):
     """Send it on from there."""
 
     kind: ClassVar[Literal["spread"]] = "spread"
-    arrival: ArrivalName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
