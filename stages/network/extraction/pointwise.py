@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,38 @@ from stages.network.extraction.draft import Draft, Read, Shape, broadcast, label
 
 Operand = str | float | Read
 """A volume, which is broadcast; a number; or an element of a volume for each of the result."""
+
+SHARED: Mapping[str, str] = {
+    "Abs": "abs({0})",
+    "Add": "{0} + {1}",
+    "Ceil": "ceil({0})",
+    "Cos": "cos({0})",
+    "Div": "{0} / {1}",
+    "Erf": "erf({0})",
+    "Exp": "exp({0})",
+    "Floor": "floor({0})",
+    "Log": "log({0})",
+    "Mul": "{0} * {1}",
+    "Neg": "-{0}",
+    "Reciprocal": "1.0 / {0}",
+    "Relu": "relu({0})",
+    "Round": "round({0})",
+    "Sigmoid": "sigmoid({0})",
+    "Sign": "less(0.0, {0}) - less({0}, 0.0)",
+    "Sin": "sin({0})",
+    "Softplus": "max({0}, 0.0) + log(1.0 + exp(-abs({0})))",
+    "Softsign": "{0} / (1.0 + abs({0}))",
+    "Sqrt": "sqrt({0})",
+    "Sub": "{0} - {1}",
+    "Tanh": "tanh({0})",
+}
+"""Operators that ONNX and TensorFlow call the same, and that are the same expression."""
+
+TRUE = "less(0.0, abs({0}))"
+POWERS = {
+    -1.0: "1.0 / {0}", -0.5: "1.0 / sqrt({0})", 0.5: "sqrt({0})", 1.0: "{0}", 2.0: "{0} * {0}",
+    3.0: "{0} * {0} * {0}", 4.0: "{0} * {0} * ({0} * {0})",
+}
 
 
 def apply(draft: Draft, wish: str, template: str, operands: Sequence[Operand]) -> str:

@@ -10,44 +10,29 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from stages.network.extraction.pointwise import Operand, apply, write_number
+from stages.network.extraction.pointwise import (
+    POWERS,
+    SHARED,
+    TRUE,
+    Operand,
+    apply,
+    write_number,
+)
 from stages.network.onnx.node import Node
 
-TRUE = "less(0.0, abs({0}))"
 PLAIN: Mapping[str, str] = {
-    "Abs": "abs({0})",
-    "Add": "{0} + {1}",
+    **SHARED,
     "And": "min({0}, {1})",
-    "Ceil": "ceil({0})",
-    "Cos": "cos({0})",
-    "Div": "{0} / {1}",
     "Equal": "equal({0}, {1})",
-    "Erf": "erf({0})",
-    "Exp": "exp({0})",
-    "Floor": "floor({0})",
     "Greater": "less({1}, {0})",
     "GreaterOrEqual": "less_equal({1}, {0})",
     "HardSwish": "{0} * max(0.0, min(1.0, {0} * 0.16666666666666666 + 0.5))",
     "Less": "less({0}, {1})",
     "LessOrEqual": "less_equal({0}, {1})",
-    "Log": "log({0})",
     "Mish": "{0} * tanh(log(1.0 + exp({0})))",
-    "Mul": "{0} * {1}",
-    "Neg": "-{0}",
     "Not": "1.0 - {0}",
     "Or": "max({0}, {1})",
     "PRelu": "select(less({0}, 0.0), {1} * {0}, {0})",
-    "Reciprocal": "1.0 / {0}",
-    "Relu": "relu({0})",
-    "Round": "round({0})",
-    "Sigmoid": "sigmoid({0})",
-    "Sign": "less(0.0, {0}) - less({0}, 0.0)",
-    "Sin": "sin({0})",
-    "Softplus": "max({0}, 0.0) + log(1.0 + exp(-abs({0})))",
-    "Softsign": "{0} / (1.0 + abs({0}))",
-    "Sqrt": "sqrt({0})",
-    "Sub": "{0} - {1}",
-    "Tanh": "tanh({0})",
     "Where": "select({0}, {1}, {2})",
     "Xor": "abs({0} - {1})",
 }
@@ -81,10 +66,6 @@ SHAPED: Mapping[str, tuple[str, Mapping[str, float]]] = {
 
 SQUARE_ROOT_OF_HALF = 0.7071067811865476
 TANH_OF_GELU = (0.7978845608028654, 0.044715)
-POWERS = {
-    -1.0: "1.0 / {0}", -0.5: "1.0 / sqrt({0})", 0.5: "sqrt({0})", 1.0: "{0}", 2.0: "{0} * {0}",
-    3.0: "{0} * {0} * {0}", 4.0: "{0} * {0} * ({0} * {0})",
-}
 
 
 def plain(node: Node) -> None:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, ValueInfoProto, helper
 
-from stages.diagnose import UserError
-from stages.network.extraction.draft import Array, Draft, Place, Shape
+from stages.network.extraction.draft import Place, Shape
+from stages.network.extraction.operands import Known, Operands
 from stages.network.onnx.folding import infer
 from stages.network.onnx.model import read_shape, read_type
 
 
 @dataclass(slots=True, kw_only=True)
-class Graph:
+class Graph(Known):
     """What is known of a graph so far, by the names of its values.
 
-    `volumes` has the volumes that values are, `constants` the values that are known, `values` what
-    was inferred of types and shapes; if it `is_corrected`, what follows is inferred anew.
+    `values` has what was inferred of types and shapes; if it `is_corrected`, what follows is
+    inferred anew.
     """
 
-    draft: Draft
     opset: int
-    volumes: dict[str, str] = field(default_factory=dict)
-    constants: dict[str, Array] = field(default_factory=dict)
     values: dict[str, ValueInfoProto] = field(default_factory=dict)
     is_corrected: bool = False
 
@@ -64,7 +60,7 @@ class Graph:
         return read_type(self.values[name]) if known is None else known.dtype
 
 
-class Node:
+class Node(Operands):
     """A node, with its operands by number and its attributes by name.
 
     `results` has the names of what it gives, those that nobody asks for left out; `places` which
@@ -72,19 +68,13 @@ class Node:
     """
 
     def __init__(self, proto: NodeProto, graph: Graph, place: Place) -> None:
+        super().__init__(proto.input, graph, place)
         self.operator = proto.op_type
         self.opset = graph.opset
-        self.draft = graph.draft
-        self.place = place
         self.results = [name for name in proto.output if name]
         self.places = [place for place, name in enumerate(proto.output) if name]
-        self._inputs = list(proto.input)
         self._graph = graph
         self._attributes = {a.name: helper.get_attribute_value(a) for a in proto.attribute}
-
-    def error(self, message: str, hint: str | None = None) -> UserError:
-        """Return an error at the node."""
-        return self.place.error(message, hint)
 
     @property
     def wish(self) -> str:
@@ -103,56 +93,6 @@ class Node:
             hint = "sizes must follow from those of inputs and from constants"
             raise self.error(f"the shape of {self.results[k]} is not known", hint)
         return found
-
-    @property
-    def count(self) -> int:
-        """How many operands there are, those left out among them."""
-        return len(self._inputs)
-
-    def has(self, k: int) -> bool:
-        """Return whether there is an operand k."""
-        return k < len(self._inputs) and self._inputs[k] != ""
-
-    def is_known(self, k: int) -> bool:
-        """Return whether the values of an operand are known."""
-        return self._inputs[k] in self._graph.constants
-
-    def known(self, k: int, what: str) -> Array:
-        """Return the values of an operand. Raises UserError where they depend on an input."""
-        found = self._graph.constants.get(self._inputs[k])
-        if found is None:
-            hint = "what shapes and indices are made of must not depend on an input"
-            raise self.error(f"{what}, {self._inputs[k]}, is no constant", hint)
-        return found
-
-    def numbers(self, k: int, what: str) -> list[int]:
-        """Return the values of an operand of integers. Raises UserError."""
-        return [int(each) for each in self.known(k, what).ravel()]
-
-    def operand(self, k: int) -> str | float:
-        """Return an operand: a finite number where it is a known one, else a volume.
-
-        One with more dimensions than all others gives these to the result, and is a volume.
-        """
-        single = self._single(k)
-        others = (j for j in range(self.count) if self.has(j) and self._single(j) is None)
-        rank = max((len(self.shape_of(j)) for j in others), default=0)
-        if single is not None and single.ndim <= rank and np.isfinite(single).all():
-            return float(single.ravel()[0])
-        return self.volume(k)
-
-    def _single(self, k: int) -> Array | None:
-        """Return a known operand of one element; None for others."""
-        known = self._graph.constants.get(self._inputs[k])
-        return known if known is not None and known.size == 1 else None
-
-    def volume(self, k: int) -> str:
-        """Return the volume that an operand is; known values become weights."""
-        name: str = self._inputs[k]
-        if name not in self._graph.volumes:
-            values = self._graph.constants[name]
-            self._graph.volumes[name] = self.draft.weigh(name, values)
-        return self._graph.volumes[name]
 
     def shape_of(self, k: int) -> Shape:
         """Return the shape of an operand."""
@@ -175,13 +115,7 @@ class Node:
 
     def dimension(self, axis: int, rank: int) -> int:
         """Return a dimension, from 0, which may count from the end. Raises UserError."""
-        if not -rank <= axis < max(rank, 1):
-            raise self.error(f"axis {axis} is beyond {rank} dimensions")
-        return axis + rank if axis < 0 else axis
-
-    def dimensions(self, axes: Sequence[int], rank: int) -> list[int]:
-        """Return dimensions, from 0, each once, sorted. Raises UserError."""
-        return sorted({self.dimension(int(axis), rank) for axis in axes})
+        return 0 if rank == axis == 0 else super().dimension(axis, rank)
 
     def give(self, volume: str, k: int = 0) -> None:
         """Say which volume a result is."""

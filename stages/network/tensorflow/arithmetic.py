@@ -10,49 +10,35 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stages.network.extraction.pointwise import apply, of_channels, write_number
+from stages.network.extraction.pointwise import (
+    POWERS,
+    SHARED,
+    TRUE,
+    apply,
+    of_channels,
+    write_number,
+)
 from stages.network.tensorflow.model import read_type
 from stages.network.tensorflow.node import Node, Operator, of
 
 PLAIN: Mapping[str, str] = {
-    "Abs": "abs({0})",
-    "Add": "{0} + {1}",
+    **SHARED,
     "AddV2": "{0} + {1}",
-    "Ceil": "ceil({0})",
     "ClipByValue": "min(max({0}, {1}), {2})",
-    "Cos": "cos({0})",
-    "Div": "{0} / {1}",
     "DivNoNan": "select(equal({1}, 0.0), 0.0, {0} / {1})",
     "Elu": "select(less({0}, 0.0), exp(min({0}, 0.0)) - 1.0, {0})",
-    "Erf": "erf({0})",
-    "Exp": "exp({0})",
-    "Floor": "floor({0})",
     "Inv": "1.0 / {0}",
-    "Log": "log({0})",
     "Maximum": "max({0}, {1})",
     "Minimum": "min({0}, {1})",
-    "Mul": "{0} * {1}",
-    "Neg": "-{0}",
     "RealDiv": "{0} / {1}",
-    "Reciprocal": "1.0 / {0}",
-    "Relu": "relu({0})",
     "Relu6": "min(max({0}, 0.0), 6.0)",
     "Rint": "round({0})",
-    "Round": "round({0})",
     "Rsqrt": "1.0 / sqrt({0})",
     "SelectV2": "select({0}, {1}, {2})",
     "Selu": "1.0507009873554805 * "
     "select(less({0}, 0.0), 1.6732632423543772 * (exp(min({0}, 0.0)) - 1.0), {0})",
-    "Sigmoid": "sigmoid({0})",
-    "Sign": "less(0.0, {0}) - less({0}, 0.0)",
-    "Sin": "sin({0})",
-    "Softplus": "max({0}, 0.0) + log(1.0 + exp(-abs({0})))",
-    "Softsign": "{0} / (1.0 + abs({0}))",
-    "Sqrt": "sqrt({0})",
     "Square": "{0} * {0}",
     "SquaredDifference": "({0} - {1}) * ({0} - {1})",
-    "Sub": "{0} - {1}",
-    "Tanh": "tanh({0})",
 }
 """Operators without attributes; true is 1, and false 0."""
 
@@ -70,12 +56,7 @@ TRUTHS: Mapping[str, str] = {
 """Operators whose results are truths."""
 
 EXPRESSIONS: Mapping[str, str] = {**PLAIN, **TRUTHS}
-TRUE = "less(0.0, abs({0}))"
 LEAKY = "select(less({{0}}, 0.0), {alpha} * {{0}}, {{0}})"
-POWERS = {
-    -1.0: "1.0 / {0}", -0.5: "1.0 / sqrt({0})", 0.5: "sqrt({0})", 1.0: "{0}", 2.0: "{0} * {0}",
-    3.0: "{0} * {0} * {0}", 4.0: "{0} * {0} * ({0} * {0})",
-}
 
 
 def count_operands(template: str) -> int:

@@ -8,8 +8,8 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.network.extraction.draft import Array, Draft, Indices, Piece, Place, Shape
+from stages.network.extraction.draft import Array, Indices, Piece, Place
+from stages.network.extraction.operands import Known, Operands
 
 T = TypeVar("T", str, int, float, bool, list[int])
 KINDS: Mapping[type, tuple[str, str]] = {
@@ -19,76 +19,43 @@ KINDS: Mapping[type, tuple[str, str]] = {
 
 
 @dataclass(slots=True, kw_only=True)
-class Graph:
+class Graph(Known):
     """What is known of a graph so far, by the names of its values: `node`, or `node:1`.
 
-    `volumes` has the volumes that values are, `constants` the values that are known, and `sources`
-    what those are that are the same as another. `truths` has the volumes of 1 and 0.
+    `sources` has what values are that are the same as another, `truths` the volumes of 1 and 0.
     """
 
-    draft: Draft
-    volumes: dict[str, str] = field(default_factory=dict)
-    constants: dict[str, Array] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     truths: set[str] = field(default_factory=set)
 
-    def volume(self, name: str) -> str:
-        """Return the volume that a value is; known values become weights."""
-        if name not in self.volumes:
-            self.volumes[name] = self.draft.weigh(name, self.constants[name])
-        return self.volumes[name]
 
-
-class Node:
+class Node(Operands):
     """A node, with its operands by number and its attributes by name.
 
     `inputs` are the values that it reads, without those that it only waits for.
     """
 
     def __init__(self, proto: Any, inputs: Sequence[str], graph: Graph, place: Place) -> None:
+        super().__init__([graph.sources.get(name, name) for name in inputs], graph, place)
         self.operator: str = proto.op
         self.wish: str = proto.name
-        self.draft = graph.draft
-        self.place = place
-        self._inputs = [graph.sources.get(name, name) for name in inputs]
         self._graph = graph
         self._attributes = proto.attr
-
-    def error(self, message: str, hint: str | None = None) -> UserError:
-        """Return an error at the node."""
-        return self.place.error(message, hint)
 
     def refuse(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise an error at the node."""
         raise self.error(message, hint)
 
-    @property
-    def count(self) -> int:
-        """How many operands there are."""
-        return len(self._inputs)
-
     def name_of(self, k: int) -> str:
         """Return what the graph calls an operand."""
         return self._inputs[k]
-
-    def is_known(self, k: int) -> bool:
-        """Return whether the values of an operand are known."""
-        return self._inputs[k] in self._graph.constants
-
-    def known(self, k: int, what: str) -> Array:
-        """Return the values of an operand. Raises UserError where they depend on an input."""
-        found = self._graph.constants.get(self._inputs[k])
-        if found is None:
-            hint = "what shapes and indices are made of must not depend on an input"
-            raise self.error(f"{what}, {self._inputs[k]}, is no constant", hint)
-        return found
 
     def numbers(self, k: int, what: str) -> list[int]:
         """Return the values of an operand of integers. Raises UserError."""
         found = self.known(k, what)
         if found.dtype.kind not in "iu":
             raise self.error(f"{what}, {self._inputs[k]}, has the type {found.dtype}")
-        return [int(each) for each in found.ravel()]
+        return super().numbers(k, what)
 
     def number(self, k: int, what: str) -> int:
         """Return the value of an operand that is one integer. Raises UserError."""
@@ -96,33 +63,6 @@ class Node:
         if len(found) != 1:
             raise self.error(f"{what}, {self._inputs[k]}, is not one number")
         return found[0]
-
-    def operand(self, k: int) -> str | float:
-        """Return an operand: a finite number where it is a known one, else a volume.
-
-        One with more dimensions than all others gives these to the result, and is a volume.
-        """
-        single = self._single(k)
-        others = [j for j in range(self.count) if self._single(j) is None]
-        rank = max((len(self.shape_of(j)) for j in others), default=0)
-        if single is not None and single.ndim <= rank and np.isfinite(single).all():
-            return float(single.ravel()[0])
-        return self.volume(k)
-
-    def _single(self, k: int) -> Array | None:
-        """Return a known operand of one element; None for others."""
-        known = self._graph.constants.get(self._inputs[k])
-        return known if known is not None and known.size == 1 else None
-
-    def volume(self, k: int) -> str:
-        """Return the volume that an operand is; known values become weights."""
-        return self._graph.volume(self._inputs[k])
-
-    def shape_of(self, k: int) -> Shape:
-        """Return the shape of an operand."""
-        name = self._inputs[k]
-        known = self._graph.constants.get(name)
-        return self.draft.shapes[self._graph.volumes[name]] if known is None else known.shape
 
     def is_truth(self, k: int) -> bool:
         """Return whether an operand is 1 where something is true, and 0 elsewhere."""
@@ -163,16 +103,6 @@ class Node:
         """Raise UserError with a message, unless something holds."""
         if not holds:
             raise self.error(message, "is the graph whole? TensorFlow would not run it")
-
-    def dimension(self, axis: int, rank: int) -> int:
-        """Return a dimension, from 0, which may count from the end. Raises UserError."""
-        if not -rank <= axis < rank:
-            raise self.error(f"axis {axis} is beyond {rank} dimensions")
-        return axis + rank if axis < 0 else axis
-
-    def dimensions(self, axes: Sequence[int], rank: int) -> list[int]:
-        """Return dimensions, from 0, each once, sorted. Raises UserError."""
-        return sorted({self.dimension(axis, rank) for axis in axes})
 
     def result(self, k: int = 0) -> str:
         """Return the name of a result."""

@@ -1,0 +1,108 @@
+"""A node of a framework's graph, as its operator sees it: what ONNX and TensorFlow share of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stages.diagnose import UserError
+from stages.network.extraction.draft import Array, Draft, Place, Shape
+
+
+@dataclass(slots=True, kw_only=True)
+class Known:
+    """What is known of a graph so far, by the names of its values.
+
+    `volumes` has the volumes that values are, `constants` the values that are known.
+    """
+
+    draft: Draft
+    volumes: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, Array] = field(default_factory=dict)
+
+    def volume(self, name: str) -> str:
+        """Return the volume that a value is; known values become weights."""
+        if name not in self.volumes:
+            self.volumes[name] = self.draft.weigh(name, self.constants[name])
+        return self.volumes[name]
+
+
+class Operands:
+    """A node, with its operands by number.
+
+    `inputs` are the names of the values that it reads; one that is left out is empty.
+    """
+
+    def __init__(self, inputs: Sequence[str], known: Known, place: Place) -> None:
+        self.draft = known.draft
+        self.place = place
+        self._inputs = list(inputs)
+        self._known = known
+
+    def error(self, message: str, hint: str | None = None) -> UserError:
+        """Return an error at the node."""
+        return self.place.error(message, hint)
+
+    @property
+    def count(self) -> int:
+        """How many operands there are, those left out among them."""
+        return len(self._inputs)
+
+    def has(self, k: int) -> bool:
+        """Return whether there is an operand k."""
+        return k < len(self._inputs) and self._inputs[k] != ""
+
+    def is_known(self, k: int) -> bool:
+        """Return whether the values of an operand are known."""
+        return self._inputs[k] in self._known.constants
+
+    def known(self, k: int, what: str) -> Array:
+        """Return the values of an operand. Raises UserError where they depend on an input."""
+        found = self._known.constants.get(self._inputs[k])
+        if found is None:
+            hint = "what shapes and indices are made of must not depend on an input"
+            raise self.error(f"{what}, {self._inputs[k]}, is no constant", hint)
+        return found
+
+    def numbers(self, k: int, what: str) -> list[int]:
+        """Return the values of an operand of integers. Raises UserError."""
+        return [int(each) for each in self.known(k, what).ravel()]
+
+    def operand(self, k: int) -> str | float:
+        """Return an operand: a finite number where it is a known one, else a volume.
+
+        One with more dimensions than all others gives these to the result, and is a volume.
+        """
+        single = self._single(k)
+        others = (j for j in range(self.count) if self.has(j) and self._single(j) is None)
+        rank = max((len(self.shape_of(j)) for j in others), default=0)
+        if single is not None and single.ndim <= rank and np.isfinite(single).all():
+            return float(single.ravel()[0])
+        return self.volume(k)
+
+    def _single(self, k: int) -> Array | None:
+        """Return a known operand of one element; None for others."""
+        known = self._known.constants.get(self._inputs[k])
+        return known if known is not None and known.size == 1 else None
+
+    def volume(self, k: int) -> str:
+        """Return the volume that an operand is; known values become weights."""
+        return self._known.volume(self._inputs[k])
+
+    def shape_of(self, k: int) -> Shape:
+        """Return the shape of an operand."""
+        name = self._inputs[k]
+        known = self._known.constants.get(name)
+        return self.draft.shapes[self._known.volumes[name]] if known is None else known.shape
+
+    def dimension(self, axis: int, rank: int) -> int:
+        """Return a dimension, from 0, which may count from the end. Raises UserError."""
+        if not -rank <= axis < rank:
+            raise self.error(f"axis {axis} is beyond {rank} dimensions")
+        return axis + rank if axis < 0 else axis
+
+    def dimensions(self, axes: Sequence[int], rank: int) -> list[int]:
+        """Return dimensions, from 0, each once, sorted. Raises UserError."""
+        return sorted({self.dimension(int(axis), rank) for axis in axes})
