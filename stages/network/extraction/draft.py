@@ -7,7 +7,7 @@ numbers where they are single, else as weights.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,10 @@ MOST_ELEMENTS = 2**27
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
+WIDE = "float32"
+"""The type of sums."""
+SUM = "_sum"
+"""How a sum is called that is rounded before others take it."""
 Indices = Sequence[str]
 """An element: for each dimension an affine expression of the iterators `d0`, `d1`, ..., as isl
 writes it; quotients and remainders by numbers are allowed."""
@@ -81,7 +85,7 @@ class Draft:
     """What is known of a network so far.
 
     `shapes` has the sizes of every volume, `weights` the values of those that the graph gives.
-    All volumes have the one type of the network.
+    Volumes have the one type of the network, but for sums, which are of float32.
     """
 
     def __init__(self, type_: str) -> None:
@@ -92,6 +96,7 @@ class Draft:
         self._operations: dict[str, dict[str, Any]] = {}
         self._numbers: dict[float, str] = {}
         self._taken: set[str] = set()
+        self._wide: set[str] = set()
 
     def name(self, wish: str) -> str:
         """Return a name for isl, LAIR and files that no volume has, as close to a wish as may be.
@@ -134,6 +139,8 @@ class Draft:
             f"{{ {own} -> {write_element(p.volume, p.at)} : {write_box(shape)} and ({p.where}) }}"
             for p in pieces
         ]
+        if any(piece.volume in self._wide for piece in pieces):
+            self._wide.add(name)
         return self._add(name, shape, {"kind": "copy", "copies": maps})
 
     def compute(
@@ -145,12 +152,15 @@ class Draft:
 
         `value` is an expression of LAIR of the labels of `reads`. Loops are those of the result,
         and each instance writes the element of its own, if nothing else is said. Of a reduction
-        only instances count for which `where` holds.
+        only instances count for which `where` holds. Sums are of float32.
         """
-        name = self.name(wish)
+        is_wide = operator == "+=" and self.type != WIDE
+        name = self.name(f"{wish}{SUM}" if is_wide else wish)
         loops = shape if loops is None else loops
         instance = write_element(f"{name}_loops", iterators(loops))
         element = write_element(name, iterators(shape) if writes is None else writes)
+        if is_wide:
+            self._wide.add(name)
         return self._add(name, shape, {
             "kind": "compute",
             "loops": f"{{ {instance} : {write_box(loops)} and ({where}) }}",
@@ -166,16 +176,24 @@ class Draft:
             },
         })
 
+    def rounded(self, volume: str) -> str:
+        """Return a volume in the type of the network: itself, or what its sums are rounded to."""
+        if volume not in self._wide:
+            return volume
+        shape = self.shapes[volume]
+        reads = {volume: Read(volume=volume, at=iterators(shape))}
+        return self.compute(volume.removesuffix(SUM), shape, reads, volume)
+
     def program(self, name: str, outputs: Sequence[str]) -> Program:
         """Return the operations that outputs need, in order."""
         every = read_program({
             "kernel": name, "outputs": list(outputs), "inputs": [],
-            "types": dict.fromkeys(self.shapes, self.type), "operations": self._operations,
+            "types": self._types(self.shapes), "operations": self._operations,
         })
         kept = _needed(every)
         volumes = [each.name for each in kept]
         return Program(
-            name=name, operations=tuple(kept), types={n: self.type for n in volumes},
+            name=name, operations=tuple(kept), types=self._types(volumes),
             outputs=tuple(outputs),
             inputs=tuple(each.name for each in kept if each.kind in ("input", "constant")),
         )
@@ -183,6 +201,9 @@ class Draft:
     def volumes(self, names: Sequence[str]) -> isl.UnionSet:
         """Return the index domains of volumes."""
         return unite_sets(make_domain(n, [str(s) for s in self.shapes[n]], ()) for n in names)
+
+    def _types(self, names: Iterable[str]) -> dict[str, str]:
+        return {name: WIDE if name in self._wide else self.type for name in names}
 
     def _add(self, wish: str, shape: Shape, entry: Mapping[str, Any]) -> str:
         if count(shape) > MOST_ELEMENTS:

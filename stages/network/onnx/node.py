@@ -119,7 +119,7 @@ class Node(Operands):
 
     def give(self, volume: str, k: int = 0) -> None:
         """Say which volume a result is."""
-        self._graph.volumes[self.results[k]] = volume
+        self._graph.volumes[self.results[k]] = self.draft.rounded(volume)
 
     def alias(self, k: int = 0) -> None:
         """Say that the result is what operand k is."""

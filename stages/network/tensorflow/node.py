@@ -110,7 +110,7 @@ class Node(Operands):
 
     def give(self, volume: str, k: int = 0, *, is_truth: bool = False) -> None:
         """Say which volume a result is, and whether that is of 1 and 0."""
-        self._graph.volumes[self.result(k)] = volume
+        self._graph.volumes[self.result(k)] = self.draft.rounded(volume)
         if is_truth:
             self._graph.truths.add(volume)
 

@@ -198,6 +198,31 @@ def test_keys_that_several_heads_share_cross_once(graph):
     assert all(is_close(got[n], w, 1e-5, 1e-5) for n, w in zip("yab", wanted, strict=True))
 
 
+def test_sums_of_a_network_of_float16_are_of_float32(graph):
+    """Those of squares would be infinite else; what crosses is of float16."""
+    model = make_model(
+        "n = RMSNormalization<axis=-1>(x, g)\ny = MatMul(n, w)", {"x": (2, 16)},
+        weights(w=(16, 3)) | {"g": np.ones(16, "f4")}, 23,
+    )
+    x = np.random.default_rng(3).normal(scale=300, size=(2, 16)).astype("f2")
+    (graph.path / "inputs").mkdir()
+    np.save(graph.path / "inputs" / "x.npy", x)
+    folder = supplied(graph, model, "type: float16\n")
+    heads = [
+        line for part in parts_of(folder).values() for line in part["lair"].splitlines()
+        if "->" in line and "float32" in line
+    ]
+    assert heads == [
+        "  float16 x[2][16] -> float32 rmsnormalization_0[2][1]",
+        "  float32 rmsnormalization_0[2][1] -> float16 rmsnormalization_1[2][1]",
+        "  float16 x[2][16], float16 w[16][3] -> float32 matmul_0[2][3]",
+        "  float32 matmul_0[2][3] -> float16 y[2][3]",
+    ]
+    (wanted,) = ReferenceEvaluator(model).run(None, {"x": x.astype("f4")})
+    found = outputs_of(folder, {"x": x})["y"]
+    assert found.dtype == np.float16 and is_close(found, wanted, 2.0**-9, 2.0**-9)
+
+
 ALIKE = "a = Relu(x)\nb = Neg(a)\nc = MatMul(b, w)\nd = Relu(c)\ny = MatMul(d, v)"
 
 
