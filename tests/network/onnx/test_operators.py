@@ -78,7 +78,7 @@ MORE = [
     ("y = Pow(x, n)", {"x": (3, 5)}, {"n": np.float32(3)}),
     ("t = Add(x, n)\ny = ReduceSum<keepdims=0>(t, a)", {"x": (3,)},
      {"n": np.ones((1, 1), "f4"), "a": np.array([0])}),
-    ("y = Mul(x, n)", {"x": (3,)}, {"n": np.array([np.nan], "f4")}),
+    ("y = Mul(x, n)", {"x": (3,)}, {"n": np.array([np.inf], "f4")}),
     ("y = Pow(x, n)", {"x": (3, 5)}, {"n": np.float32(5)}),
     ("t = Cast<to=9>(x)\nn = Not(t)\ny = Where(n, x, z)", {"x": (3, 1), "z": (1, 4)}, {}),
     ("y = Reshape(x, s)", {"x": (4, 6)}, {"s": np.array([3, 8])}),
