@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import compiling, cycles, fabric, making, painting, programs, simulating
+from tests.bench import compiling, cycles, fabric, graphs, making, painting, programs, simulating
 from tests.bench.figures import described, line
 from tests.bench.machine import machine
 
@@ -21,6 +21,7 @@ GROUPS = {
     "fabric": (fabric.busy128, fabric.busy256),
     "programs": (programs.heat, programs.fields, programs.long, programs.interpreter,
                  programs.on_the_fabric),
+    "graphs": (graphs.lenet, graphs.split),
     "painting": (painting.paint,),
     "cycles": (cycles.fc1024, cycles.conv2d),
 }
