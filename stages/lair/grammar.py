@@ -93,7 +93,8 @@ def _unexpected_token(source: Source, error: UnexpectedToken) -> UserError:
     expected = _alternatives(error.accepts or error.expected)
     if token.type == "$END":
         end = len(source.text.rstrip())
-        return UserError(f"found the end of the file, expected {expected}", _at(source, end, end))
+        message = f"found the end of the file, expected {expected}"
+        return UserError(message, _at(source, end, end), _before(source.text))
     span = _at(source, token.start_pos or 0, token.end_pos or 0)
     message = f"found `{token}`, expected {expected}"
     before = source.text[: span.start]
@@ -105,6 +106,8 @@ def _before(before: str) -> str | None:
     """Return what to write instead of what stands before a token that nothing goes on with."""
     if re.search(r"\bfor\s*\Z", before):
         return _LOOPS
+    if re.search(r"\[[^\[\]\n]*//[^\n]*\s*\Z", before):
+        return "`//` begins a comment: indices are sums of iterators times integers"
     if re.search(r"\ball\s*\([^()]*\)\s*in\s*\([^()]*\)\s*\w+\s*\Z", before):
         return "conditions begin with `where`"
     condition = before.rpartition("where")[2] if "where" in before else ""

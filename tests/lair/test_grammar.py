@@ -86,6 +86,18 @@ f.lair:1:59: error: found `;`, which is no part of LAIR
 hint: a statement ends where the next one begins, without a `;`
 """,
     ),
+    "quotient_in_an_index": (
+        """lair f() : int16 x[1] -> int16 y[2] {
+  all (i) in (2) y[i] = x[i // 2]
+}
+""",
+        """\
+f.lair:3:1: error: found `}`, expected `+`, `-` or `]`
+  }
+  ^
+hint: `//` begins a comment: indices are sums of iterators times integers
+""",
+    ),
     "two_indices_in_brackets": (
         "lair f() : int16 x[1][1] -> int16 y[1] { all (i) in (1) y[i] = x[i, 0] }",
         """\
