@@ -206,6 +206,8 @@ class Draft:
         return {name: WIDE if name in self._wide else self.type for name in names}
 
     def _add(self, wish: str, shape: Shape, entry: Mapping[str, Any]) -> str:
+        if min(shape, default=1) < 1:
+            raise NoVolumeError(f"{wish} has no elements", "use larger inputs")
         if count(shape) > MOST_ELEMENTS:
             reason = f"{wish} has {count(shape)} elements, more than {MOST_ELEMENTS}"
             raise NoVolumeError(reason, "use smaller inputs")

@@ -159,6 +159,11 @@ hint: use smaller inputs
 error: g.onnx: node y (Expand): y has 268435456 elements, more than 134217728
 hint: use smaller inputs
 """),
+    "windows that are larger than what they move over": (
+        nodes("y = MaxPool<kernel_shape=[3], strides=[3]>(x)", {"x": (1, 1, 1)}), """\
+error: g.onnx: node y (MaxPool): y has no elements
+hint: use larger inputs
+"""),
     "control flow": (choice(), """\
 error: g.onnx: node y (If): it chooses while it runs
 hint: export the model without control flow
