@@ -16,6 +16,7 @@ WORSE = 1.005
 
 HEADER = """\
 # Of the random layers of a plain run of the tests: what `pytest --keep-quality` kept.
+# examined: how many layers there were, with those that are refused; layers: how many have a ratio.
 # mean: the geometric mean; ninth decile: of ten layers nine have at most this.
 """
 
@@ -48,27 +49,35 @@ def read_kept(path=KEPT):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def keep(qualities, path=KEPT):
-    """Keep the figures of the layers with these qualities."""
+def keep(qualities, examined, path=KEPT):
+    """Keep the figures of the layers with these qualities, of so many as were examined."""
     found = {name: figures(ratios) for name, ratios in by_name(qualities).items()}
-    path.write_text(HEADER + yaml.safe_dump(found, sort_keys=False), encoding="utf-8")
+    text = yaml.safe_dump({"examined": examined, **found}, sort_keys=False)
+    path.write_text(HEADER + text, encoding="utf-8")
 
 
 def compared(name, ratios, kept):
     """Return the line that is printed of the ratios, and whether they fall short of what was kept.
 
-    Other layers than those of the kept figures are not compared.
+    They do so if others of the layers have a ratio than had one: these say nothing of each other.
     """
     now = figures(ratios)
     most = f"at most {now['ninth decile']} for nine of ten"
     line = f"{name}: {now['mean']} in the geometric mean, {most}"
     if now["layers"] != kept["layers"]:
-        return line, False
+        return f"{line} (kept of {kept['layers']} layers, now {now['layers']} have one)", True
     line += f" (kept: {kept['mean']}, {kept['ninth decile']})"
     return line, now["mean"] > WORSE * kept["mean"]
 
 
-def compare(qualities, kept):
-    """Yield for each name the line that is printed, and whether that is worse than it was."""
+def compare(qualities, examined, kept):
+    """Yield for each name the line that is printed, and whether that is worse than it was.
+
+    Of another run than a plain one, which examines other layers, nothing is compared.
+    """
     for name, ratios in by_name(qualities).items():
-        yield compared(name, ratios, kept[name])
+        if examined == kept["examined"]:
+            yield compared(name, ratios, kept[name])
+        else:
+            now = figures(ratios)
+            yield f"{name}: {now['mean']} in the geometric mean of {now['layers']} layers", False

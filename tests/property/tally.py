@@ -59,8 +59,8 @@ class Tally:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
         if self.qualities and self.config.getoption("--keep-quality"):
-            keep(self.qualities.values())
-        worse = [*shortfalls(self.refused, self.right), *worse_than_kept(self.qualities)]
+            keep(self.qualities.values(), self.examined)
+        worse = [*shortfalls(self.refused, self.right), *self._worse_than_kept()]
         for number, text in enumerate(worse):
             report = pytest.TestReport(
                 nodeid=f"{__name__}[{number}]", location=(__name__, None, "random layers"),
@@ -83,15 +83,22 @@ class Tally:
             terminalreporter.line(
                 f"of {len(self.searched)} without placement {len(found)} found one and were right"
             )
-        for line, _ in compare(self.qualities.values(), read_kept()):
+        for line, _ in self._compare():
             terminalreporter.line(line)
 
+    @property
+    def examined(self):
+        """How many layers there were."""
+        return len(self.right) + len(self.refused)
 
-def worse_than_kept(qualities):
-    """Yield a line for each ratio that is worse than it was, of layers always examined."""
-    for line, worse in compare(qualities.values(), read_kept()):
-        if worse:
-            yield f"random layers are worse than they were, {line}: mend it, or `--keep-quality`"
+    def _compare(self):
+        return compare(self.qualities.values(), self.examined, read_kept())
+
+    def _worse_than_kept(self):
+        """Yield a line for each ratio that is worse than it was, of layers always examined."""
+        for line, worse in self._compare():
+            if worse:
+                yield f"random layers are worse than they were, {line}: mend it, or `--keep-quality`"
 
 
 def shortfalls(refused, right):

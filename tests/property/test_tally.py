@@ -66,16 +66,26 @@ def test_refusals_of_one_reason_are_one_line():
     assert list(reasons(refused)) == ["  seed 2, 9: b"]
 
 
-def test_layers_are_compared_with_what_was_kept_of_as_many(tmp_path):
-    keep([{CYCLES: n, BYTES: 1.5} for n in [2.0] * 9 + [8.0]], tmp_path / "quality.yaml")
+def test_layers_are_compared_with_what_was_kept_of_a_run_of_as_many(tmp_path):
+    keep([{CYCLES: n, BYTES: 1.5} for n in [2.0] * 9 + [8.0]], 12, tmp_path / "quality.yaml")
     kept = read_kept(tmp_path / "quality.yaml")
     assert kept == {
+        "examined": 12,
         CYCLES: {"layers": 10, "mean": 2.297, "ninth decile": 2.0},
         BYTES: {"layers": 10, "mean": 1.5, "ninth decile": 1.5},
     }
-    line = f"{CYCLES}: 2.378 in the geometric mean, at most 2.83 for nine of ten"
+    line = f"{CYCLES}: 2.378 in the geometric mean"
     now = [{CYCLES: n} for n in [2.0] * 8 + [2.828, 8.0]]
-    assert list(compare(now, kept)) == [(f"{line} (kept: 2.297, 2.0)", True)]
-    assert not any(worse for _, worse in compare([{CYCLES: 2.0, BYTES: 1.5}] * 10, kept))
-    assert [worse for _, worse in compare([{CYCLES: 2.0, BYTES: 1.6}] * 10, kept)] == [False, True]
-    assert not any(worse for _, worse in compare([{CYCLES: 3.0}] * 11, kept))
+    most = "at most 2.83 for nine of ten"
+    assert list(compare(now, 12, kept)) == [(f"{line}, {most} (kept: 2.297, 2.0)", True)]
+    assert list(compare(now, 13, kept)) == [(f"{line} of 10 layers", False)]
+    assert not any(worse for _, worse in compare([{CYCLES: 2.0, BYTES: 1.5}] * 10, 12, kept))
+    found = compare([{CYCLES: 2.0, BYTES: 1.6}] * 10, 12, kept)
+    assert [worse for _, worse in found] == [False, True]
+
+
+def test_where_other_layers_are_right_than_were_that_is_told(tmp_path):
+    keep([{CYCLES: 2.0}] * 10, 12, tmp_path / "quality.yaml")
+    now = compare([{CYCLES: 2.0}] * 11, 12, read_kept(tmp_path / "quality.yaml"))
+    line = f"{CYCLES}: 2.0 in the geometric mean, at most 2.0 for nine of ten"
+    assert list(now) == [(f"{line} (kept of 10 layers, now 11 have one)", True)]
