@@ -98,7 +98,8 @@ class Tally:
         """Yield a line for each ratio that is worse than it was, of layers always examined."""
         for line, worse in self._compare():
             if worse:
-                yield f"random layers are worse than they were, {line}: mend it, or `--keep-quality`"
+                remedy = "mend it, or `--keep-quality`"
+                yield f"random layers are worse than they were, {line}: {remedy}"
 
 
 def shortfalls(refused, right):
