@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
+import lairmake
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import run_stage
 from tests.network.conftest import Folder
@@ -71,3 +72,14 @@ def test_random_graphs_are_right(tmp_path):
 def test_many_random_graphs_are_right(tmp_path):
     """At most one in fifty is refused, none is wrong."""
     assert len(check_graphs(tmp_path, 200, 2, 10)) <= 4
+
+
+@pytest.mark.long
+def test_random_graphs_are_built_right(tmp_path):
+    """From the graph to programs that ran: every part is placed, and simulated."""
+    for number in range(12):
+        graph = drawn(3, number, 5)
+        write(graph, tmp_path / str(number))
+        (tmp_path / str(number) / "network.yaml").write_text("target: '{ PE[3, 3] }'\n")
+        found = lairmake.build(tmp_path / str(number))
+        assert all(check.right for check in found.checks.values()), graph.lines
