@@ -2,8 +2,8 @@
 
 Paper    V Sec. 6
 Reads    *.onnx, *.pb, *.pbtxt, network.yaml, names.yaml, operations.yaml, volumes.isl,
-         parts.yaml, inputs/*, outputs/*, build/weights/*.npy, */inputs/*, */build/results.json,
-         */build/outputs/*.npy, build/fabric.json
+         parts.yaml, fitted.yaml, inputs/*, outputs/*, build/weights/*.npy, */inputs/*,
+         */build/results.json, */build/outputs/*.npy, build/fabric.json
 Writes   build/results.json, build/outputs/*.npy
 Assumes  every part was simulated with what the parts before it gave (supply).
 Ensures  the same inputs give the same bytes. What crosses is compared with what the part before
@@ -24,8 +24,11 @@ import numpy as np
 
 from stages.diagnose import UserError
 from stages.kernel.parts.evaluation import evaluate, extents
+from stages.lair.names import plural
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.network.parts.fed import make_inputs, pass_on, take
+from stages.network.parts.lanes import count_lanes
+from stages.network.parts.part_layers import find_lanes, read_fitted
 from stages.reference.data import find_origins, stack_samples
 from stages.reference.strided import Array
 from stages.reference.whole import describe_parts, find_largest_error, is_close, is_same
@@ -44,6 +47,7 @@ READS = (
     "operations.yaml",
     "volumes.isl",
     "parts.yaml",
+    "fitted.yaml",
     "inputs/*",
     "outputs/*",
     "build/weights/*.npy",
@@ -63,7 +67,6 @@ GRAPHS = ("*.onnx", "*.pb", "*.pbtxt")
 OPERATIONS = "NumPy, of operations.yaml"
 NOTE = "compared with the operations that were extracted: outputs/ has nothing of TensorFlow"
 OUTPUTS = "outputs/ holds y.npy for every output y, computed elsewhere from inputs/*.npy"
-LANE = "1 port, west to east"
 Description = dict[str, typing.Any]
 
 
@@ -235,12 +238,15 @@ def _crossings(
     inputs: Inputs, whole: _Whole, values: list[dict[str, Array]]
 ) -> Iterator[tuple[str, Description]]:
     """Yield what crosses to each part, and whether it is what the part was simulated with."""
+    fitted = read_fitted(inputs.yaml("fitted.yaml"))
     for name, each in whole.parts.items():
         taken = [take(each, sample) for sample in values]
         for tensor, arrival in each["arrives"].items():
             fed = inputs.part(name).array(f"inputs/{tensor}.npy")
             check = whole.check(_stack(taken, tensor), fed)
-            yield f"{name}.{tensor}", {"is": list(arrival["from"]), "by": LANE, **check}
+            lanes = find_lanes(arrival, fitted)
+            by = f"{plural(count_lanes(lanes) if lanes else 1, 'port')}, west to east"
+            yield f"{name}.{tensor}", {"is": list(arrival["from"]), "by": by, **check}
 
 
 def _longest(whole: _Whole, variant: str) -> int:

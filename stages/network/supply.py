@@ -1,7 +1,7 @@
 """Write every part of a network from a graph as a layer folder: LAIR, layer.yaml, and its inputs.
 
 Paper    V Sec. 4.1.1
-Reads    parts.yaml, operations.yaml, volumes.isl, names.yaml, network.yaml, inputs/*,
+Reads    parts.yaml, fitted.yaml, operations.yaml, volumes.isl, names.yaml, network.yaml, inputs/*,
          build/weights/*.npy
 Writes   build/parts/*/part.lair, build/parts/*/layer.yaml, build/parts/*/inputs/*.npy,
          build/parts/*/given/*.npy, */crossed.isl
@@ -23,7 +23,6 @@ import numpy as np
 from stages.diagnose import UserErrors
 from stages.kernel.parts.evaluation import evaluate
 from stages.mapping.graph_yaml import Graph, load_graph
-from stages.mapping.machine import read_machine
 from stages.network.parts.described import (
     RESULT,
     find_chained,
@@ -31,7 +30,7 @@ from stages.network.parts.described import (
     list_given,
 )
 from stages.network.parts.fed import make_inputs, take
-from stages.network.parts.part_layers import write_part_layer
+from stages.network.parts.part_layers import read_fitted, write_part_layer
 from stages.poly.text import write_objects
 from stages.reference.data import stack_samples
 from stages.reference.strided import Array
@@ -42,6 +41,7 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "parts.yaml",
+    "fitted.yaml",
     "operations.yaml",
     "volumes.isl",
     "names.yaml",
@@ -65,20 +65,20 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the files of every part.
 
     Raises UserErrors for inputs of the network that are none, and for what network.yaml says of
-    parts that there are not, UserError for a machine that is none.
+    parts that there are not.
     """
     given, parts = load_graph(map(inputs.source, inputs.names("network.yaml"))), _parts(inputs)
     errors = list(given.check_parts(list(parts)))
     if errors:
         raise UserErrors(errors)
-    read_machine(given, inputs.further_path)
-    samples = _samples(inputs, given)
+    samples, fitted = _samples(inputs, given), read_fitted(inputs.yaml("fitted.yaml"))
     written: dict[str, str | bytes] = {}
     for name, described in parts.items():
         folder = f"build/parts/{name}"
         if given.folder_of(name) is None:
             written[f"{folder}/part.lair"] = described["lair"]
-            written[f"{folder}/layer.yaml"] = write_part_layer(described, name, given)
+            layer = write_part_layer(described, name, given, fitted)
+            written[f"{folder}/layer.yaml"] = layer
         chained = find_chained(described)
         taken = [take(described, values) for values in samples]
         for tensor in described["inputs"]:

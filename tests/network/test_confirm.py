@@ -9,7 +9,7 @@ from stages.make.core.action import run_stage
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import parts_of
 from tests.network.onnx.graphs import make_model
-from tests.network.parts.in_numpy import results_of
+from tests.network.parts.in_numpy import results_of, supply
 
 TEXT = "a = Relu(x)\ny = MatMul(a, w)"
 X, W = np.float32([[1, -2, 3], [4, 5, -6]]), np.float32([[1, 2], [3, 4], [5, 6]])
@@ -23,8 +23,7 @@ def built(graph):
     (graph.path / "inputs").mkdir()
     np.save(graph.path / "inputs" / "x.npy", X)
     folder = graph.build()
-    run_stage("split", folder)
-    run_stage("supply", folder)
+    supply(folder)
     results = results_of(folder)
     for part in parts_of(open_folder(graph.path)):
         write(part, results[part.path.name])

@@ -1,12 +1,13 @@
 """layer.yaml of a part: where it may lie, and over which lanes its tensors come and go.
 
-Every tensor that crosses does so over one lane, row by row, from the west to the east: so both of
-its ends agree, whatever the placements of the parts.
+What crosses does so from the west to the east, over one lane, row by row, or over those that `fit`
+found: so both of its ends agree, whatever the placements of the parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
@@ -15,6 +16,7 @@ import yaml
 from stages.mapping.graph_yaml import Graph
 from stages.mapping.texts import parse_target
 from stages.network.parts.described import RESULT
+from stages.network.parts.lanes import find_source
 from stages.poly.text import spell_object
 
 WIDTH, HEIGHT = 20, 8
@@ -22,48 +24,104 @@ WIDTH, HEIGHT = 20, 8
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
+OWN = ("machine", "placement", "search", "tensors")
+"""What a user says of a part that then is not fitted to others."""
 
-def write_part_layer(described: Mapping[str, Any], name: str, given: Graph) -> str:
-    """Return the layer.yaml of a part; the keys of a user win over what is chosen for it."""
-    said = given.said_of(name)
-    target, width = _target(name, given)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What `fit` found for a part: its width and height, and the lanes { y[e] -> [lane] } of its
+    result.
+
+    None where nothing was found: as large as it may be, and one lane.
+    """
+
+    size: tuple[int, int] | None = None
+    lanes: isl.Map | None = None
+
+
+def read_fitted(said: Mapping[str, Any]) -> dict[str, Fitted]:
+    """Return what fitted.yaml says, by the names of parts."""
+    return {
+        name: Fitted(
+            size=tuple(each["size"]) if "size" in each else None,
+            lanes=isl.Map(each["lanes"]) if "lanes" in each else None,
+        )
+        for name, each in said.items()
+    }
+
+
+def is_fitted(name: str, given: Graph) -> bool:
+    """Return whether a part may be fitted to others: it is none of the user's own making."""
+    return given.folder_of(name) is None and not set(OWN) & set(given.said_of(name))
+
+
+def write_part_layer(
+    described: Mapping[str, Any], name: str, given: Graph,
+    fitted: Mapping[str, Fitted] | None = None,
+) -> str:
+    """Return the layer.yaml of a part; the keys of a user win over what is chosen for it.
+
+    `fitted` is what was found for parts, by their names: for this one, and those it takes from.
+    """
+    said, fitted = given.said_of(name), fitted or {}
+    own = fitted.get(name, Fitted())
+    width, height = own.size or find_largest(name, given)
     tensors: dict[str, Any] = {
-        tensor: _arrives(each, row) for row, (tensor, each) in
+        tensor: _arrives(each, row, fitted) for row, (tensor, each) in
         enumerate(described["arrives"].items())
     }
-    tensors[RESULT] = {"leaves": _port(isl.Map(described["leaves"]), width, 0)}
+    order = isl.Map(described["leaves"])
+    lanes = _one_lane(order, 0) if own.lanes is None else own.lanes
+    tensors[RESULT] = {"leaves": _ports(order, width, lanes)}
     for tensor, more in said.pop("tensors", {}).items():
         tensors[tensor] = {**tensors.get(tensor, {}), **more}
     layer = {
-        "machine": _machine(given), "target": target, "placement": "search", "goal": given.goal,
-        "tensors": tensors,
+        "machine": _machine(given), "target": f"{{ PE[{width}, {height}] }}",
+        "placement": "search", "goal": given.goal, "tensors": tensors,
     }
     if given.invocations > 1:
         layer["invocations"] = given.invocations
     return yaml.safe_dump({**layer, **said}, sort_keys=False, width=100)
 
 
-def _target(name: str, given: Graph) -> tuple[str, int]:
-    """Return the target of a part, and its width."""
+def find_largest(name: str, given: Graph) -> tuple[int, int]:
+    """Return the width and height that a part may have, in PEs."""
     own = given.parts[name].target if name in given.parts else None
     target = own or given.target
-    if target is None:
-        return f"{{ PE[{WIDTH}, {HEIGHT}] }}", WIDTH
-    return target.text, parse_target(target)[0]
+    return (WIDTH, HEIGHT) if target is None else parse_target(target)
 
 
-def _arrives(described: Mapping[str, Any], row: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"arrives": _port(isl.Map(described["order"]), -1, row)}
+def _arrives(
+    described: Mapping[str, Any], row: int, fitted: Mapping[str, Fitted]
+) -> dict[str, Any]:
+    order = isl.Map(described["order"])
+    found = {"arrives": _ports(order, -1, find_lanes(described, fitted) or _one_lane(order, row))}
     if "otherwise" in described:
         found["otherwise"] = described["otherwise"]
     return found
 
 
-def _port(order: isl.Map, x: int, y: int) -> str:
-    """Return { x[e] -> [PE[x, y] -> index[i, ...]] } of { x[e] -> [i, ...] }."""
-    index = order.set_tuple_name(OUT, "index")
-    place = isl.Map.from_domain_and_range(order.domain(), isl.Set(f"{{ PE[{x}, {y}] }}"))
-    return spell_object(place.range_product(index))
+def find_lanes(described: Mapping[str, Any], fitted: Mapping[str, Fitted]) -> isl.Map | None:
+    """Return { x[e] -> [lane] } of what arrives over several lanes, those of a part's result."""
+    if len(described["from"]) != 1:
+        return None
+    ((end, moved),) = described["from"].items()
+    found = fitted.get(find_source(end) or "", Fitted())
+    if found.lanes is None:
+        return None
+    return isl.Map(moved).set_tuple_name(OUT, RESULT).apply_range(found.lanes)
+
+
+def _one_lane(order: isl.Map, row: int) -> isl.Map:
+    """Return { x[e] -> [row] } of { x[e] -> [i, ...] }."""
+    return isl.Map.from_domain_and_range(order.domain(), isl.Set(f"{{ [{row}] }}"))
+
+
+def _ports(order: isl.Map, x: int, lanes: isl.Map) -> str:
+    """Return { x[e] -> [PE[x, y] -> index[i, ...]] } of { x[e] -> [i, ...] }, { x[e] -> [y] }."""
+    place = lanes.apply_range(isl.Map(f"{{ [y] -> PE[{x}, y] }}"))
+    return spell_object(place.range_product(order.set_tuple_name(OUT, "index")))
 
 
 def _machine(given: Graph) -> Any:

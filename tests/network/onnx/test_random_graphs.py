@@ -8,10 +8,9 @@ from onnx.reference import ReferenceEvaluator
 
 import lairmake
 from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import run_stage
 from tests.network.conftest import Folder
 from tests.network.onnx.random_graphs import grow
-from tests.network.parts.in_numpy import outputs_of
+from tests.network.parts.in_numpy import outputs_of, supply
 
 
 def drawn(seed, number, most):
@@ -52,8 +51,7 @@ def check_graphs(path, count, seed, most):
         said = "\n".join([f"{number}: {graph.inputs}", *graph.lines])
         try:
             folder = write(graph, path / str(number)).build()
-            run_stage("split", folder)
-            run_stage("supply", folder)
+            supply(folder)
             found = outputs_of(folder, graph.given())
         except (UserError, UserErrors) as error:
             refused.append(f"{said}\n{error}")

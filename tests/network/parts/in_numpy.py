@@ -10,6 +10,7 @@ from stages.diagnose import source_of
 from stages.kernel.parts.evaluation import evaluate
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
+from stages.make.core.action import run_stage
 from stages.make.store.folders import file_of
 from stages.mapping.layer_yaml import read_mapping
 from stages.network.carrying import carry
@@ -18,6 +19,13 @@ from stages.network.parts.fed import pass_on
 from stages.poly.text import read_objects
 from stages.reference.evaluate import evaluate_all
 from stages.volumes.operation import read_program
+
+
+def supply(folder):
+    """Split an extracted graph, and write its parts: all that crosses does so over one lane."""
+    run_stage("split", folder)
+    file_of(folder, "fitted.yaml").write_text("{}\n")
+    run_stage("supply", folder)
 
 
 def yaml_of(folder, name):

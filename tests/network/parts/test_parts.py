@@ -16,6 +16,7 @@ from tests.network.parts.in_numpy import (
     parts_of,
     program_of,
     results_of,
+    supply,
     values_of,
 )
 
@@ -131,8 +132,7 @@ MODELS = {
 def supplied(graph, model, network=None):
     """Return the folder of a graph once its parts are written."""
     folder = graph.write(model.SerializeToString(), network).build()
-    run_stage("split", folder)
-    run_stage("supply", folder)
+    supply(folder)
     return folder
 
 
@@ -247,9 +247,8 @@ def test_parts_that_compute_alike_are_one_text(graph):
 def test_a_part_that_there_is_not_is_named(graph):
     content = make_model("y = Relu(x)", {"x": (3,)}, {}).SerializeToString()
     folder = graph.write(content, "parts: {rel: {goal: area}}\n").build()
-    run_stage("split", folder)
     with pytest.raises(UserErrors) as caught:
-        run_stage("supply", folder)
+        supply(folder)
     assert str(caught.value).splitlines()[0].endswith("unknown part rel")
 
 
@@ -259,7 +258,7 @@ def test_a_machine_that_there_is_not_is_shown_where_the_user_names_it(graph):
     folder = graph.write(content, "machine: wse9\n").build()
     run_stage("split", folder)
     with pytest.raises(UserError) as caught:
-        run_stage("supply", folder)
+        run_stage("fit", folder)
     assert str(caught.value).replace(f"{graph.path}/", "") == """\
 network.yaml:1:10: error: unknown profile wse9
   machine: wse9

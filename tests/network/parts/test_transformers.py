@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from stages.make.core.action import run_stage
 from stages.reference.whole import is_close
 from tests.network.onnx.graphs import make_model
-from tests.network.parts.in_numpy import outputs_of, parts_of
+from tests.network.parts.in_numpy import outputs_of, parts_of, supply
 
 PAIRS, BEFORE = 2, 3
 STEP = """n = RMSNormalization<axis=-1>(x, g)
@@ -51,8 +50,7 @@ def test_a_step_is_what_onnx_says(graph, tokens):
     for name, values in given.items():
         np.save(graph.path / "inputs" / f"{name}.npy", values)
     folder = graph.write(model.SerializeToString()).build()
-    run_stage("split", folder)
-    run_stage("supply", folder)
+    supply(folder)
     wanted = ReferenceEvaluator(model).run(None, given)
     got = outputs_of(folder, given)
     for name, values in zip(("y", "keys", "values"), wanted, strict=True):

@@ -1,0 +1,98 @@
+"""What a part of a network would take, in closed form, before any stage has seen it.
+
+Source   design, Placement by search; `stages.layer.search` has the figures
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stages.diagnose import Source, UserError, UserErrors
+from stages.lair.grammar import parse_lair
+from stages.lair.layer import Layer
+from stages.lair.polyhedral import polyhedral_description
+from stages.lair.specialise import specialise
+from stages.layer.search.beam import Search
+from stages.layer.search.proposal import propose_state
+from stages.layer.search.question import Question, ask
+from stages.layer.search.state import BORDERS, State, are_free
+from stages.machine.profile import Profile
+from stages.mapping.layer_yaml import Mapping, read_mapping
+from stages.poly.text import Objects, write_objects
+from stages.skewing.elements import Lair, read_lair
+
+MOST_LOOKED_AT = 3
+"""How many of the best placements are looked at for one that may be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part as a layer: its LAIR, and what lair.isl will say of it."""
+
+    layer: Layer
+    lair: Lair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What the best placement takes that a narrow search finds.
+
+    `cycles` are predicted, and `lacking` bytes on the fullest PE; `columns` is how wide a rectangle
+    has to be for it.
+    """
+
+    cycles: int
+    lacking: int
+    columns: int
+
+
+def read_part(text: str) -> Part:
+    """Return a part of its LAIR."""
+    file = parse_lair(Source(path="part.lair", text=text))
+    mapping = read_given('target: "{ PE[1, 1] }"\n')
+    layer = specialise(file, None, {}, {}, mapping.span)
+    objects = Objects(write_objects("", polyhedral_description(layer)))
+    return Part(layer=layer, lair=read_lair(objects))
+
+
+def read_given(text: str) -> Mapping:
+    """Return what a layer.yaml says that is not written yet. Raises UserErrors."""
+    return read_mapping(Source(path="layer.yaml", text=text))
+
+
+def expect(part: Part, mapping: Mapping, profile: Profile) -> Expected | None:
+    """Return what a part takes; None if no placement is found, or no search is asked for.
+
+    The search keeps one way to place the statements so far, not as many as that of `choose`.
+    """
+    if not mapping.is_open:
+        return None
+    try:
+        question = ask(mapping, part.layer, part.lair, profile)
+        states = Search(question, width=1, more=1).run()
+        return next(_expected(states[:MOST_LOOKED_AT], question), None)
+    except (UserError, UserErrors):  # `choose` says what is wrong
+        return None
+
+
+def _expected(states: list[State], question: Question) -> Iterator[Expected]:
+    for state in states:
+        if propose_state(state, question).refused is None:
+            yield Expected(
+                cycles=state.cycles, lacking=max(0, state.memory - question.profile.memory),
+                columns=_count_columns(state, question),
+            )
+
+
+def _count_columns(state: State, question: Question) -> int:
+    """Return how many columns a placement needs, with the borders for its adapters."""
+    assert state.used is not None, "a state has statements"
+    rows, columns = question.target.bottom + 1, question.target.right + 1
+    around = state.around or state.collects
+    for count in range(state.used[0][1] + 1, columns):
+        extents = count, rows
+        borders = any(are_free([side], state.used, extents) for side in BORDERS)
+        if are_free(state.free, state.used, extents) and (borders or not around):
+            return count
+    return columns

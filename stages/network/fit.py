@@ -1,0 +1,163 @@
+"""Fit the parts of a network from a graph to each other: what crosses over which lanes, how wide.
+
+Paper    not in the paper, which is given placements
+Reads    parts.yaml, network.yaml
+Writes   fitted.yaml
+Assumes  parts come after those whose results they take (split).
+Ensures  both ends of a crossing have the same lanes, in the same order. The same network gives the
+         same lanes.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.machine import read_machine
+from stages.mapping.yaml_text import write_document
+from stages.network.expecting import Expected, Part, expect, read_given, read_part
+from stages.network.parts.lanes import (
+    Lanes,
+    count_lanes,
+    find_most_lanes,
+    find_source,
+    find_takers,
+)
+from stages.network.parts.part_layers import (
+    Fitted,
+    find_largest,
+    is_fitted,
+    write_part_layer,
+)
+from stages.poly.text import spell_object
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
+    from stages.mapping.inputs import Inputs
+
+READS = ("parts.yaml", "network.yaml")
+WRITES = ("fitted.yaml",)
+HEADER = """Over which lanes the results of parts cross, and how wide the rectangles of parts are.
+cycles: what a part is expected to take, by a closed form; size: columns and rows of its rectangle,
+no wider than that needs. lanes: the lane of each element of its result, from the north, where there
+are several; tried: over which lanes it might cross, and the cycles of the parts at both ends then.
+Others cross as was decided, those of parts further down over several lanes."""
+Tried = dict[str, typing.Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Network:
+    """A network while it is fitted: parts.yaml, and what is known of LAIRs and layer.yamls."""
+
+    given: Graph
+    parts: Mapping[str, typing.Any]
+    profile: Profile
+    layers: dict[str, Part] = field(default_factory=dict)
+    expected: dict[tuple[str, str], Expected | None] = field(default_factory=dict)
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return fitted.yaml. Raises UserError for a machine that there is not."""
+    given = load_graph(map(inputs.source, inputs.names("network.yaml")))
+    network = _Network(
+        given=given, parts=inputs.yaml("parts.yaml"),
+        profile=read_machine(given, inputs.further_path),
+    )
+    lanes, tried = _choose(network)
+    said = {
+        name: _describe(name, lanes, tried.get(name, []), network)
+        for name in network.parts if is_fitted(name, given)
+    }
+    return {"fitted.yaml": write_document(HEADER, said)}
+
+
+def _choose(network: _Network) -> tuple[dict[str, Lanes], dict[str, list[Tried]]]:
+    """Return the lanes of the results that cross over several, and what was weighed for each.
+
+    Crossing after crossing, from all over several lanes. Taken is that with which the slowest part
+    at its ends is fast, and then the sum of their cycles small.
+    """
+    crossings = list(_list_crossings(network))
+    lanes, tried = {name: way for name, _, way in crossings}, {}
+    for name, ends, way in crossings:
+        others = {other: lanes[other] for other in lanes if other != name}
+        both = others | {name: way}
+        one, several = (_weigh(ends, each, network) for each in (others, both))
+        lanes = both if _rank(several) < _rank(one) else others
+        tried[name] = [{"lanes": 1, "cycles": _tell(one)}, {
+            "lanes": count_lanes(way), "of": spell_object(way), "cycles": _tell(several),
+        }]
+    return _drop_misfits(lanes, network), tried
+
+
+def _list_crossings(network: _Network) -> Iterator[tuple[str, list[str], Lanes]]:
+    """Yield results that may cross over several lanes, by their parts, with all ends and lanes."""
+    for name, takers in find_takers(network.parts).items():
+        ends = list(dict.fromkeys([name, *takers]))
+        if all(is_fitted(each, network.given) for each in ends):
+            rows = min(find_largest(each, network.given)[1] for each in ends)
+            elements = isl.Map(network.parts[name]["leaves"]).domain()
+            if (way := find_most_lanes(elements, rows)) is not None:
+                yield name, ends, way
+
+
+def _drop_misfits(lanes: dict[str, Lanes], network: _Network) -> dict[str, Lanes]:
+    """Return the lanes without those at parts for which no placement is found with them."""
+    for name, described in network.parts.items():
+        if is_fitted(name, network.given) and _weigh([name], lanes, network)[name] is None:
+            ends = {end for each in described["arrives"].values() for end in each["from"]}
+            near = {name, *map(find_source, ends)}
+            lanes = {other: way for other, way in lanes.items() if other not in near}
+    return lanes
+
+
+def _weigh(
+    ends: Iterable[str], lanes: Mapping[str, Lanes], network: _Network
+) -> dict[str, Expected | None]:
+    """Return what parts take, by their names. Parts that compute alike are looked at once."""
+    found: dict[str, Expected | None] = {}
+    for name in ends:
+        key = network.parts[name]["lair"], _layer_of(name, lanes, network)
+        if key not in network.expected:
+            if key[0] not in network.layers:
+                network.layers[key[0]] = read_part(key[0])
+            part, mapping = network.layers[key[0]], read_given(key[1])
+            network.expected[key] = expect(part, mapping, network.profile)
+        found[name] = network.expected[key]
+    return found
+
+
+def _layer_of(name: str, lanes: Mapping[str, Lanes], network: _Network) -> str:
+    fitted = {each: Fitted(lanes=way) for each, way in lanes.items()}
+    return write_part_layer(network.parts[name], name, network.given, fitted)
+
+
+def _rank(expected: Mapping[str, Expected | None]) -> tuple[int, int, int, int]:
+    """Return what comes first: what has a place, and room in memory, then by cycles."""
+    known = [each for each in expected.values() if each is not None]
+    cycles = [each.cycles for each in known]
+    lacking = sum(each.lacking for each in known)
+    return len(expected) - len(known), lacking, max(cycles, default=0), sum(cycles)
+
+
+def _tell(expected: Mapping[str, Expected | None]) -> dict[str, int | str]:
+    return {name: each.cycles if each else "no placement" for name, each in expected.items()}
+
+
+def _describe(
+    name: str, lanes: Mapping[str, Lanes], tried: Sequence[Tried], network: _Network
+) -> dict[str, typing.Any]:
+    """Return what fitted.yaml says of a part."""
+    found = _weigh([name], lanes, network)[name]
+    said: dict[str, typing.Any] = {}
+    if found is not None:
+        said["cycles"] = found.cycles
+        if "target" not in network.given.said_of(name):
+            said["size"] = [found.columns, find_largest(name, network.given)[1]]
+    if name in lanes:
+        said["lanes"] = spell_object(lanes[name])
+    return {**said, "tried": list(tried)} if tried else said

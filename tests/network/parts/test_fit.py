@@ -1,0 +1,91 @@
+"""Parts are fitted to each other: both ends of a crossing have the same lanes."""
+
+import islpy as isl
+import yaml
+
+from stages.diagnose import Source, Span, source_of
+from stages.lair.grammar import parse_lair
+from stages.lair.polyhedral import polyhedral_description
+from stages.lair.specialise import specialise
+from stages.make.core.action import run_stage
+from stages.make.store.folders import file_of
+from stages.mapping.layer_yaml import read_mapping
+from stages.mapping.network_yaml import End
+from stages.mapping.ports import read_ports
+from stages.mapping.texts import parse_target
+from stages.network.crossing import Stop, check_crossing
+from stages.network.parts.lanes import find_most_lanes, find_takers
+from stages.poly.pieces import find_set
+from stages.poly.side import Rectangle
+from tests.network.onnx.graphs import make_model
+from tests.network.parts.test_parts import weights
+
+HERE = Span(source=Source(path="", text=""), start=0, end=0)
+NETWORK = "target: '{ PE[7, 4] }'\n"
+TEXT = """c = Conv<pads=[1,1,1,1]>(x, w)
+y = Conv<pads=[1,1,1,1]>(c, v)"""
+
+
+def test_lanes_have_blocks_of_the_dimension_that_gives_most_lanes():
+    elements = isl.Set("{ y[0, j, k, l] : 0 <= j < 10 and 0 <= k < 4 and 0 <= l < 4 }")
+    found = find_most_lanes(elements, 4)
+    wanted = "{ y[0, j, k, l] -> [j//3] : 0 <= j < 10 and 0 <= k < 4 and 0 <= l < 4 }"
+    assert found.is_equal(isl.Map(wanted))
+    assert find_most_lanes(elements, 1) is None
+
+
+def test_what_is_put_together_crosses_over_one_lane():
+    one, two = {"a1.y": "{ }"}, {"b1.y": "{ }", "c1.y": "{ }"}
+    parts = {
+        "a1": {"arrives": {"x": {"from": {"a1": "{ }"}}}}, "b1": {"arrives": {}},
+        "c1": {"arrives": {}}, "d1": {"arrives": {"x": {"from": one}, "x1": {"from": two}}},
+    }
+    assert find_takers(parts) == {"a1": ["d1"]}
+
+
+
+def fitted(graph, network):
+    """Return the folder of two convolutions, and what fitted.yaml says of them."""
+    model = make_model(TEXT, {"x": (1, 1, 4, 4)}, weights(w=(4, 1, 3, 3), v=(2, 4, 3, 3)))
+    folder = graph.write(model.SerializeToString(), network).build()
+    for stage in ("split", "fit", "supply"):
+        run_stage(stage, folder)
+    return folder, yaml.safe_load(file_of(folder, "fitted.yaml").read_text())
+
+
+def stop(folder, part, tensor, way):
+    """Return a tensor at an end, as layer.yaml of the part has it."""
+    path = folder.build / "parts" / part
+    lair, text = (
+        source_of(name, (path / name).read_bytes()) for name in ("part.lair", "layer.yaml")
+    )
+    mapping = read_mapping(text)
+    layer = specialise(parse_lair(lair), None, {}, {}, mapping.span)
+    width, height = parse_target(mapping.target)
+    target = Rectangle(left=0, top=0, right=width - 1, bottom=height - 1)
+    elements = find_set(polyhedral_description(layer)["tensors"], tensor)
+    return Stop(
+        end=End(part=part, tensor=tensor), tensor=layer.tensors[tensor], target=target, times=1,
+        order=read_ports(mapping, tensor, way, elements, target),
+    )
+
+
+def test_both_ends_of_a_crossing_agree(graph):
+    folder, said = fitted(graph, NETWORK)
+    assert isl.Map(said["conv1"]["lanes"]).is_equal(isl.Map(
+        "{ y[0, j, k, l] -> [j] : 0 <= j < 4 and 0 <= k < 4 and 0 <= l < 4 }"
+    ))
+    assert [each["lanes"] for each in said["conv1"]["tried"]] == [1, 4]
+    assert said["conv1"]["size"][0] < 7 and "lanes" not in said["conv2"]
+    ends = stop(folder, "conv1", "y", "leaves"), stop(folder, "conv2", "x", "arrives")
+    moved = isl.Map(
+        "{ y[0, j, k, l] -> x[0, j, k + 1, l + 1] : 0 <= j < 4 and 0 <= k < 4 and 0 <= l < 4 }"
+    )
+    assert check_crossing(ends[0], moved, ends[1], HERE) == "4 ports, east to west"
+
+
+def test_what_a_user_places_is_not_fitted(graph):
+    """Its tensors cross over one lane, and so does what it takes, at the other end as well."""
+    folder, said = fitted(graph, f"{NETWORK}parts: {{conv2: {{placement: '(k, i)'}}}}\n")
+    assert list(said) == ["conv1"] and set(said["conv1"]) == {"cycles", "size"}
+    assert "target: '{ PE[7, 4] }'" in (folder.build / "parts/conv2/layer.yaml").read_text()
