@@ -26,7 +26,7 @@ from stages.diagnose import UserError
 from stages.kernel.parts.evaluation import evaluate, extents
 from stages.lair.names import plural
 from stages.mapping.graph_yaml import Graph, load_graph
-from stages.network.parts.fed import make_inputs, pass_on, take
+from stages.network.parts.fed import make_inputs, pass_on, put_together, take
 from stages.network.parts.lanes import count_lanes
 from stages.network.parts.part_layers import find_lanes, read_fitted
 from stages.reference.data import find_origins, stack_samples
@@ -154,18 +154,13 @@ def _weights(inputs: Inputs, whole: _Whole) -> dict[str, Array]:
 
 def _values(inputs: Inputs, whole: _Whole) -> list[dict[str, Array]]:
     """Return, in each invocation, the volumes that parts gave, and what copies make of them."""
-    given = {
-        each["output"]: inputs.part(name).array("build/outputs/y.npy")
-        for name, each in whole.parts.items()
-    }
-    several, weights = len(whole.made) > 1, _weights(inputs, whole)
-    return [
-        pass_on(
-            whole.program, whole.volumes, {**made, **weights},
-            {name: array[n] if several else array for name, array in given.items()},
-        )
-        for n, made in enumerate(whole.made)
-    ]
+    given = {name: inputs.part(name).array("build/outputs/y.npy") for name in whole.parts}
+    several, weights, found = len(whole.made) > 1, _weights(inputs, whole), []
+    for n, made in enumerate(whole.made):
+        sample = {name: array[n] if several else array for name, array in given.items()}
+        results = put_together(whole.parts, sample, whole.volumes)
+        found.append(pass_on(whole.program, whole.volumes, {**made, **weights}, results))
+    return found
 
 
 def _stack(samples: list[dict[str, Array]], name: str) -> Array:

@@ -1,30 +1,37 @@
 """Split a network from a graph into parts, each of which becomes a layer.
 
 Paper    V Sec. 1: a network is broken up into parts; V Sec. 4.1.1
-Reads    operations.yaml, volumes.isl, names.yaml
+Reads    operations.yaml, volumes.isl, names.yaml, network.yaml
 Writes   parts.yaml
 Assumes  operations come after those whose results they use.
-Ensures  every operation that an output needs is in one part, but for copies: these are done by
-         accesses of a part, or maps of what crosses from part to part. Parts that compute alike
-         have one LAIR.
+Ensures  every operation that an output needs is in one part, or in all pieces of one that is cut,
+         but for copies: these are done by accesses of a part, or maps of what crosses from part to
+         part. Parts that compute alike have one LAIR.
 """
 
 from __future__ import annotations
 
+import itertools
 import typing
 
 from stages.diagnose import UserError
+from stages.kernel.parts.matching import NoSliceError
+from stages.kernel.parts.reached import find_constants
+from stages.mapping.graph_yaml import load_graph
+from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
-from stages.network.parts.described import Around, NoPartError, describe
+from stages.network.parts.described import Around, describe
+from stages.network.parts.dividing import Piece, cut
 from stages.network.parts.grouping import Group, group
-from stages.network.parts.resolving import resolve
+from stages.network.parts.part_layers import find_room
+from stages.network.parts.resolving import find_padded, resolve
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("operations.yaml", "volumes.isl", "names.yaml")
+READS = ("operations.yaml", "volumes.isl", "names.yaml", "network.yaml")
 WRITES = ("parts.yaml",)
 HEADER = """The parts of the network, each after those whose results it takes.
 why: which nodes of the graph they are, and why together; operations: of operations.yaml; output:
@@ -37,22 +44,28 @@ network; otherwise: the value of elements that do not come. leaves: the order of
 def run(inputs: Inputs) -> dict[str, str]:
     """Return parts.yaml. Raises UserError for operations of which no layer can be made."""
     program = resolve(read_program(inputs.yaml("operations.yaml")))
-    weights = inputs.yaml("names.yaml")["weights"]
+    weights = set(inputs.yaml("names.yaml")["weights"])
     groups = group(program, weights)
     if not groups:
         hint = "its outputs are inputs, or constants"
         raise UserError(f"{program.name}: nothing is computed", hint=hint)
-    around = Around(
-        program=program, volumes=make_domains(inputs.objects("volumes.isl")["volumes"]),
-        weights=weights, parts={each.result: each.name for each in groups},
-    )
-    return {"parts.yaml": write_document(HEADER, {g.name: _described(g, around) for g in groups})}
+    volumes = make_domains(inputs.objects("volumes.isl")["volumes"])
+    given = load_graph(map(inputs.source, inputs.names("network.yaml")))
+    memory, numbers = read_machine(given, inputs.further_path).memory, find_constants(program)
+    padded = find_padded(program, numbers)
+    parts: dict[str, list[Piece]] = {}
+    for each in groups:
+        room = find_room(each.name, given, memory)
+        try:
+            parts[each.result] = cut(each, volumes[each.result], padded, weights, room)
+        except NoSliceError as error:
+            raise _no_layer(each, error) from None
+    around = Around(program=program, weights=weights, numbers=numbers, parts=parts)
+    pieces = itertools.chain.from_iterable(parts.values())
+    return {"parts.yaml": write_document(HEADER, {p.name: describe(p, around) for p in pieces})}
 
 
-def _described(found: Group, around: Around) -> dict[str, typing.Any]:
-    try:
-        return describe(found, around)
-    except NoPartError as error:
-        nodes = ", ".join(f"{o.source} (node {o.line})" for o in found.operations)
-        hint = f"it is made of {nodes}"
-        raise UserError(f"part {found.name} is no layer: {error.reason}", hint=hint) from None
+def _no_layer(found: Group, error: NoSliceError) -> UserError:
+    nodes = ", ".join(f"{o.source} (node {o.line})" for o in found.operations)
+    reason = f"what it needs of a tensor is no slice: {error.map}"
+    return UserError(f"part {found.name} is no layer: {reason}", hint=f"it is made of {nodes}")

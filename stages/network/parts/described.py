@@ -6,22 +6,22 @@ Tensors have the same names in all parts, so that those which compute alike are 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
 
-from stages.kernel.parts.cutting import list_regions
-from stages.kernel.parts.matching import NoSliceError, Slice
-from stages.kernel.parts.reached import find_constants
+from stages.kernel.parts.matching import Slice
 from stages.kernel.parts.tile_layers import write_lair
-from stages.kernel.parts.tiling import Tile, tile
+from stages.kernel.parts.tiling import Tile
 from stages.lair.names import make_plain_name
+from stages.network.parts.dividing import Piece
 from stages.network.parts.grouping import Group
 from stages.network.parts.resolving import trace
-from stages.poly.extents import find_shape
+from stages.poly.extents import bounding_box
 from stages.poly.extremes import find_greatest, find_least
+from stages.poly.naming import letters
 from stages.poly.text import spell_object
 from stages.volumes.operation import Program
 
@@ -30,48 +30,36 @@ RESULT = "y"
 Described = dict[str, Any]
 
 
-class NoPartError(Exception):
-    """A part that cannot be a layer: `reason` says why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What is known of a network: its operations, the domains of volumes, weights, and parts.
+    """What is known of a network: its operations, weights, and parts.
 
-    `parts` has the part of each volume that is the result of one.
+    `numbers` are the volumes that have one value everywhere; `parts` has the parts of each volume
+    that is the result of one or of several.
     """
 
     program: Program
-    volumes: Mapping[str, isl.Set]
     weights: Collection[str]
-    parts: Mapping[str, str]
+    numbers: Mapping[str, float]
+    parts: Mapping[str, Sequence[Piece]]
 
 
-def describe(group: Group, around: Around) -> Described:
-    """Return what parts.yaml says of a part. Raises NoPartError."""
-    domain = around.volumes[group.result]
-    (region,) = list_regions(domain, find_shape(domain))
-    try:
-        found = tile(region, group.result, group.operations)
-    except NoSliceError as error:
-        reason = f"what it needs of a tensor is no slice: {error.map}"
-        raise NoPartError(reason) from None
+def describe(part: Piece, around: Around) -> Described:
+    """Return what parts.yaml says of a part."""
+    found, group = part.tile, part.group
     sources = {name: _sources(name, slice_, around) for name, slice_ in found.inputs.items()}
     names = _names(found, group, {n for n, each in sources.items() if _is_weight(each, around)})
     return {
-        "why": group.why,
+        "why": part.why,
         "operations": [each.name for each in group.operations],
         "output": group.result,
+        **({} if part.is_whole else {"piece": _slice(found.output)}),
         "inputs": {names[name]: _slice(slice_) for name, slice_ in found.inputs.items()},
         "arrives": {
             names[name]: _arrival(names[name], each, around)
             for name, each in sources.items() if not _is_weight(each, around)
         },
-        "leaves": str(_in_order(_result(group, around))),
+        "leaves": str(_in_order(_result(part))),
         "lair": write_lair(found, "part", names, around.program.types),
     }
 
@@ -109,8 +97,7 @@ def _sources(name: str, slice_: Slice, around: Around) -> dict[str, isl.Map]:
 
 def _is_weight(sources: Mapping[str, isl.Map], around: Around) -> bool:
     """Return whether all of a tensor is known."""
-    numbers = find_constants(around.program)
-    return all(name in around.weights or name in numbers for name in sources)
+    return all(name in around.weights or name in around.numbers for name in sources)
 
 
 def _names(found: Tile, group: Group, weights: Collection[str]) -> dict[str, str]:
@@ -132,20 +119,43 @@ def _arrival(called: str, sources: Mapping[str, isl.Map], around: Around) -> Des
 
     Of what is known, numbers that are equal do not come; all else does.
     """
-    numbers = find_constants(around.program)
+    numbers = around.numbers
     known = sorted({numbers[name] for name in sources if name in numbers})[:1]
     moving = {name: each for name, each in sources.items() if numbers.get(name) not in known}
     maps = {name: each.set_tuple_name(IN, called) for name, each in moving.items()}
     found: Described = {
         "order": str(_order(list(maps.values()))),
-        "from": {_end(name, around): spell_object(each) for name, each in maps.items()},
+        "from": {
+            end: spell_object(each) for name, moved in maps.items()
+            for end, each in _list_ends(name, moved, around)
+        },
     }
     return {**found, "otherwise": known[0]} if known else found
 
 
-def _end(volume: str, around: Around) -> str:
-    """Return what a volume is to a user: the result of a part, or an input of the network."""
-    return f"{around.parts[volume]}.{RESULT}" if volume in around.parts else volume
+def _list_ends(
+    volume: str, moved: isl.Map, around: Around
+) -> Iterator[tuple[str, isl.Map]]:
+    """Yield what a user sees that { x[e] -> volume[e'] } leads to, and which element of it.
+
+    That is the result of a part, of which the first element is at zero, or an input of the network.
+    """
+    for part in around.parts.get(volume, ()):
+        if part.is_whole:
+            yield f"{part.name}.{RESULT}", moved
+        elif not (inside := moved.intersect_range(part.elements)).is_empty():
+            yield f"{part.name}.{RESULT}", inside.apply_range(_from_zero(part.elements)).coalesce()
+    if volume not in around.parts:
+        yield volume, moved
+
+
+def _from_zero(box: isl.Set) -> isl.Map:
+    """Return { v[e] -> v[e - first] } for the elements of a box."""
+    name, first = box.get_tuple_name(), [low for low, _ in bounding_box(box)]
+    names = letters(len(first))
+    there = ", ".join(f"{each} - {low}" for each, low in zip(names, first, strict=True))
+    moved = isl.Map(f"{{ {name}[{', '.join(names)}] -> {name}[{there}] }}")
+    return moved.intersect_domain(box)
 
 
 def _order(maps: list[isl.Map]) -> isl.Map:
@@ -189,8 +199,12 @@ def _without_single(order: isl.Map) -> isl.Map:
     return order
 
 
-def _result(group: Group, around: Around) -> isl.Set:
-    return around.volumes[group.result].set_tuple_name(RESULT)
+def _result(part: Piece) -> isl.Set:
+    """Return the elements of the result of a part, as it counts them."""
+    elements = part.elements
+    if not part.is_whole:
+        elements = elements.apply(_from_zero(elements)).coalesce()
+    return elements.set_tuple_name(RESULT)
 
 
 def _slice(found: Slice) -> Described:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import islpy as isl
+import numpy as np
 
 from stages.diagnose import Source, Span
 from stages.kernel.parts.evaluation import evaluate, extents
@@ -60,6 +61,22 @@ def take(described: Mapping[str, Any], values: Mapping[str, Array]) -> dict[str,
 
 def _rank(offset: str) -> int:
     return int(isl.MultiAff(offset).dim(isl.dim_type.in_))
+
+
+def put_together(
+    parts: Mapping[str, Mapping[str, Any]], given: Mapping[str, Array], volumes: isl.UnionSet
+) -> dict[str, Array]:
+    """Return the volumes that are results of parts, of what each part gave; pieces make one."""
+    domains, results = make_domains(volumes), dict[str, Array]()
+    for name, each in parts.items():
+        volume, piece = each["output"], each.get("piece")
+        if piece is None:
+            results[volume] = given[name]
+            continue
+        empty = np.zeros(extents(domains[volume], {}), given[name].dtype)
+        whole = results.setdefault(volume, empty)
+        whole[where(piece, [0] * _rank(piece["offset"]))] = given[name]
+    return results
 
 
 def pass_on(

@@ -6,6 +6,7 @@ found: so both of its ends agree, whatever the placements of the parts.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,11 @@ from typing import Any
 import islpy as isl
 import yaml
 
+from stages.machine.types import BYTES
 from stages.mapping.graph_yaml import Graph
 from stages.mapping.texts import parse_target
 from stages.network.parts.described import RESULT
+from stages.network.parts.dividing import Room
 from stages.network.parts.lanes import find_source
 from stages.poly.text import spell_object
 
@@ -90,6 +93,14 @@ def find_largest(name: str, given: Graph) -> tuple[int, int]:
     own = given.parts[name].target if name in given.parts else None
     target = own or given.target
     return (WIDTH, HEIGHT) if target is None else parse_target(target)
+
+
+def find_room(name: str, given: Graph, memory: int) -> Room:
+    """Return what a part gets, on PEs with so many bytes; a folder of the user's has all."""
+    if given.folder_of(name) is not None:
+        return Room(width=1, height=1, memory=sys.maxsize, size=0)
+    width, height = find_largest(name, given)
+    return Room(width=width, height=height, memory=memory, size=BYTES[given.type])
 
 
 def _arrives(

@@ -9,7 +9,7 @@ differ from element to element, as a padding: maps of what crosses from part to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import islpy as isl
@@ -82,3 +82,12 @@ def trace(elements: isl.Map, program: Program) -> dict[str, isl.Map]:
         name = end.get_tuple_name(OUT) or ""
         found[name] = found[name].union(end) if name in found else end
     return {name: each.coalesce() for name, each in found.items()}
+
+
+def find_padded(program: Program, numbers: Collection[str]) -> set[str]:
+    """Return the copies that hold `numbers`, at places where nothing else is."""
+    found: set[str] = set()
+    for each in program.operations:
+        if each.kind == "copy" and any(n in numbers or n in found for n in each.operands):
+            found.add(each.name)
+    return found

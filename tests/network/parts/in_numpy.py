@@ -15,7 +15,7 @@ from stages.make.store.folders import file_of
 from stages.mapping.layer_yaml import read_mapping
 from stages.network.carrying import carry
 from stages.network.parts.described import find_chained, is_result
-from stages.network.parts.fed import pass_on
+from stages.network.parts.fed import pass_on, put_together
 from stages.poly.text import read_objects
 from stages.reference.evaluate import evaluate_all
 from stages.volumes.operation import read_program
@@ -96,11 +96,15 @@ def results_of(folder):
     return results
 
 
+def volumes_of(folder):
+    """Return the volumes that are results of parts, as these give them."""
+    return put_together(parts_of(folder), results_of(folder), _volumes(folder))
+
+
 def outputs_of(folder, inputs):
     """Return the outputs of a graph by its names, as its parts give them, of inputs by theirs."""
-    names, results = yaml_of(folder, "names.yaml"), results_of(folder)
-    volumes = {each["output"]: results[part] for part, each in parts_of(folder).items()}
+    names = yaml_of(folder, "names.yaml")
     given = {names["inputs"][name]: array for name, array in inputs.items()}
     known = {**_weights(folder), **given}
-    found = pass_on(program_of(folder), _volumes(folder), known, volumes)
+    found = pass_on(program_of(folder), _volumes(folder), known, volumes_of(folder))
     return {name: found[own] for name, own in names["outputs"].items()}

@@ -1,0 +1,196 @@
+"""Parts of which no PEs of a target have room: cut into pieces, each a part of its own.
+
+Source   V Sec. 1: a network is broken up into parts, each compiled for PEs of its own
+
+A closed form says whether there is room, for the largest statement of a part: with blocks of one
+iterator along the width of the target, and of another one along its height, and a border on each
+side that is free for adapters. What counts are weights, tensors of which not all elements arrive,
+as these do not roll, and sums that go on until the last element arrived. PEs on the lane over which
+such a tensor arrives keep all of it, so that a few pieces that have room for that come first.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from math import ceil, prod
+
+import islpy as isl
+
+from stages.kernel.parts.cutting import list_regions
+from stages.kernel.parts.matching import NoSliceError
+from stages.kernel.parts.tiling import Rows, Statement, Tile, tile
+from stages.network.parts.grouping import Group
+from stages.poly.extents import bounding_box
+
+SET = isl.dim_type.set
+SPARE = 12288
+"""How many bytes of a PE are for its program, and for what does not count here."""
+
+MOST_PIECES = 64
+"""How many pieces a part is cut into at most."""
+
+MOST_ON_LANE = 4
+"""How many of which PEs on a lane keep all that arrives there; with more, adapters spread that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What a part gets: a target of `width` x `height` PEs, and `memory` bytes on each of them.
+
+    An element has `size` bytes.
+    """
+
+    width: int
+    height: int
+    memory: int
+    size: int
+
+    @property
+    def most(self) -> int:
+        """How many bytes of a PE are for what counts."""
+        return self.memory - SPARE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A part: a box of the result of a group, and the tile that computes it.
+
+    `why` its operations are together, and why it is cut; `is_whole` says that it is not.
+    """
+
+    name: str
+    group: Group
+    elements: isl.Set
+    tile: Tile
+    why: str
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """What is measured: what a part must keep, in a room.
+
+    `known` are the volumes that are weights, `kept` those of which not all elements arrive; PEs
+    `on_lane` keep all of these.
+    """
+
+    known: Set[str]
+    kept: Set[str]
+    room: Room
+    on_lane: bool
+
+
+def cut(group: Group, domain: isl.Set, kept: Set[str], known: Set[str], room: Room) -> list[Piece]:
+    """Return a group as one part, or as the fewest equal pieces along one dimension that have room.
+
+    `domain` are the elements of its result; `known` are the volumes that are weights, `kept` those
+    of which not all elements arrive. Where no pieces have room there is one: the search of its
+    placement says what it lacks. Raises NoSliceError.
+    """
+    whole = _compute(group, domain)
+    for on_lane in (True, False):
+        measure = Measure(kept=kept, known=known, room=room, on_lane=on_lane)
+        need = find_need(whole, measure)
+        if need <= room.most:
+            break
+        found = min(_list_cuts(group, domain, measure), default=None)
+        if found is not None:
+            return list(_list_pieces(group, domain, *found, _say(need, room)))
+    return [Piece(name=group.name, group=group, elements=domain, tile=whole, why=group.why,
+                  is_whole=True)]
+
+
+def _say(need: int, room: Room) -> str:
+    return (
+        f"all of it takes {need} bytes on a PE at least, and {room.most} are for that on each of "
+        f"{room.width} x {room.height}"
+    )
+
+
+def _list_pieces(
+    group: Group, domain: isl.Set, count: int, dim: int, said: str
+) -> Iterator[Piece]:
+    for k, elements in enumerate(_divide(domain, dim, count), 1):
+        yield Piece(
+            name=f"{group.name}_{k}", group=group, elements=elements,
+            tile=_compute(group, elements), is_whole=False,
+            why=f"{group.why}; piece {k} of {count} along dimension {dim}, for {said}",
+        )
+
+
+def _list_cuts(group: Group, domain: isl.Set, measure: Measure) -> Iterator[tuple[int, int]]:
+    """Yield how many pieces have room, and along which dimension."""
+    most = MOST_ON_LANE if measure.on_lane else MOST_PIECES
+    for dim, (low, high) in enumerate(bounding_box(domain)):
+        size = high + 1 - low
+        for count in (n for n in range(2, min(size, most) + 1) if size % n == 0):
+            try:
+                piece = _compute(group, next(_divide(domain, dim, count)))
+            except NoSliceError:
+                continue
+            if find_need(piece, measure) <= measure.room.most:
+                yield count, dim
+                break
+
+
+def _divide(domain: isl.Set, dim: int, count: int) -> Iterator[isl.Set]:
+    """Yield the equal boxes of a box."""
+    low, high = bounding_box(domain)[dim]
+    size = (high + 1 - low) // count
+    for first in range(low, high + 1, size):
+        above = domain.lower_bound_val(SET, dim, isl.Val(first))
+        yield above.upper_bound_val(SET, dim, isl.Val(first + size - 1)).coalesce()
+
+
+def _compute(group: Group, elements: isl.Set) -> Tile:
+    """Return what computes a box of the result of a group. Raises NoSliceError."""
+    sizes = [high + 1 - low for low, high in bounding_box(elements)]
+    (region,) = list_regions(elements, sizes)
+    return tile(region, group.result, group.operations)
+
+
+def find_need(found: Tile, by: Measure) -> int:
+    """Return the bytes that the busiest PE needs at least, with blocks of two iterators."""
+    main = max(found.statements, key=lambda each: prod(each.size))
+    volumes = {name: each.volume for name, each in found.inputs.items()}
+    reads = dict(main.reads.values())
+    padded = {t: rows for t, rows in reads.items() if volumes.get(t) in by.kept}
+    weights = [rows for t, rows in reads.items() if volumes.get(t) in by.known]
+    moving = [rows for t, rows in reads.items() if volumes.get(t) not in by.known]
+    held = [*weights, *(() if by.on_lane else padded.values())]
+    if main.operator != "=" and (padded or any(_is_last(rows, main) for rows in moving)):
+        held.append(main.target)
+    always = sum(_count(rows, main.size) for rows in padded.values()) if by.on_lane else 0
+    return by.room.size * min(
+        always + sum(_count(rows, spans) for rows in held)
+        for spans in _list_blocks(main.size, by.room)
+    )
+
+
+def _is_last(rows: Rows, statement: Statement) -> bool:
+    """Return whether sums go on until the last elements of a tensor, which come row by row."""
+    outermost = next((row for row in rows if any(_extents(row, statement.size))), ())
+    kept = {k for row in statement.target for k, factor in enumerate(row[:-1]) if factor}
+    return any(factor and k not in kept for k, factor in enumerate(outermost[:-1]))
+
+
+def _extents(row: Sequence[int], sizes: Sequence[int]) -> Iterator[int]:
+    return (abs(factor) * (size - 1) for factor, size in zip(row[:-1], sizes, strict=True))
+
+
+def _count(rows: Rows, sizes: Sequence[int]) -> int:
+    """Return how many elements an access reaches from a box of instances."""
+    return prod(1 + sum(_extents(row, sizes)) for row in rows)
+
+
+def _list_blocks(sizes: Sequence[int], room: Room) -> Iterator[list[int]]:
+    """Yield the sizes of a PE's box of instances, by the iterators along both sides."""
+    width, height = max(1, room.width - 1), max(1, room.height - 1)
+    for a, b in itertools.product(range(len(sizes)), repeat=2):
+        spans = list(sizes)
+        spans[a] = ceil(spans[a] / (max(width, height) if a == b else width))
+        if a != b:
+            spans[b] = ceil(spans[b] / height)
+        yield spans
