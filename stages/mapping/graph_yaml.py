@@ -105,6 +105,11 @@ class Graph(Fabric):
         said = (self._document.value or {}).get("parts", {}).get(part, {})
         return dict(said) if isinstance(said, dict) else {}
 
+    def says_ports_of(self, part: str, tensor: str) -> bool:
+        """Return whether a user says how a tensor of a part arrives or leaves."""
+        said = self.said_of(part).get("tensors")
+        return self.folder_of(part) is not None or (isinstance(said, dict) and tensor in said)
+
     def span_of(self, part: str) -> Span:
         """Return where something is said of a part, or of the fabric of all."""
         return self.key_span("parts", part) if part in self.parts else self.key_span("run")

@@ -241,7 +241,8 @@ def _crossings(
             check = whole.check(_stack(taken, tensor), fed)
             lanes = find_lanes(arrival, fitted)
             by = f"{plural(count_lanes(lanes) if lanes else 1, 'port')}, west to east"
-            yield f"{name}.{tensor}", {"is": list(arrival["from"]), "by": by, **check}
+            known = {} if whole.given.says_ports_of(name, tensor) else {"by": by}
+            yield f"{name}.{tensor}", {"is": list(arrival["from"]), **known, **check}
 
 
 def _longest(whole: _Whole, variant: str) -> int:
