@@ -36,9 +36,12 @@ def accessed_by(access: isl.Map, instances: isl.Set, free: Sequence[str]) -> isl
     """Return the elements that the instances access for any value of `free`, V (38)-(41).
 
     `access` is `{ [i0, ...] -> y_local[...] }`; `free` are the index symbolic constants, which
-    are projected out (none: what a single invocation accesses).
+    are projected out (none: what a single invocation accesses). Its equalities are found first:
+    where some are only implied, `coalesce` of isl may wrap a constraint around one that is parallel
+    to it, and follows a null pointer (isl_set_wrap_facet).
     """
-    return project_names(instances.apply(access), free).coalesce()
+    accessed = project_names(instances.apply(access), free)
+    return accessed.detect_equalities().coalesce()
 
 
 def find_conflict(access: isl.Map, instances: isl.Set, used: isl.Set) -> isl.Set:

@@ -1,4 +1,5 @@
 import islpy as isl
+import pytest
 
 from tests.layer.built import build
 
@@ -43,3 +44,24 @@ def test_two_tasks_that_write_one_tensor_get_room_for_both():
     assert built.results()["check"]["y"]["right"]
     tasks = built.results()["tasks"]
     assert [tasks[f"on_x_{side}"]["extra"] for side in ("north", "west")] == [3, 1]
+
+
+TRIANGLE = """lair trmv(N=128): float16 L[N][N], float16 x[N] -> float16 y[N]
+{
+  all (i, j) in (N, N) where j <= i
+    y[i] += L[i][j] * x[j]
+}
+"""
+INTERLEAVED = """target: "{ PE[4, 4] }"
+placement: "{ trmv[i, j] -> PE[i//11 - 3*(i//33), 1 + i//15 - 3*(i//45)] }"
+tensors:
+  x: {arrives: "{ x[j] -> [PE[j//32, -1] -> index[j mod 32]] }", sparse: true}
+  y: {leaves: "{ y[i] -> [PE[4, i//32] -> index[i mod 32]] }"}
+"""
+
+
+@pytest.mark.long
+def test_what_extra_instances_of_blocks_of_two_sizes_access_is_joined():
+    """Without its equalities, which isl does not see, isl fell over the set."""
+    built = build(TRIANGLE, INTERLEAVED, "approximate")
+    assert any(name.endswith("_conflict") for name in built.objects("hulls.isl"))
