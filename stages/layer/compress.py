@@ -62,7 +62,9 @@ def compressed_task(
     instances: Instances, name: str, *, keep_holes: bool = False
 ) -> dict[str, isl.Set | isl.Map | isl.UnionMap]:
     """Return the compression of one instance set, the compressed set, and its accesses."""
-    whole = instances.of(name).intersect_params(instances.known(name))
+    whole, known = instances.of(name), instances.known(name)
+    if not whole.params().is_subset(known):
+        whole = whole.intersect_params(known)
     compressed = drop_hidden_equalities(compress(whole))
     compressed = compressed if keep_holes else drop_holes(compressed)
     access = instances.access(name)
