@@ -21,6 +21,7 @@ from stages.poly.iscc import Union, find_line, parse, statements
 from stages.poly.naming import Names, find_names, list_spaces, list_tuples, name_dimensions
 from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.shared import Shared, share
+from stages.poly.unnamed import rename, tell_apart, unname
 
 Single: TypeAlias = isl.Set | isl.Map
 IslObject: TypeAlias = Single | Union
@@ -32,6 +33,8 @@ MOST_FOR_TEXT = 1_000_000
 MOST_REMEMBERED = 4096
 WRITTEN: dict[tuple[str, ...], list[str]] = {}
 """The disjuncts of the sets that this process wrote, by what isl prints of them, and the names."""
+SPELLED: dict[tuple[str, ...], str] = {}
+"""The sets and relations that this process spelled, by what tells them apart."""
 MOST_FOR_CHECK = 100_000
 """What checking one text may take, in isl's own unit."""
 
@@ -63,7 +66,22 @@ def write_objects(
 
 
 def spell_object(obj: IslObject) -> str:
-    """Return an object as `write_objects` writes it, on one line."""
+    """Return an object as `write_objects` writes it, on one line.
+
+    What this process spelled is remembered, but for the names of tuples.
+    """
+    if not isinstance(obj, isl.Set | isl.Map):
+        return _spell(obj)
+    plain, stands = unname(obj)
+    key = tell_apart(plain)
+    if key not in SPELLED:
+        if len(SPELLED) == MOST_REMEMBERED:
+            SPELLED.clear()
+        SPELLED[key] = _spell(plain)
+    return rename(SPELLED[key], stands)
+
+
+def _spell(obj: IslObject) -> str:
     statement = _Writer(Names()).statement("it", _as_union(obj), None)
     return re.sub(r"\s+", " ", statement.removeprefix("it := ").rstrip(";\n"))
 
