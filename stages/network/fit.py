@@ -20,18 +20,18 @@ from stages.mapping.graph_yaml import Graph, load_graph
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
 from stages.network.expecting import Expected, Part, expect, read_given, read_part
-from stages.network.parts.lanes import (
-    Lanes,
-    count_lanes,
-    find_most_lanes,
-    find_source,
-    find_takers,
-)
 from stages.network.parts.part_layers import (
     Fitted,
     find_largest,
     is_fitted,
     write_part_layer,
+)
+from stages.network.parts.spreading import (
+    Lanes,
+    count_lanes,
+    find_most_lanes,
+    find_source,
+    find_takers,
 )
 from stages.poly.text import spell_object
 

@@ -19,7 +19,7 @@ from stages.mapping.graph_yaml import Graph
 from stages.mapping.texts import parse_target
 from stages.network.parts.described import RESULT
 from stages.network.parts.dividing import Room
-from stages.network.parts.lanes import find_source
+from stages.network.parts.spreading import find_source
 from stages.poly.text import spell_object
 
 WIDTH, HEIGHT = 20, 8

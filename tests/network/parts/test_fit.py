@@ -14,7 +14,7 @@ from stages.mapping.network_yaml import End
 from stages.mapping.ports import read_ports
 from stages.mapping.texts import parse_target
 from stages.network.crossing import Stop, check_crossing
-from stages.network.parts.lanes import find_most_lanes, find_takers
+from stages.network.parts.spreading import find_most_lanes, find_takers
 from stages.poly.pieces import find_set
 from stages.poly.side import Rectangle
 from tests.network.onnx.graphs import make_model
