@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from stages.diagnose import Source, Span, UserError, UserErrors, headline
+from stages.mapping.yaml_written import write_yaml
 from stages.yaml_limits import TooLargeError, compose, load
 
 Path = tuple[str | int, ...]
@@ -173,5 +174,4 @@ def _offsets(text: str, node: yaml.ScalarNode, value: str) -> tuple[int, ...]:
 def write_document(header: str, value: Any) -> str:
     """Return YAML text for people: the header as comments, then keys in the order given."""
     comments = "".join(f"# {line}".rstrip() + "\n" for line in header.splitlines())
-    body = yaml.safe_dump(value, sort_keys=False, default_flow_style=None, width=100)
-    return f"{comments}\n{body}"
+    return f"{comments}\n{write_yaml(value)}"
