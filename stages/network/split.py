@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import typing
+from collections.abc import Iterable
 
 from stages.diagnose import UserError
 from stages.kernel.parts.matching import NoSliceError
@@ -26,7 +27,7 @@ from stages.network.parts.grouping import Group, group
 from stages.network.parts.part_layers import find_room
 from stages.network.parts.resolving import find_padded, resolve
 from stages.volumes.domains import make_domains
-from stages.volumes.operation import read_program
+from stages.volumes.operation import Operation, Program, read_program
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
@@ -47,8 +48,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     weights = set(inputs.yaml("names.yaml")["weights"])
     groups = group(program, weights)
     if not groups:
-        hint = "its outputs are inputs, or constants"
-        raise UserError(f"{program.name}: nothing is computed", hint=hint)
+        raise UserError(f"{program.name}: nothing is computed", hint=_explain(program))
     volumes = make_domains(inputs.objects("volumes.isl")["volumes"])
     given = load_graph(map(inputs.source, inputs.names("network.yaml")))
     memory, numbers = read_machine(given, inputs.further_path).memory, find_constants(program)
@@ -65,7 +65,20 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"parts.yaml": write_document(HEADER, {p.name: describe(p, around) for p in pieces})}
 
 
+def _explain(program: Program) -> str:
+    """Return what a network does in which nothing is computed: at most, elements move."""
+    moving = _list_nodes(each for each in program.operations if each.kind == "copy")
+    if not moving:
+        return "its outputs are inputs, or constants"
+    moved = f"{moving} only move: add a node that computes, as Relu"
+    return f"its outputs are elements of inputs, or constants, which {moved}"
+
+
 def _no_layer(found: Group, error: NoSliceError) -> UserError:
-    nodes = ", ".join(f"{o.source} (node {o.line})" for o in found.operations)
+    nodes = _list_nodes(found.operations)
     reason = f"what it needs of a tensor is no slice: {error.map}"
     return UserError(f"part {found.name} is no layer: {reason}", hint=f"it is made of {nodes}")
+
+
+def _list_nodes(operations: Iterable[Operation]) -> str:
+    return ", ".join(dict.fromkeys(f"{o.source} (node {o.line})" for o in operations))

@@ -287,3 +287,15 @@ def test_a_graph_that_computes_nothing_has_no_parts(graph):
     assert str(caught.value) == (
         "error: g: nothing is computed\nhint: its outputs are inputs, or constants\n"
     )
+
+
+def test_a_graph_that_only_moves_elements_has_no_parts(graph):
+    model = make_model("t = Transpose(x)\ny = Flatten(t)", {"x": (2, 3)}, {})
+    folder = graph.write(model.SerializeToString()).build()
+    with pytest.raises(UserError) as caught:
+        run_stage("split", folder)
+    assert str(caught.value) == (
+        "error: g: nothing is computed\n"
+        "hint: its outputs are elements of inputs, or constants, which Transpose (node 1), "
+        "Flatten (node 2) only move: add a node that computes, as Relu\n"
+    )
