@@ -28,7 +28,7 @@ from stages.lair.names import plural
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.network.parts.fed import make_inputs, pass_on, put_together, take
 from stages.network.parts.part_layers import find_lanes, read_fitted
-from stages.network.parts.spreading import count_lanes
+from stages.network.parts.spreading import count_lanes, find_source
 from stages.reference.data import find_origins, stack_samples
 from stages.reference.strided import Array
 from stages.reference.whole import describe_parts, find_largest_error, is_close, is_same
@@ -252,8 +252,8 @@ def _longest(whole: _Whole, variant: str) -> int:
     """
     end: dict[str, int] = {}
     for name, each in whole.parts.items():
-        sources = [s.partition(".")[0] for a in each["arrives"].values() for s in a["from"]]
-        before = [end[source] for source in sources if source in end]
+        ends = [source for arrival in each["arrives"].values() for source in arrival["from"]]
+        before = [end[source] for source in filter(None, map(find_source, ends))]
         end[name] = max(before, default=0) + whole.found[name]["cycles"][variant]
     return max(end.values())
 

@@ -18,17 +18,22 @@ X, W = np.float32([[1, -2, 3], [4, 5, -6]]), np.float32([[1, 2], [3, 4], [5, 6]]
 @pytest.fixture
 def built(graph):
     """A graph of two parts, whose results are there, as if they had been simulated."""
-    model = make_model(TEXT, {"x": X.shape}, {"w": W})
+    build(graph, make_model(TEXT, {"x": X.shape}, {"w": W}))
+    run_stage("receive", part_of(graph, "matmul1"))
+    return graph
+
+
+def build(graph, model):
+    """Write what stages and simulations of the parts of a graph would; every input is X."""
     graph.write(model.SerializeToString())
     (graph.path / "inputs").mkdir()
-    np.save(graph.path / "inputs" / "x.npy", X)
+    for each in model.graph.input:
+        np.save(graph.path / "inputs" / f"{each.name}.npy", X)
     folder = graph.build()
     supply(folder)
     results = results_of(folder)
     for part in parts_of(open_folder(graph.path)):
         write(part, results[part.path.name])
-    run_stage("receive", part_of(graph, "matmul1"))
-    return graph
 
 
 def write(part, result, is_exact=True, is_right=True):
@@ -51,10 +56,14 @@ def result_of(graph, name):
     return np.load(graph.path / "build" / "parts" / name / "build" / "outputs" / "y.npy")
 
 
+def told(graph):
+    return json.loads((graph.path / "build" / "results.json").read_text())
+
+
 def confirmed(graph):
     """Return whether the whole is right, and what was computed."""
     run_stage("confirm", open_folder(graph.path))
-    found = json.loads((graph.path / "build" / "results.json").read_text())
+    found = told(graph)
     assert found["against"] == "onnx.reference"
     assert np.array_equal(np.load(graph.path / "build/outputs/y.npy"), result_of(graph, "matmul1"))
     return found["check"]["y"]["right"]
@@ -88,3 +97,18 @@ def test_a_part_that_was_given_something_else(built):
 def test_a_part_that_is_wrong(built):
     write(part_of(built, "relu1"), result_of(built, "relu1"), is_right=False)
     assert not confirmed(built)
+
+
+def test_parts_come_one_after_another_where_they_take_results(built):
+    confirmed(built)
+    assert told(built)["one_after_another"] == {"simd": 2, "loops": 4}
+
+
+def test_an_input_that_is_called_like_a_part_is_none(graph):
+    text = "a = Relu(x)\ny = MatMul(relu1, w)"
+    shapes = {"x": X.shape, "relu1": X.shape}
+    build(graph, make_model(text, shapes, {"w": W}, outputs="a y"))
+    run_stage("confirm", open_folder(graph.path))
+    found = told(graph)
+    assert found["crossings"]["matmul1.x"]["is"] == ["relu1"]
+    assert found["one_after_another"] == {"simd": 1, "loops": 2}
