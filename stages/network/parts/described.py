@@ -190,7 +190,12 @@ def _in_order(elements: isl.Set) -> isl.Map:
 
 
 def _without_single(order: isl.Map) -> isl.Map:
-    """Return an order without the dimensions of which there is one value; one at least is left."""
+    """Return an order without the dimensions of which there is one value; one at least is left.
+
+    A tensor that is one number has no dimension, and its order has one with the value 0.
+    """
+    if order.dim(OUT) == 0:
+        return order.insert_dims(OUT, 0, 1).fix_val(OUT, 0, 0)
     for k in reversed(range(order.dim(OUT))):
         values = order.range()
         least, most = find_least(values, k), find_greatest(values, k)

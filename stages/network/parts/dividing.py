@@ -187,6 +187,8 @@ def _count(rows: Rows, sizes: Sequence[int]) -> int:
 
 def _list_blocks(sizes: Sequence[int], room: Room) -> Iterator[list[int]]:
     """Yield the sizes of a PE's box of instances, by the iterators along both sides."""
+    if not sizes:
+        yield []
     width, height = max(1, room.width - 1), max(1, room.height - 1)
     for a, b in itertools.product(range(len(sizes)), repeat=2):
         spans = list(sizes)

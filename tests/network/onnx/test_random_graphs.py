@@ -75,7 +75,7 @@ def test_many_random_graphs_are_right(tmp_path):
 @pytest.mark.long
 def test_random_graphs_are_built_right(tmp_path):
     """From the graph to programs that ran: every part is placed, and simulated."""
-    for number in range(8):
+    for number in range(12):
         graph = drawn(3, number, 5)
         write(graph, tmp_path / str(number))
         (tmp_path / str(number) / "network.yaml").write_text("target: '{ PE[3, 3] }'\n")

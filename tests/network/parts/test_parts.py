@@ -49,6 +49,13 @@ MODELS = {
         y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(c)""",
         {"x": (1, 2, 6, 6)}, {}, {"relu1": ["Relu"], "maxpool1": ["MaxPool"]},
     ),
+    "one number, of one number": (
+        """m = ReduceMax<keepdims=0>(x)
+        s = ReduceSum<keepdims=0>(x)
+        y = Mul(m, s)""",
+        {"x": (3, 4)}, {},
+        {"reducemax1": ["ReduceMax"], "reducesum1": ["ReduceSum"], "mul1": ["Mul"]},
+    ),
     "what is added again": (
         """c = Conv<pads=[1,1,1,1]>(x, w)
         s = Add(c, x)
@@ -171,6 +178,18 @@ def test_parts_compute_what_the_graph_computes(graph, name):
         _, mapping, _ = layer_of(folder.build / "parts" / part)
         assert mapping.is_open
         assert {t for t, m in mapping.tensors.items() if m.arrives} == each["arrives"].keys()
+
+
+def test_one_number_has_a_place_in_the_order_of_what_crosses(graph):
+    model = make_model("s = ReduceSum<keepdims=0>(x)\ny = Exp(s)\nz = Sub(x, s)", {"x": (3, 4)}, {},
+                       outputs="y z")
+    found = parts_of(supplied(graph, model))
+    assert {name: each["leaves"] for name, each in found.items() if name != "sub1"} == {
+        "reducesum1": "{ y[] -> [0] }", "exp1": "{ y[] -> [0] }",
+    }
+    assert found["exp1"]["arrives"] == {
+        "x": {"order": "{ x[] -> [0] }", "from": {"reducesum1.y": "{ x[] -> s[] }"}},
+    }
 
 
 def test_lenet_has_three_parts_and_neither_padding_nor_a_reshape_is_one(graph):
