@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import run_stage
 from stages.reference.whole import is_close
 from tests.network.onnx.graphs import make_model
@@ -274,47 +273,3 @@ def test_parts_that_compute_alike_are_one_text(graph):
     )
     own = (folder.build / "parts" / "matmul1" / "layer.yaml").read_text()
     assert "target: '{ PE[4, 4] }'" in own and "PE[4, 0]" in own
-
-
-def test_a_part_that_there_is_not_is_named(graph):
-    content = make_model("y = Relu(x)", {"x": (3,)}, {}).SerializeToString()
-    folder = graph.write(content, "parts: {rel: {goal: area}}\n").build()
-    with pytest.raises(UserErrors) as caught:
-        supply(folder)
-    assert str(caught.value).splitlines()[0].endswith("unknown part rel")
-
-
-def test_a_machine_that_there_is_not_is_shown_where_the_user_names_it(graph):
-    """Not in the layer.yaml of a part, which nobody wrote."""
-    content = make_model("y = Relu(x)", {"x": (3,)}, {}).SerializeToString()
-    folder = graph.write(content, "machine: wse9\n").build()
-    with pytest.raises(UserError) as caught:
-        run_stage("split", folder)
-    assert str(caught.value).replace(f"{graph.path}/", "") == """\
-network.yaml:1:10: error: unknown profile wse9
-  machine: wse9
-           ^^^^
-hint: profiles: ideal, paper, systolic, wse1, wse2, wse3
-"""
-
-
-def test_a_graph_that_computes_nothing_has_no_parts(graph):
-    model = make_model("y = Identity(x)", {"x": (2,)}, {})
-    folder = graph.write(model.SerializeToString()).build()
-    with pytest.raises(UserError) as caught:
-        run_stage("split", folder)
-    assert str(caught.value) == (
-        "error: g: nothing is computed\nhint: its outputs are inputs, or constants\n"
-    )
-
-
-def test_a_graph_that_only_moves_elements_has_no_parts(graph):
-    model = make_model("t = Transpose(x)\ny = Flatten(t)", {"x": (2, 3)}, {})
-    folder = graph.write(model.SerializeToString()).build()
-    with pytest.raises(UserError) as caught:
-        run_stage("split", folder)
-    assert str(caught.value) == (
-        "error: g: nothing is computed\n"
-        "hint: its outputs are elements of inputs, or constants, which Transpose (node 1), "
-        "Flatten (node 2) only move: add a node that computes, as Relu\n"
-    )
