@@ -9,19 +9,31 @@ from pathlib import Path
 
 import pytest
 
-from stages import ANALYSES, KERNEL, NETWORK, PROGRAM, RECEIVES, SEARCHED, TILES, WHOLE
+from stages import (
+    ANALYSES,
+    GRAPH,
+    GRAPH_PARTS,
+    KERNEL,
+    NETWORK,
+    PROGRAM,
+    RECEIVES,
+    SEARCHED,
+    TILES,
+    WHOLE,
+)
 from stages.make.core import imports
 from stages.make.core.imports import code_of, reached, statements
 from stages.make.core.key import COMPILES, PACKAGES
 from stages.shipped import STAGES
 
-EVERY = tuple(dict.fromkeys(
-    (*SEARCHED, *NETWORK, *RECEIVES, *WHOLE, *KERNEL, *TILES, *ANALYSES, *PROGRAM)
-))
+EVERY = tuple(dict.fromkeys((
+    *SEARCHED, *NETWORK, *GRAPH, *GRAPH_PARTS, *RECEIVES, *WHOLE, *KERNEL, *TILES, *ANALYSES,
+    *PROGRAM,
+)))
 ALL = " ".join(EVERY)
 MACHINE = (
-    "choose settle route simd render simulate link operate emit skew remember section paint lower "
-    "execute"
+    "choose settle route simd render simulate split fit link operate emit skew remember section "
+    "paint lower execute"
 )
 AGAIN = {
     "layer/pe/compute.py": "settle render",
@@ -40,12 +52,19 @@ AGAIN = {
     "templates/program.c.j2": "render",
     "templates/bridge.c.j2": "link",
     "network/whole/ways.py": "link",
-    "reference/data.py": "simulate conclude operate emit assemble",
+    "reference/data.py": "simulate conclude supply confirm operate emit assemble",
     "lair/lair.lark": ALL,
     "network/crossing.py": "connect link",
     "network/crossing_maps.py": "connect conclude link",
     "network/carrying.py": "conclude receive",
     "mapping/network_yaml.py": "connect conclude link operate",
+    "mapping/graph_yaml.py": "extract split fit supply confirm link operate",
+    "network/extraction/draft.py": "extract confirm",
+    "network/onnx/running.py": "confirm",
+    "network/parts/grouping.py": "split fit supply confirm link operate",
+    "network/parts/part_layers.py": "split fit supply confirm",
+    "network/expecting.py": "fit",
+    "layer/search/beam.py": "choose fit",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble",
     "kernel/mlir/text.py": "shape",
     "poly/box_hull.py": "adapt route allocate compress approximate enumerate simd",
@@ -81,7 +100,7 @@ LOADED = {
 MESSAGES = {"doit"}
 """What only the paths in messages depend on."""
 
-DISTRIBUTIONS = {"yaml": "pyyaml", "pydantic_core": "pydantic"}
+DISTRIBUTIONS = {"yaml": "pyyaml", "pydantic_core": "pydantic", "google": "protobuf"}
 
 
 def file_named(name):

@@ -29,7 +29,9 @@ from stages.make.store.folders import (
 from stages.make.store.memo import Memo
 from stages.make.store.store import Store
 
-PACKAGES = ("islpy", "jinja2", "lark", "numpy", "pydantic", "pyyaml", "xdsl")
+PACKAGES = (
+    "islpy", "jinja2", "lark", "numpy", "onnx", "protobuf", "pydantic", "pyyaml", "xdsl"
+)
 COMPILES = "fabric/compiler.py"
 """What a stage imports that starts the C compiler."""
 
