@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import islpy as isl
 
@@ -18,6 +20,19 @@ Single = isl.Set | isl.Map
 KEPT = {*SYNTAX, *(name for name, _ in ALWAYS)}
 """Names of tuples that mean something."""
 STANDING = re.compile(r"\btuple_\d+(?=\[)")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An object as the key of what is remembered of it: equal where isl prints the same of both."""
+
+    text: str
+    it: Any = field(compare=False)
+
+
+def tell(it: Any) -> Told:
+    """Return an object of isl as a key."""
+    return Told(str(it), it)
 
 
 def unname(single: Single) -> tuple[Single, dict[str, str]]:

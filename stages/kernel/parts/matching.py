@@ -6,12 +6,17 @@ Source   F Alg. 2, MatchSlice: offsets and strides are affine
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import islpy as isl
 
+from stages.poly.unnamed import Told, tell
+
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 DIV = isl.dim_type.div
+MOST_REMEMBERED = 1024
+"""How many slices are remembered, as parts of a network are alike but for names."""
 
 
 class NoSliceError(Exception):
@@ -33,17 +38,24 @@ class Slice:
 
     def at(self) -> isl.Map:
         """Return { [[q] -> [l]] -> v[offset(q) + stride l] } for 0 <= l < size."""
-        names = [f"l{k}" for k in range(len(self.size))]
-        bounds = [f"0 <= {n} < {size}" for n, size in zip(names, self.size, strict=True)]
-        moved = [f"{s}*{n}" for n, s in zip(names, self.stride, strict=True)]
-        places = ", ".join(f"o{k} + {step}" for k, step in enumerate(moved))
-        outs = ", ".join(f"o{k}" for k in range(len(names)))
-        step = isl.Map(
-            f"{{ [[{outs}] -> [{', '.join(names)}]] -> {self.volume}[{places}] :"
-            f" {' and '.join(bounds) or 'true'} }}"
-        )
-        local = isl.Map.identity(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, len(names), len(names)))
-        return self.offset.as_map().product(local).apply_range(step)
+        found = _at(tell(self.offset), self.stride, self.size)
+        return found.set_tuple_name(OUT, self.volume) if self.volume else found
+
+
+@functools.lru_cache(MOST_REMEMBERED)
+def _at(offset: Told, stride: tuple[int, ...], size: tuple[int, ...]) -> isl.Map:
+    """Return { [[q] -> [l]] -> [offset(q) + stride l] } for 0 <= l < size."""
+    names = [f"l{k}" for k in range(len(size))]
+    bounds = [f"0 <= {n} < {size}" for n, size in zip(names, size, strict=True)]
+    moved = [f"{s}*{n}" for n, s in zip(names, stride, strict=True)]
+    places = ", ".join(f"o{k} + {step}" for k, step in enumerate(moved))
+    outs = ", ".join(f"o{k}" for k in range(len(names)))
+    step = isl.Map(
+        f"{{ [[{outs}] -> [{', '.join(names)}]] -> [{places}] : {' and '.join(bounds) or 'true'} }}"
+    )
+    local = isl.Map.identity(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, len(names), len(names)))
+    first: isl.MultiAff = offset.it
+    return first.as_map().product(local).apply_range(step)
 
 
 def match_slice(found: isl.Map, is_hull: bool = False) -> Slice:
@@ -52,22 +64,30 @@ def match_slice(found: isl.Map, is_hull: bool = False) -> Slice:
     Raises NoSliceError where there is none: an offset is not affine, or a size not the same for
     every q.
     """
-    plain = found.coalesce()
-    unnamed = plain.reset_tuple_id(OUT) if plain.has_tuple_id(OUT) else plain
-    offset = isl.MultiAff.zero(unnamed.space)
+    name = found.get_tuple_name(OUT) if found.has_tuple_name(OUT) else None
+    unnamed = found.reset_tuple_id(OUT) if found.has_tuple_id(OUT) else found
+    try:
+        offset, stride, size = _match(tell(unnamed))
+    except NoSliceError:
+        raise NoSliceError(found.coalesce()) from None
+    result = Slice(volume=name or "", offset=offset, size=size, stride=stride)
+    if not is_hull and not cover(result, found.domain()).is_equal(found):
+        raise NoSliceError(found.coalesce())
+    return result
+
+
+@functools.lru_cache(MOST_REMEMBERED)
+def _match(found: Told) -> tuple[isl.MultiAff, tuple[int, ...], tuple[int, ...]]:
+    """Return offset, strides and sizes of the least slice that holds { [q] -> [e] }."""
+    plain = found.it.coalesce()
+    offset = isl.MultiAff.zero(plain.space)
     size, stride = [], []
     for dim in range(plain.dim(OUT)):
         least, step, count = _along(plain, dim)
         offset = offset.set_aff(dim, least)
         size.append(count)
         stride.append(step)
-    result = Slice(
-        volume=plain.get_tuple_name(OUT) or "", offset=offset, size=tuple(size),
-        stride=tuple(stride),
-    )
-    if not is_hull and not cover(result, plain.domain()).is_equal(plain):
-        raise NoSliceError(plain)
-    return result
+    return offset, tuple(stride), tuple(size)
 
 
 def cover(slice_: Slice, tiles: isl.Set) -> isl.Map:
