@@ -41,8 +41,11 @@ def check_ends(
 
 def _stop(end: End, layout: Layout, streams: Iterable[Entry | Exit]) -> Stop:
     """Return where a tensor leaves a part, or arrives at it, in the coordinates of its layout."""
-    stream = next(each for each in streams if each.tensor == end.tensor)
+    first, *others = (each for each in streams if each.tensor == end.tensor)
+    order = isl.Map(first.order)
+    for each in others:
+        order = order.union(isl.Map(each.order))
     return Stop(
-        end=end, tensor=Tensor(name=end.tensor, type=stream.type, shape=(), span=NOWHERE),
-        order=isl.Map(stream.order), target=bounding_rectangle(isl.Set(layout.grid)), times=1,
+        end=end, tensor=Tensor(name=end.tensor, type=first.type, shape=(), span=NOWHERE),
+        order=order.coalesce(), target=bounding_rectangle(isl.Set(layout.grid)), times=1,
     )

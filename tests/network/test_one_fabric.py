@@ -33,6 +33,10 @@ tensors:
   twice.x: gives.y
   sums.x: twice.y
 """
+ONE = """run: whole
+parts: {gives: , one: }
+tensors: {one.x: gives.y}
+"""
 BY_HAND = """floorplan: {gives: "PE[2, 3]", twice: "PE[6, 3]", sums: "PE[8, 3]", other: "PE[11, 0]"}
 """
 REFUSED = {
@@ -85,15 +89,19 @@ class Whole:
             ("net/sums", SUMS, "sums", WEST + NORTH + "  " + SOUTH),
         ):
             self.write(f"{name}/{statement}.lair", lair)
-            target, placed = 'target: "{ PE[1, 2] }"', f"{statement}[i] -> PE[0, i//4]"
-            text = f"{target}\nplacement: \"{{ {placed} }}\"\ninvocations: 3\ntensors:\n{tensors}"
-            self.write(f"{name}/layer.yaml", text)
+            self.place(name, "{ PE[1, 2] }", f"{statement}[i] -> PE[0, i//4]", tensors)
+        self.write("net/one/twice.lair", TWICE)
+        self.place("net/one", "{ PE[2, 2] }", "twice[i] -> PE[1, 0]", WEST)
         self.write("net/network.yaml", CHAIN)
 
     def write(self, name, text):
         path = self.root / "projects" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+    def place(self, name, target, placement, tensors):
+        text = f"target: \"{target}\"\nplacement: \"{{ {placement} }}\"\ninvocations: 3\n"
+        self.write(f"{name}/layer.yaml", f"{text}tensors:\n{tensors}")
 
     def open(self):
         return open_folder(self.root / "projects/net")
@@ -169,6 +177,18 @@ def test_values_that_differ_from_those_of_the_parts_are_told(net):
     assert len(wrong) == 1 and found["check"][wrong.pop()]["max_abs_error"] == 2
 
 
+def test_lanes_at_one_port(net):
+    net.write("net/network.yaml", CHAIN)
+    gives, twice = net.layout("gives/build/layout.yaml"), net.layout("twice/build/layout.yaml")
+    (entry,) = twice.arrivals.values()
+    twin = replace(twice, arrivals={"x": entry, "x_too": entry})
+    network = read_network(Source(path="network.yaml", text=ONE))
+    _, (error,) = list_joints(network, {"gives": gives, "one": twin}, {})
+    assert (error.message, error.hint) == (
+        "one.x arrives in two streams at one port",
+        "on one fabric a port has one; with `run: parts` the parts run one by one")
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(net, case):
     text, where, said, hint = REFUSED[case]
@@ -242,3 +262,14 @@ def test_a_floorplan_is_one_of_a_whole():
         read_network(Source(path="network.yaml", text=text))
     assert [each.message for each in raised.value.errors] == [
         "there is no fabric of the whole", "here is no PE", "unknown part c"]
+
+
+def test_lanes_that_a_part_hears_on_colours_of_their_own(net):
+    """Both leave on 0, and end at one PE, which hears one on 0, over two bridges, one on 2."""
+    net.write("net/network.yaml", ONE)
+    net.build()
+    assert len(net.layout("one/build/layout.yaml").arrivals) == 2
+    assert net.run(ONE)["check"] == right(["one.y"])
+    roles = net.layout("layout.yaml").roles
+    assert {name for name in roles if name.startswith("bridge")} == {
+        "bridge_0_1", "bridge_1_0", "bridge_0_2"}

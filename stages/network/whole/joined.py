@@ -12,9 +12,9 @@ from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, Memory, Role
 from stages.machine.profile import Profile
 from stages.mapping.network_yaml import Network
 from stages.network.whole.floorplan import find_rectangle, place_parts
-from stages.network.whole.joints import Joint
+from stages.network.whole.joints import Joint, Pair
 from stages.network.whole.moving import move_layout, name_colour
-from stages.network.whole.ways import Pair, Way, check_ways, cross, enter, leave
+from stages.network.whole.ways import Way, check_ways, cross, enter, leave
 from stages.poly.side import Rectangle
 from stages.poly.text import spell_object
 

@@ -18,13 +18,15 @@ from stages.network.whole.moving import Place, shift
 from stages.poly.extents import bounding_box
 from stages.poly.pieces import find_example
 
+Pair = tuple[int, int]
+"""The numbers of two colours: of what is heard and of what is sent."""
 APART = "with `run: parts` the parts run one by one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joint:
     """A crossing: `leaving` has, by number of the colour, the ports { PE[x, y] } beside the part
-    from which it comes, `arriving` those beside the part to which it goes, which has it on `heard`.
+    from which it comes, `arriving` those beside the part to which it goes, by what that hears.
 
     Coordinates are those of each part. `side` is that on which it leaves.
     """
@@ -32,8 +34,7 @@ class Joint:
     crossing: Crossing
     side: str
     leaving: Mapping[int, isl.Set]
-    arriving: isl.Set
-    heard: int
+    arriving: Mapping[int, isl.Set]
 
     @property
     def source(self) -> str:
@@ -49,27 +50,38 @@ class Joint:
     def bridges(self) -> int:
         """How many PEs lie between the two parts on a lane, at the least: a router cannot change a
         colour, and a PE cannot hear and send on one."""
-        return max(len(self.colours(number)) for number in self.leaving)
+        return max((len(list_bridges(*pair)) for pair in self.lanes), default=1)
 
-    def colours(self, leaving: int) -> list[tuple[int, int]]:
-        """Return what each bridge hears and sends, on lanes that leave on a colour."""
-        if leaving != self.heard:
-            return [(leaving, self.heard)]
-        other = 0 if leaving else 1
-        return [(leaving, other), (other, self.heard)]
+    @property
+    def lanes(self) -> dict[Pair, isl.Set]:
+        """The ports at which it leaves on a colour and arrives on another, where both ends meet."""
+        back = shift(self.offset)
+        found = {
+            (sent, heard): ports.intersect(others.apply(back)).coalesce()
+            for sent, ports in self.leaving.items() for heard, others in self.arriving.items()
+        }
+        return {pair: ports for pair, ports in found.items() if not ports.is_empty()}
 
     @property
     def offset(self) -> Place:
         """From the first port of the part that gives to the first one of the part that takes."""
         (left, top), (west, north) = (
-            _first(ports) for ports in (all_of(self.leaving), self.arriving)
+            _first(all_of(ports)) for ports in (self.leaving, self.arriving)
         )
         return left - west, top - north
 
 
-def all_of(leaving: Mapping[int, isl.Set]) -> isl.Set:
+def list_bridges(sent: int, heard: int) -> list[Pair]:
+    """Return what each bridge of a lane hears and sends, from the colours at its ends."""
+    if sent != heard:
+        return [(sent, heard)]
+    other = 0 if sent else 1
+    return [(sent, other), (other, heard)]
+
+
+def all_of(colours: Mapping[int, isl.Set]) -> isl.Set:
     """Return the ports of all colours."""
-    first, *others = leaving.values()
+    first, *others = colours.values()
     for each in others:
         first = first.union(each)
     return first.coalesce()
@@ -138,25 +150,24 @@ def _join(crossing: Crossing, layouts: Mapping[str, Layout], moves: isl.Map | No
     if moves is not None:
         _check_all_cross(crossing, exits[0], moves)
     return Joint(
-        crossing=crossing, side=exits[0].side, heard=to.colours[entries[0].colour].number,
-        leaving=find_leaving(layouts[end.part], exits[0]), arriving=find_ports(entries[0].order),
+        crossing=crossing, side=exits[0].side, arriving=_find_arriving(crossing, to, entries),
+        leaving=find_leaving(layouts[end.part], exits[0]),
     )
 
 
 def _check_streams(crossing: Crossing, exits: list[Exit], entries: list[Entry]) -> None:
-    """Raise UserError unless the tensor is one dense stream on both ends."""
-    end, entry = crossing.given[0].end, entries[0]
+    """Raise UserError unless what crosses is dense, and leaves as one stream."""
+    end, sides = crossing.given[0].end, {entry.side for entry in entries}
     wrong = None
     if len(exits) > 1:
         wrong = f"{end} leaves in {len(exits)} streams"
-    elif len(entries) > 1:
-        wrong = f"{crossing.to} arrives in {len(entries)} streams"
-    elif exits[0].sparse or entry.sparse:
+    elif exits[0].sparse or any(entry.sparse for entry in entries):
         wrong = f"{end if exits[0].sparse else crossing.to} is sparse"
-    elif entry.replicas is not None or entry.along is not None:
+    elif any(entry.replicas is not None or entry.along is not None for entry in entries):
         wrong = f"{crossing.to} arrives once for each PE that needs it"
-    elif entry.side != OPPOSITE[exits[0].side]:
-        wrong = f"{end} leaves on the {exits[0].side}, {crossing.to} arrives on the {entry.side}"
+    elif sides != {OPPOSITE[exits[0].side]}:
+        there = " and the ".join(sorted(sides))
+        wrong = f"{end} leaves on the {exits[0].side}, {crossing.to} arrives on the {there}"
     if wrong:
         raise UserError(
             wrong, crossing.span, f"on one fabric a tensor crosses as one dense stream; {APART}"
@@ -187,6 +198,27 @@ def _check_all_cross(crossing: Crossing, departure: Exit, moves: isl.Map) -> Non
 def find_ports(order: str) -> isl.Set:
     """Return the external PEs of { tensor[e] -> [PE[x, y] -> index[i]] }."""
     return isl.Map(order).range().unwrap().domain().coalesce()
+
+
+def _find_arriving(
+    crossing: Crossing, layout: Layout, entries: Sequence[Entry]
+) -> dict[int, isl.Set]:
+    """Return, by the number of each colour, the ports at which a tensor arrives on it.
+
+    Raises UserError where two of its streams arrive at one port.
+    """
+    found: dict[int, isl.Set] = {}
+    taken: isl.Set | None = None
+    for entry in entries:
+        ports, number = find_ports(entry.order), layout.colours[entry.colour].number
+        if taken is not None and not taken.is_disjoint(ports):
+            raise UserError(
+                f"{crossing.to} arrives in two streams at one port", crossing.span,
+                f"on one fabric a port has one; {APART}",
+            )
+        taken = ports if taken is None else taken.union(ports)
+        found[number] = found[number].union(ports).coalesce() if number in found else ports
+    return found
 
 
 def find_leaving(layout: Layout, departure: Exit) -> dict[int, isl.Set]:

@@ -17,12 +17,16 @@ from stages.diagnose import Span, UserError
 from stages.fabric.grid import OPPOSITE, STEPS
 from stages.fabric.layout_yaml import Entry, Exit, Layout
 from stages.network.whole.floorplan import find_distance, overlap, spell
-from stages.network.whole.joints import Joint, all_of, find_leaving, find_ports
+from stages.network.whole.joints import (
+    Joint,
+    Pair,
+    all_of,
+    find_leaving,
+    find_ports,
+    list_bridges,
+)
 from stages.network.whole.moving import Place, move_order, shift
 from stages.poly.side import Rectangle, bounding_rectangle
-
-Pair = tuple[int, int]
-"""The numbers of the colours on which a bridge hears and sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +53,13 @@ def cross(joint: Joint, places: Mapping[str, Place]) -> Way:
     distance, place = find_distance(joint, places), shift(places[joint.source])
     step = STEPS[joint.side]
     lanes = all_of(joint.leaving).apply(place)
-    _check_lanes(joint, lanes, joint.arriving.apply(shift(places[joint.to])), distance)
+    _check_lanes(joint, lanes, all_of(joint.arriving).apply(shift(places[joint.to])), distance)
     routes: dict[int, isl.UnionMap] = {}
     bridges: dict[Pair, isl.Set] = {}
-    for number, ports in joint.leaving.items():
-        chain, here = joint.colours(number), ports.apply(place)
+    for (sent, heard), ports in joint.lanes.items():
+        chain, here = list_bridges(sent, heard), ports.apply(place)
         wired = distance - len(chain)
-        _add(routes, number, _route(_go(here, step, 0, wired), OPPOSITE[joint.side], joint.side))
+        _add(routes, sent, _route(_go(here, step, 0, wired), OPPOSITE[joint.side], joint.side))
         for at, pair in enumerate(chain, start=wired + 1):
             pes = _go(here, step, at, at)
             _add(routes, pair[0], _route(pes, OPPOSITE[joint.side], "ramp"))
