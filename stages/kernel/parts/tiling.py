@@ -6,6 +6,7 @@ Source   F Alg. 2: tiles of outputs, slices of operands
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from stages.kernel.parts.boxes import SIGNS
 from stages.kernel.parts.cutting import Region, bound_instances
 from stages.kernel.parts.matching import NoSliceError, Slice, affine, cover, match_slice
 from stages.poly.function import find_function_in
+from stages.poly.unnamed import Told, tell
 from stages.volumes.operation import Operation
 
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
@@ -254,11 +256,24 @@ def _rows(computed: _Computed, access: isl.Map, elements: Slice) -> Rows:
     Raises NoSliceError where that depends on the tile.
     """
     inside = computed.slice.at().curry().intersect_domain(computed.instances.domain()).uncurry()
-    found = inside.apply_range(access)
+    plain = access.set_tuple_name(IN, "i").set_tuple_name(OUT, "e")
+    try:
+        return _find_rows(
+            tell(inside.set_tuple_name(OUT, "i")), tell(plain), tell(elements.offset),
+            elements.stride,
+        )
+    except NoSliceError:
+        raise NoSliceError(inside.apply_range(access)) from None
+
+
+@functools.lru_cache(1024)
+def _find_rows(inside: Told, access: Told, offset: Told, strides: tuple[int, ...]) -> Rows:
+    """Return (access - offset) / stride for { [[q] -> [l]] -> i[d] } and { i[d] -> e[...] }."""
+    found = inside.it.apply_range(access.it)
     by = find_function_in(found.flatten_domain())
     return tuple(
-        _row(by.get_at(k), elements.offset.get_at(k), stride, found)
-        for k, stride in enumerate(elements.stride)
+        _row(by.get_at(k), offset.it.get_at(k), stride, found)
+        for k, stride in enumerate(strides)
     )
 
 

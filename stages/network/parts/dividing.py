@@ -11,6 +11,7 @@ such a tensor arrives keep all of it, so that a few pieces that have room for th
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
@@ -163,9 +164,14 @@ def find_need(found: Tile, by: Measure) -> int:
     if main.operator != "=" and (padded or any(_is_last(rows, main) for rows in moving)):
         held.append(main.target)
     always = sum(_count(rows, main.size) for rows in padded.values()) if by.on_lane else 0
-    return by.room.size * min(
-        always + sum(_count(rows, spans) for rows in held)
-        for spans in _list_blocks(main.size, by.room)
+    return by.room.size * (always + _count_least(tuple(held), main.size, by.room))
+
+
+@functools.lru_cache(256)
+def _count_least(held: tuple[Rows, ...], sizes: tuple[int, ...], room: Room) -> int:
+    """Return how many elements accesses reach from a box of instances of the busiest PE."""
+    return min(
+        sum(_count(rows, spans) for rows in held) for spans in _list_blocks(sizes, room)
     )
 
 
