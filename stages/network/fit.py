@@ -47,6 +47,8 @@ no wider than that needs. lanes: the lane of each element of its result, from th
 are several; tried: over which lanes it might cross, and the cycles of the parts at both ends then.
 Others cross as was decided, those of parts further down over several lanes."""
 Tried = dict[str, typing.Any]
+Size = tuple[int, int]
+"""The columns and rows of a rectangle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,22 +120,39 @@ def _drop_misfits(lanes: dict[str, Lanes], network: _Network) -> dict[str, Lanes
 def _weigh(
     ends: Iterable[str], lanes: Mapping[str, Lanes], network: _Network
 ) -> dict[str, Expected | None]:
-    """Return what parts take, by their names. Parts that compute alike are looked at once."""
-    found: dict[str, Expected | None] = {}
-    for name in ends:
-        key = network.parts[name]["lair"], _layer_of(name, lanes, network)
-        if key not in network.expected:
-            if key[0] not in network.layers:
-                network.layers[key[0]] = read_part(key[0])
-            part, mapping = network.layers[key[0]], read_given(key[1])
-            network.expected[key] = expect(part, mapping, network.profile)
-        found[name] = network.expected[key]
-    return found
+    """Return what parts take on the largest rectangles that they may have, by their names."""
+    return {
+        name: _expect(name, lanes, find_largest(name, network.given), network) for name in ends
+    }
 
 
-def _layer_of(name: str, lanes: Mapping[str, Lanes], network: _Network) -> str:
+def _expect(
+    name: str, lanes: Mapping[str, Lanes], size: Size, network: _Network
+) -> Expected | None:
+    """Return what a part takes. Parts that compute alike are looked at once."""
     fitted = {each: Fitted(lanes=way) for each, way in lanes.items()}
-    return write_part_layer(network.parts[name], name, network.given, fitted)
+    fitted[name] = Fitted(size=size, lanes=lanes.get(name))
+    described = network.parts[name]
+    key = described["lair"], write_part_layer(described, name, network.given, fitted)
+    if key not in network.expected:
+        if key[0] not in network.layers:
+            network.layers[key[0]] = read_part(key[0])
+        part, mapping = network.layers[key[0]], read_given(key[1])
+        network.expected[key] = expect(part, mapping, network.profile)
+    return network.expected[key]
+
+
+def _trim(
+    name: str, found: Expected, lanes: Mapping[str, Lanes], network: _Network
+) -> Size:
+    """Return the rectangle of a part: as wide as what was found needs, if that is no worse there.
+
+    What was found may be in the way of the ports of a narrower one, or of its adapters.
+    """
+    largest = find_largest(name, network.given)
+    narrow = found.columns, largest[1]
+    again = _expect(name, lanes, narrow, network)
+    return narrow if _rank({name: again}) <= _rank({name: found}) else largest
 
 
 def _rank(expected: Mapping[str, Expected | None]) -> tuple[int, int, int, int]:
@@ -157,7 +176,7 @@ def _describe(
     if found is not None:
         said["cycles"] = found.cycles
         if "target" not in network.given.said_of(name):
-            said["size"] = [found.columns, find_largest(name, network.given)[1]]
+            said["size"] = list(_trim(name, found, lanes, network))
     if name in lanes:
         said["lanes"] = spell_object(lanes[name])
     return {**said, "tried": list(tried)} if tried else said

@@ -13,6 +13,7 @@ from stages.mapping.layer_yaml import read_mapping
 from stages.mapping.network_yaml import End
 from stages.mapping.ports import read_ports
 from stages.mapping.texts import parse_target
+from stages.network import fit
 from stages.network.crossing import Stop, check_crossing
 from stages.network.parts.spreading import find_most_lanes, find_takers
 from stages.poly.pieces import find_set
@@ -41,7 +42,6 @@ def test_what_is_put_together_crosses_over_one_lane():
         "c1": {"arrives": {}}, "d1": {"arrives": {"x": {"from": one}, "x1": {"from": two}}},
     }
     assert find_takers(parts) == {"a1": ["d1"]}
-
 
 
 def fitted(graph, network):
@@ -82,6 +82,19 @@ def test_both_ends_of_a_crossing_agree(graph):
         "{ y[0, j, k, l] -> x[0, j, k + 1, l + 1] : 0 <= j < 4 and 0 <= k < 4 and 0 <= l < 4 }"
     )
     assert check_crossing(ends[0], moved, ends[1], HERE) == "4 ports, east to west"
+
+
+def test_a_rectangle_is_no_narrower_than_a_placement_is_found_on(graph, monkeypatch):
+    """What was found on the largest may not be found on as many columns as it needs itself."""
+    expect = fit.expect
+
+    def find(part, mapping, profile):
+        is_largest = parse_target(mapping.target)[0] == 7
+        return expect(part, mapping, profile) if is_largest else None
+
+    monkeypatch.setattr(fit, "expect", find)
+    _, said = fitted(graph, NETWORK)
+    assert said["conv1"]["size"] == [7, 4]
 
 
 def test_what_a_user_places_is_not_fitted(graph):
