@@ -22,17 +22,28 @@ MOST_PES = 16
 NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*\()")
 
 
-def write_lair(tile: Tile, kernel: str, names: Mapping[str, str], types: Mapping[str, str]) -> str:
+Loops = Mapping[str, Mapping[int, str]]
+"""What iterators are called, by the tensor that their statement computes, and by their places."""
+
+
+def write_lair(
+    tile: Tile, kernel: str, names: Mapping[str, str], types: Mapping[str, str],
+    loops: Loops | None = None,
+) -> str:
     """Return the LAIR of a tile: a node per operation, and the graph of these if they are several.
 
-    `names` says what computed tensors are called, `types` has the types of all volumes.
+    `names` says what computed tensors are called, `types` has the types of all volumes, `loops` is
+    what iterators are called, d0, d1, ... if nothing is said.
     """
     declared = {
         name: _declared(_called(name, names), types[slice_.volume], slice_.size)
         for name, slice_ in {**tile.inputs, **tile.computed}.items()
     }
     stem = stems(tile, names)
-    nodes = [_node(each, names, declared, stem) for each in tile.statements]
+    loops = name_loops(tile, stem) if loops is None else loops
+    nodes = [
+        _node(each, names, declared, stem.node, loops[each.tensor]) for each in tile.statements
+    ]
     if len(nodes) > 1:
         nodes.append(_graph(tile, kernel, names, declared, stem))
     return "\n".join(nodes)
@@ -67,6 +78,13 @@ def free(stem: str, rest: str, tensors: Collection[str]) -> str:
     return stem
 
 
+def name_loops(tile: Tile, stem: Stems) -> Loops:
+    """Return the names that count iterators, d0, d1, ..., those of one value as well."""
+    return {
+        each.tensor: {k: f"{stem.iterator}{k}" for k in iterators(each)} for each in tile.statements
+    }
+
+
 def iterators(statement: Statement) -> list[int]:
     """Return the dimensions of instances that a statement is written with: those of several.
 
@@ -76,43 +94,44 @@ def iterators(statement: Statement) -> list[int]:
 
 
 def _node(
-    statement: Statement, names: Mapping[str, str], declared: Mapping[str, str], stem: Stems
+    statement: Statement, names: Mapping[str, str], declared: Mapping[str, str], stem: str,
+    called: Mapping[int, str],
 ) -> str:
+    """Return the node of a statement; its iterators are `called` so, by their places."""
     tensors = dict.fromkeys(tensor for tensor, _ in statement.reads.values())
     head = ", ".join(declared[tensor] for tensor in tensors)
     own = names[statement.tensor]
-    kept = iterators(statement)
-    sizes = ", ".join(str(statement.size[k]) for k in kept) if statement.size else "1"
-    loops = ", ".join(f"{stem.iterator}{k}" for k in kept)
-    target = f"{own}{_indices(statement.target, kept, stem)}"
+    sizes = ", ".join(str(statement.size[k]) for k in called) if statement.size else "1"
+    target = f"{own}{_indices(statement.target, called)}"
     accesses = {
-        label: f"{_called(tensor, names)}{_indices(rows, kept, stem)}"
+        label: f"{_called(tensor, names)}{_indices(rows, called)}"
         for label, (tensor, rows) in statement.reads.items()
     }
     value = NAME.sub(lambda word: accesses.get(word[0], word[0]), statement.value)
     return (
-        f"lair {stem.node}{own}():\n"
+        f"lair {stem}{own}():\n"
         f"  {head} -> {declared[statement.tensor]}\n{{\n"
-        f"  all ({loops}) in ({sizes}){_where(statement, stem)}\n"
+        f"  all ({', '.join(called.values())}) in ({sizes}){_where(statement, called)}\n"
         f"    {target} {statement.operator} {value}\n}}\n"
     )
 
 
-def _where(statement: Statement, stem: Stems) -> str:
+def _where(statement: Statement, called: Mapping[int, str]) -> str:
     """Return the conditions under which instances count."""
     if statement.where is None:
         return ""
-    names = {k: f"{stem.iterator}{k}" for k in iterators(statement)}
-    return f" where {' and '.join(spell_conditions(statement.where, names))}"
+    return f" where {' and '.join(spell_conditions(statement.where, called))}"
 
 
-def _indices(rows: Rows, kept: Sequence[int], stem: Stems) -> str:
-    return "".join(f"[{_affine(row, kept, stem.iterator)}]" for row in rows)
+def _indices(rows: Rows, called: Mapping[int, str]) -> str:
+    return "".join(f"[{_affine(row, called)}]" for row in rows)
 
 
-def _affine(row: Sequence[int], kept: Sequence[int], d: str) -> str:
+def _affine(row: Sequence[int], called: Mapping[int, str]) -> str:
     """Return an index as text; what has one value only is zero."""
-    terms = [f"{d}{k}" if row[k] == 1 else f"{row[k]}*{d}{k}" for k in kept if row[k]]
+    terms = [
+        name if row[k] == 1 else f"{row[k]}*{name}" for k, name in called.items() if row[k]
+    ]
     if row[-1] or not terms:
         terms.append(str(row[-1]))
     return " + ".join(terms).replace("+ -", "- ")
