@@ -16,7 +16,7 @@ y = Gemm<transB=1>(f, v, b)"""
 NETWORK = """data: {kind: integers}
 target: "{ PE[4, 4] }"
 parts:
-  conv1: {placement: "{ make_conv_0[k, i, j, a, b] -> PE[1 + k, i//2] }"}
+  conv1: {placement: "(k, i)"}
   gemm1: {placement: "{ make_gemm_0[o, k, i, j] -> PE[1, o] }"}
 """
 
@@ -47,7 +47,7 @@ def results(space):
 
 
 def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
-    """With placements given, no search: its parts are layers, and other weights compile nothing.
+    """With places or directions given: its parts are layers, and other weights compile nothing.
 
     Those of the convolution lie in a file beside the graph.
     """

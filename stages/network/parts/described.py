@@ -18,6 +18,7 @@ from stages.kernel.parts.tiling import Tile
 from stages.lair.names import make_plain_name
 from stages.network.parts.dividing import Piece
 from stages.network.parts.grouping import Group
+from stages.network.parts.loop_names import name_loops
 from stages.network.parts.resolving import trace
 from stages.poly.extents import bounding_box
 from stages.poly.extremes import find_greatest, find_least
@@ -60,7 +61,7 @@ def describe(part: Piece, around: Around) -> Described:
             for name, each in sources.items() if not _is_weight(each, around)
         },
         "leaves": str(_in_order(_result(part))),
-        "lair": write_lair(found, "part", names, around.program.types),
+        "lair": write_lair(found, "part", names, around.program.types, name_loops(found, names)),
     }
 
 
