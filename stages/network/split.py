@@ -12,13 +12,14 @@ Ensures  every operation that an output needs is in one part, or in all pieces o
 from __future__ import annotations
 
 import itertools
+import os
 import typing
 from collections.abc import Iterable
 
 from stages.diagnose import UserError
 from stages.kernel.parts.matching import NoSliceError
 from stages.kernel.parts.reached import find_constants
-from stages.mapping.graph_yaml import load_graph
+from stages.mapping.graph_yaml import Graph, load_graph
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
 from stages.network.parts.described import Around, describe
@@ -51,6 +52,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         raise UserError(f"{program.name}: nothing is computed", hint=_explain(program))
     volumes = make_domains(inputs.objects("volumes.isl")["volumes"])
     given = load_graph(map(inputs.source, inputs.names("network.yaml")))
+    _check_folders(given, inputs)
     memory, numbers = read_machine(given, inputs.further_path).memory, find_constants(program)
     padded = find_padded(program, numbers)
     parts: dict[str, list[Piece]] = {}
@@ -63,6 +65,19 @@ def run(inputs: Inputs) -> dict[str, str]:
     around = Around(program=program, weights=weights, numbers=numbers, parts=parts)
     pieces = itertools.chain.from_iterable(parts.values())
     return {"parts.yaml": write_document(HEADER, {p.name: describe(p, around) for p in pieces})}
+
+
+def _check_folders(given: Graph, inputs: Inputs) -> None:
+    """Raise UserError for a folder that is a part instead, but is none of a layer."""
+    for name in given.parts:
+        folder, span = given.folder_of(name), given.key_span("parts", name)
+        if folder is not None:
+            try:
+                inputs.unnoted().further_path(os.path.join(".", folder, "layer.yaml"), span)
+            except UserError:
+                hint = f"`{name}: path/to/folder` starts from here"
+                message = f"{folder} holds no layer.yaml"
+                raise UserError(message, span, hint) from None
 
 
 def _explain(program: Program) -> str:

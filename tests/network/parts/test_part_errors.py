@@ -50,3 +50,26 @@ def test_a_graph_that_only_moves_elements_has_no_parts(graph):
         "hint: its outputs are elements of inputs, or constants, which Transpose (node 1), "
         "Flatten (node 2) only move: add a node that computes, as Relu\n"
     )
+
+
+def test_a_folder_that_is_no_layer_is_shown_where_the_user_names_it(graph):
+    content = make_model("y = Relu(x)", {"x": (3,)}, {}).SerializeToString()
+    folder = graph.write(content, "parts: {relu1: ../nothing}\n").build()
+    with pytest.raises(UserError) as caught:
+        run_stage("split", folder)
+    assert str(caught.value).replace(f"{graph.path}/", "") == """\
+network.yaml:1:9: error: ../nothing holds no layer.yaml
+  parts: {relu1: ../nothing}
+          ^^^^^
+hint: `relu1: path/to/folder` starts from here
+"""
+
+
+@pytest.mark.parametrize("name", ["mine", "add1", "../mine"])
+def test_a_folder_of_a_layer_may_have_any_name(graph, name):
+    """That of another part as well, which is made elsewhere."""
+    content = make_model("r = Relu(x)\ny = Add(r, x)", {"x": (3,)}, {}).SerializeToString()
+    folder = graph.write(content, f"parts: {{relu1: {name}}}\n").build()
+    (graph.path / name).mkdir()
+    (graph.path / name / "layer.yaml").write_text("")
+    run_stage("split", folder)
