@@ -6,6 +6,7 @@ Tensors have the same names in all parts, so that those which compute alike are 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from stages.poly.extents import bounding_box
 from stages.poly.extremes import find_greatest, find_least
 from stages.poly.naming import letters
 from stages.poly.text import spell_object
+from stages.poly.unnamed import Told, tell
 from stages.volumes.operation import Program
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -174,10 +176,17 @@ def _order(maps: list[isl.Map]) -> isl.Map:
 
 def _is_ordered(moved: isl.Map) -> bool:
     """Return whether a function does not change the order of any two elements."""
-    later = isl.Map.lex_lt(moved.domain().get_space().reset_tuple_id(SET))
-    pairs = later.intersect_domain(moved.domain().reset_tuple_id())
-    image = pairs.apply_domain(_plain(moved)).apply_range(_plain(moved))
-    return image.is_subset(isl.Map.lex_lt(image.range().get_space()))
+    return _keeps_order(tell(_plain(moved)))
+
+
+@functools.lru_cache(256)
+def _keeps_order(moved: Told) -> bool:
+    """Return whether { [e] -> [e'] } does not change the order of any two elements."""
+    plain: isl.Map = moved.it
+    later = isl.Map.lex_lt(plain.domain().get_space())
+    pairs = later.intersect_domain(plain.domain())
+    image = pairs.apply_domain(plain).apply_range(plain)
+    return bool(image.is_subset(isl.Map.lex_lt(image.range().get_space())))
 
 
 def _plain(relation: isl.Map) -> isl.Map:
