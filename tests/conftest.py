@@ -1,5 +1,5 @@
-"""What every test shares: the same examples in every run, which process runs it, and how it
-compiles programs.
+"""What every test shares: the same examples in every run, which process runs it, how it compiles
+programs, and that it may plan.
 """
 
 import gc
@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 
 from stages.fabric import compiler
+from stages.make.core.plans import let_plan
 from stages.make.store.folders import STATE
 
 pytest_plugins = ["tests.property.tally"]
@@ -48,6 +49,10 @@ def pytest_collection_finish(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Compile programs as users do only in tests that are `optimised`, or long."""
+    """Compile programs as users do only in tests that are `optimised`, or long.
+
+    A test may run stages to plan, whatever a command that another one began says of the process.
+    """
+    let_plan(True)
     marked = any(map(item.get_closest_marker, ("optimised", "long")))
     compiler.PROGRAMS = OPTIMISED if marked else QUICK
