@@ -5,7 +5,7 @@ import pytest
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import run_stage
 from tests.network.onnx.graphs import make_model
-from tests.network.parts.in_numpy import supply
+from tests.network.parts.in_numpy import parts_of, supply
 
 
 def test_a_part_that_there_is_not_is_named(graph):
@@ -73,3 +73,4 @@ def test_a_folder_of_a_layer_may_have_any_name(graph, name):
     (graph.path / name).mkdir()
     (graph.path / name / "layer.yaml").write_text("")
     run_stage("split", folder)
+    assert list(parts_of(folder)) == ["relu1", "add1"]
