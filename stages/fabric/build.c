@@ -189,6 +189,7 @@ static void make_nodes(struct engine *engine)
     for (int32_t i = 0; i < engine->size; i += 1) {
         struct node *node = &engine->node[i];
 
+        layout->activity[i].first = layout->activity[i].last = -1;
         node->id = i;
         node->engine = engine;
         node->role = layout->role[i];
@@ -263,6 +264,7 @@ static void make_tables(struct engine *engine)
     engine->inlet_count = zeros(engine, layout->inlets, sizeof *engine->inlet_count);
     engine->outlet_count = zeros(engine, layout->outlets, sizeof *engine->outlet_count);
     engine->outlet_ends = zeros(engine, layout->outlets, sizeof *engine->outlet_ends);
+    engine->binning = make_binning(engine);
     make_agenda(engine, SOURCES, layout->inlets);
     make_agenda(engine, NODES, size);
     make_agenda(engine, ROUTERS, size);
@@ -317,6 +319,7 @@ void release(struct engine *engine)
     for (int i = 0; i < PERIODS; i += 1)
         free(engine->clock.later[i].item);
     release_vectors(engine);
+    free(engine->binning);
     free(engine->queues);
     free(engine->routing);
     free(engine->outlet_count);

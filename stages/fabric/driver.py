@@ -24,6 +24,7 @@ from stages.fabric.elements import DTYPES
 from stages.fabric.expected import Ports, find_leaving_ports
 from stages.fabric.external import Values
 from stages.fabric.gathered import FabricFailure, read_outputs, read_residents
+from stages.fabric.grid import Grid
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.loaded import Loaded, load, scatter_inputs
 from stages.fabric.probed import Probed
@@ -59,10 +60,13 @@ class FabricRun:
     last invocation, of each resident tensor. `cycles` is the cycle of the last output wavelet, or
     of the last invocation's end where nothing leaves; `completed` has that of each invocation's
     last output wavelet; `main_cycles` the longest `main` before
-    cycle 0; `usage` [PE] what the cycles of each went into: `struct usage` of engine.h. `injected`
-    and `delivered` count wavelets, `hops` links that they took, `stalls` cycles in which the head
-    of a router's queue waited. `counters` lists the counters of each role by number, `points`
-    [PE of the role][counter] those of each PE; `memory` is the role's bytes per PE; `probes` has
+    cycle 0; `usage` [PE] what the cycles of each went into: `struct usage` of engine.h, `activity`
+    [PE], `links` [PE][side] and `bins` [1] what `struct activity`, `link` and `bins` say there;
+    `until` is the cycle in which the last PE came to rest. `role` [PE] is the number of each PE's,
+    -1 for none. `injected` and `delivered` count wavelets, `hops` links that they took, `stalls`
+    cycles in which the head of a router's queue waited. `counters` lists the counters of each role
+    by number, `points` [PE of the role][counter] those of each PE; `memory` is the role's bytes per
+    PE; `probes` has
     by colour what was asked for.
     """
 
@@ -71,6 +75,12 @@ class FabricRun:
     completed: Sequence[int]
     main_cycles: int
     usage: Array
+    activity: Array
+    links: Array
+    bins: Array
+    until: int
+    grid: Grid
+    role: NDArray[np.int32]
     injected: int
     delivered: int
     hops: int
@@ -204,6 +214,9 @@ def _set_streams(layout: engine.Layout, loaded: Loaded, probes: Probes) -> None:
     layout.completed = loaded.completed.ctypes.data
     layout.counter = loaded.counters.ctypes.data
     layout.usage = loaded.usage.ctypes.data
+    layout.activity = loaded.activity.ctypes.data
+    layout.link = loaded.links.ctypes.data
+    layout.bins = loaded.bins.ctypes.data
     layout.probe_of = probes.of.ctypes.data if probes.records.size else None
     layout.probe = probes.records.ctypes.data
 
@@ -242,6 +255,12 @@ def _result(
         completed=loaded.completed.tolist(),
         main_cycles=outcome.main_cycles,
         usage=loaded.usage,
+        activity=loaded.activity,
+        links=loaded.links,
+        bins=loaded.bins,
+        until=outcome.until,
+        grid=loaded.grid,
+        role=loaded.role,
         injected=outcome.injected,
         delivered=outcome.delivered,
         hops=outcome.hops,

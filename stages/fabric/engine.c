@@ -135,6 +135,8 @@ static void run_clock(struct engine *engine)
         }
         if (engine->now % HORIZON == 0)
             ask_again(engine);
+        if (engine->now == engine->binning->next)
+            end_bin(engine);
         look_at(engine, SOURCES, NULL, step_source);
         look_at(engine, NODES, fetch_node, step_node);
         look_at(engine, ROUTERS, fetch_router, step_router);
@@ -180,6 +182,8 @@ int fabric_run(const struct layout *layout, struct outcome *outcome)
         report_stuck(&engine);
     if (layout->outlets == 0)
         outcome->cycles = engine.last_done;
+    if (engine.binning != NULL)
+        tell_usage(&engine);
     release(&engine);
     return engine.status;
 }

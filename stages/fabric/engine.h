@@ -74,8 +74,37 @@ struct filter {
  * costs nothing takes one all the same. The last task that runs instances ends at `last`, after
  * `until_last` busy cycles. */
 struct usage {
-    int64_t busy, lanes, rounding, memory, streams, points, until_last, last;
-    int64_t dispatch, start_up, configuration, loop, scalar, address;
+    int32_t busy, lanes, rounding, memory, streams;
+    int64_t points;
+    int32_t until_last, last;
+    int32_t dispatch, start_up, configuration, loop, scalar, address;
+};
+
+/* What a PE does in a cycle: nothing, before its first task or element and when it has nothing left
+ * to do; it runs a task; streams move elements; or it waits. For a wavelet that is not there; for
+ * space where an instruction sends; for instructions under way, which start, or take all threads;
+ * for a colour that is blocked; for space where what arrived is forwarded, or kept in memory. */
+enum state { IDLE, BUSY, MOVING, NO_INPUT, NO_SPACE, UNDER_WAY, BLOCKED, FULL_QUEUE, STATES };
+
+/* The cycles of a PE from cycle 0 to the end of the run, in each state; the wavelets that it took;
+ * when it was first active, that is busy or moving, and until when; -1: never. */
+struct activity {
+    int32_t cycles[STATES];
+    int32_t received, first, last;
+};
+
+/* What came over the link on which a router hears a side, or its PE: wavelets, and the cycles in
+ * which the first of a queue at its end had to wait. */
+struct link {
+    int32_t wavelets, stalls;
+};
+
+/* The run in equal parts of so many cycles: those of all PEs in each state but IDLE, and hops. */
+enum { BINS = 1024 };
+struct bins {
+    int64_t width;
+    int64_t cycles[STATES][BINS];
+    int64_t hops[BINS];
 };
 
 /* The cycles in which the router of a PE sent on the first and the last wavelet of a colour, -1 if
@@ -109,6 +138,9 @@ struct layout {
     int64_t *completed;                        /* [invocation], the cycle of its last output wavelet */
     struct counter *counter;                   /* [node][counters] */
     struct usage *usage;                       /* [node] */
+    struct activity *activity;                 /* [node] */
+    struct link *link;                         /* [node][side] */
+    struct bins *bins;
     const int32_t *probe_of;                   /* [colour][node], -1: none; NULL if nobody asks */
     struct probe *probe;
 };
@@ -117,6 +149,7 @@ struct outcome {
     int64_t now;                               /* the cycle that the run has come to */
     int64_t cycles, main_cycles, injected, delivered, hops, stalls, tasks;
     int64_t entered;                           /* wavelets that ports have sent */
+    int64_t until;                             /* the cycle in which the last PE came to rest */
     char report[REPORT_SIZE];
 };
 
@@ -233,10 +266,12 @@ struct stream {                                /* and what it moves */
     const struct vector *vector;               /* of `keep_vector`, NULL: none */
     char *d, *source;                          /* what is in memory; the source is a or b */
     task *then;
-    int64_t left;                              /* elements */
-    int32_t position[MAX_RANK];
-    uint32_t bits;                             /* of a single wavelet; what to restart */
+    int32_t left;                              /* elements */
     int32_t asked;                             /* when the PE is to be looked at to start it */
+    union {
+        int32_t position[MAX_RANK];
+        uint32_t bits;                         /* of a single wavelet; what to restart */
+    };
 };
 
 struct activation {
@@ -250,13 +285,17 @@ struct node {
     int32_t id, role, invocations, configurations;
     uint32_t arrived, full;                    /* colours: of intakes with wavelets, of full queues
                                                 * to the router */
+    int32_t received;                          /* wavelets */
+    uint8_t state, waits;                      /* enum state; a bit for each that it waits in */
     uint32_t filled;                           /* the colours with a FIFO */
     int8_t fifos, last_filled;
     int8_t moved;                              /* the stream that moved last, by its colour */
     int32_t filled_at;                         /* the last cycle in which a FIFO was */
     int32_t asked;                             /* when it is to be looked at for `busy_until` */
-    int64_t started, busy_until, sent;         /* sent: the last cycle in which it did */
-    int64_t finished;                          /* when its last invocation is complete, or 0 */
+    int32_t started, sent;                     /* sent: the last cycle in which it did */
+    int32_t finished;                          /* when its last invocation is complete, or 0 */
+    int32_t since;                             /* from when on it has been in its state */
+    int64_t busy_until;
     task *torn_down;                           /* what runs when the router obeyed a TEARDOWN */
     task *joined;                              /* what neither of two streams has activated yet */
     struct instruction *instruction;           /* in program order */
@@ -264,6 +303,14 @@ struct node {
     struct activation *activation;             /* in the order of activation */
     int32_t instructions, instruction_space, endless;
     int32_t activations, activation_space;
+};
+
+/* The bins of a run while it goes on: `next` is the first cycle after the current one, `hops` those
+ * before it. A PE whose state begins in a bin adds what is left of the bin to the bin's cycles, and is
+ * a `step` up from the next bin on; where the state ends both are taken off. */
+struct binning {
+    int64_t next, hops;
+    int32_t step[STATES][BINS + 1];
 };
 
 struct source {                                /* the external link beside a node */
@@ -318,6 +365,7 @@ struct engine {
     struct kept_vector **vectors;              /* in buckets, by content */
     int32_t vector_buckets;
     int64_t *inlet_count;
+    struct binning *binning;
 };
 
 /* ---- Links ----------------------------------------------------------------------------------- */
@@ -357,9 +405,13 @@ void fetch_node(struct engine *engine, int32_t id);
 void step_node(struct engine *engine, int32_t id);
 void step_source(struct engine *engine, int32_t id);
 void wake_for(struct node *node, int32_t *asked, int64_t cycle);
+struct binning *make_binning(struct engine *engine);
+void end_bin(struct engine *engine);
+void change_state(struct node *node, enum state state);
+void tell_usage(struct engine *engine);
 int64_t present(const struct node *node);
 void run_main(struct node *node);
-void move_streams(struct node *node);
+bool move_streams(struct node *node);
 bool fill_fifos(struct node *node);
 bool is_colour(struct node *node, int colour);
 bool can_send(struct node *node, int colour);
@@ -383,6 +435,11 @@ void report_stuck(struct engine *engine);
 void *grow(struct engine *engine, void *items, int32_t *space, size_t size);
 void fail(struct engine *engine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+static inline struct link *link_of(const struct engine *engine, int32_t node, int side)
+{
+    return &engine->layout->link[(int64_t)node * SIDES + side];
+}
 
 static inline bool is_outside(const struct engine *engine, int32_t node, int side)
 {
@@ -430,6 +487,11 @@ static inline struct intake *intake_of(const struct node *node, int colour)
     const int32_t at = router->routing->intake_at[colour];
 
     return at > 0 ? (struct intake *)(router->queues + at) : NULL;
+}
+
+static inline void wait_in(struct node *node, enum state state)
+{
+    node->waits |= (uint8_t)(1 << state);
 }
 
 /* ---- Switches -------------------------------------------------------------------------------- */

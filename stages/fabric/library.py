@@ -37,13 +37,22 @@ OUTLET = np.dtype(
 CHARGES = ("dispatch", "start_up", "configuration", "loop", "scalar", "address")
 USAGE = np.dtype(
     [
-        (name, "i8")
-        for name in (
-            *("busy", "lanes", "rounding", "memory", "streams", "points", "until_last", "last"),
-            *CHARGES,
-        )
-    ]
+        *((name, "i4") for name in ("busy", "lanes", "rounding", "memory", "streams")),
+        ("points", "i8"),
+        *((name, "i4") for name in ("until_last", "last", *CHARGES)),
+    ],
+    align=True,
 )
+STATES = ("idle", "busy", "moving", "no_input", "no_space", "under_way", "blocked", "full_queue")
+ACTIVITY = np.dtype([
+    ("cycles", "i4", len(STATES)),
+    *((name, "i4") for name in ("received", "first", "last")),
+])
+LINK = np.dtype([("wavelets", "i4"), ("stalls", "i4")])
+BINS = 1024
+BINNED = np.dtype([
+    ("width", "i8"), ("cycles", "i8", (len(STATES), BINS)), ("hops", "i8", BINS),
+])
 PROBE = np.dtype([(name, "i8") for name in ("first", "last", "count")])
 
 
@@ -92,7 +101,7 @@ class Layout(Structure):
         ("filter", POINTER(c_void_p)),
         *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
         *((name, c_void_p) for name in ("received", "received_kind", "completed")),
-        *((name, c_void_p) for name in ("counter", "usage")),
+        *((name, c_void_p) for name in ("counter", "usage", "activity", "link", "bins")),
         *((name, c_void_p) for name in ("probe_of", "probe")),
     ]
 
@@ -103,6 +112,7 @@ class Outcome(Structure):
     _fields_: ClassVar[Sequence[Any]] = [
         *((name, c_int64) for name in ("now", "cycles", "main_cycles", "injected")),
         *((name, c_int64) for name in ("delivered", "hops", "stalls", "tasks", "entered")),
+        ("until", c_int64),
         ("report", c_char * REPORT_SIZE),
     ]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stages.fabric import library as engine
 from stages.fabric.expected import Departure, find_departing_shape, read_departure
 from stages.fabric.external import Inlets, Values, read_arrivals
-from stages.fabric.grid import Colours, Grid, read_colours, read_grid, read_roles
+from stages.fabric.grid import SIDES, Colours, Grid, read_colours, read_grid, read_roles
 from stages.fabric.layout_yaml import Layout, Queue
 from stages.fabric.resident import find_resident_shape, find_residents, scatter
 
@@ -41,6 +41,9 @@ class Loaded:
     origins: NDArray[np.int32]
     counters: NDArray[np.int64]
     usage: Array
+    activity: Array
+    links: Array
+    bins: Array
 
 
 def load(
@@ -80,6 +83,9 @@ def load(
         origins=np.array([r.origin or (0, 0) for r in layout.roles.values()], dtype=np.int32),
         counters=np.zeros((grid.size, counters, 2), dtype=np.int64),
         usage=np.zeros(grid.size, engine.USAGE),
+        activity=np.zeros(grid.size, engine.ACTIVITY),
+        links=np.zeros((grid.size, len(SIDES)), engine.LINK),
+        bins=np.zeros(1, engine.BINNED),
     )
 
 

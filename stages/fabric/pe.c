@@ -187,7 +187,7 @@ int invocation_done(struct pe *pe)
     node->invocations += 1;
     if (node->invocations == engine->layout->invocations) {
         engine->running -= 1;
-        node->finished = cycle;
+        node->finished = (int32_t)(cycle < LAST_CYCLE ? cycle : LAST_CYCLE);
         if (cycle > engine->last_done)
             engine->last_done = cycle;
     }
@@ -280,7 +280,7 @@ static void begin(struct node *node)
     node->pe.charge = 0;
     node->pe.spent = (struct costs){ 0, 0, 0 };
     node->pe.computes = 0;
-    node->started = node->engine->now + node->engine->layout->machine.dispatch;
+    node->started = (int32_t)(node->engine->now + node->engine->layout->machine.dispatch);
 }
 
 /* A task takes a cycle at least. */
@@ -328,8 +328,12 @@ static bool react(struct node *node, int colour)
     wavelet_task *reaction;
     struct parcel parcel;
 
-    if (intake->blocked || !can_take(node, colour))
+    if (head == NULL)
         return false;
+    if (intake->blocked || !can_take(node, colour)) {
+        wait_in(node, intake->blocked ? BLOCKED : FULL_QUEUE);
+        return false;
+    }
     reaction = head->control ? intake->control : intake->data;
     if (reaction == NULL)
         return false;
@@ -364,15 +368,41 @@ void fetch_node(struct engine *engine, int32_t id)
         __builtin_prefetch(intake_of(node, __builtin_ctz(colours)), 1);
 }
 
+/* What it does now, of several reasons to wait the first one. */
+static enum state state_of(const struct node *node, bool moved)
+{
+    static const uint8_t reasons[] = { NO_SPACE, FULL_QUEUE, BLOCKED, UNDER_WAY, NO_INPUT };
+    const struct engine *engine = node->engine;
+
+    if (engine->now < node->busy_until)
+        return BUSY;
+    if (moved)
+        return MOVING;
+    if (node->state == IDLE && node->since == 0)
+        return IDLE;
+    for (size_t i = 0; node->waits != 0 && i < sizeof reasons; i += 1)
+        if (node->waits >> reasons[i] & 1)
+            return reasons[i];
+    return node->invocations < engine->layout->invocations ? NO_INPUT : IDLE;
+}
+
 void step_node(struct engine *engine, int32_t id)
 {
     struct node *node = &engine->node[id];
+    enum state state;
+    bool moved;
 
-    move_streams(node);
+    node->waits = 0;
+    moved = move_streams(node);
     if (engine->now < node->busy_until)
         wake_for(node, &node->asked, node->busy_until);
     else if (node->instructions - node->endless + node->fifos < engine->layout->machine.threads)
         start_task(node);
+    else if (node->activations > 0 || node->arrived != 0)
+        wait_in(node, UNDER_WAY);
+    state = state_of(node, moved);
+    if (state != node->state)
+        change_state(node, state);
 }
 
 void run_main(struct node *node)

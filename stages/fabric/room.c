@@ -76,9 +76,12 @@ static bool fill(struct node *node, int colour)
     const int64_t ready = engine->now + engine->layout->machine.fifo;
     struct parcel parcel;
 
-    if (first_ready(room->entrance, engine->now) == NULL
-        || !has_space(&room->queue, intake->capacity, engine->now))
+    if (first_ready(room->entrance, engine->now) == NULL)
         return false;
+    if (!has_space(&room->queue, intake->capacity, engine->now)) {
+        wait_in(node, FULL_QUEUE);
+        return false;
+    }
     if (room->entrance->count == room->entrance_capacity)
         wake(engine, ROUTERS, node->id, engine->now + 1);
     parcel = pop(room->entrance, room->entrance_capacity, engine->now);

@@ -15,6 +15,7 @@ void enter(struct engine *engine, int32_t node, int channel, struct parcel parce
     const struct channel *into = &router->routing->channel[channel];
 
     push(queue_of(router, into), into->capacity, parcel);
+    link_of(engine, node, into->side)->wavelets += 1;
     if (into->side == RAMP && queue_of(router, into)->count == into->capacity)
         engine->node[node].full |= 1u << into->colour;
     busy_of(router)[channel / 64] |= (uint64_t)1 << channel % 64;
@@ -178,6 +179,7 @@ static void hand_down(struct engine *engine, int32_t node, int colour, struct pa
 
     push(entrance, capacity, parcel_of(ready, parcel.bits, parcel.control));
     to->arrived |= (1u << colour) & ~to->filled;
+    to->received += 1;
     wake(engine, NODES, node, ready);
     engine->outcome->delivered += 1;
 }
@@ -226,8 +228,12 @@ static void leave(struct engine *engine, int32_t node, int number)
     const int32_t since = queue->since;
     const bool full = queue->count == channel->capacity;
     const struct parcel left = pop(queue, channel->capacity, now);
+    const int64_t waited = now - ((int32_t)left.ready > since ? (int32_t)left.ready : since);
 
-    engine->outcome->stalls += now - ((int32_t)left.ready > since ? (int32_t)left.ready : since);
+    if (waited > 0) {
+        engine->outcome->stalls += waited;
+        link_of(engine, node, channel->side)->stalls += (int32_t)waited;
+    }
     if (full)
         wake_upstream(engine, node, channel->side, channel->colour);
     if (queue->count > 0) {

@@ -109,17 +109,19 @@ static void issue_stream(struct node *node, enum kind kind, const struct vector 
                          int out, void *d, const void *source, uint32_t control, task *then)
 {
     struct instruction instruction = instruction_of(kind, in, out);
+    const int64_t count = points(&v->sizes);
     struct stream stream = {
-        .d = d, .source = (char *)(uintptr_t)source, .left = points(&v->sizes), .then = then,
+        .d = d, .source = (char *)(uintptr_t)source, .then = then,
+        .left = (int32_t)(count < LAST_CYCLE ? count : LAST_CYCLE),
     };
 
-    if (stream.left > 0 && !is_all_inside(node, kind, v, d, source))
+    if (count > 0 && !is_all_inside(node, kind, v, d, source))
         return;
     stream.vector = keep_vector(node->engine, v);
     if (stream.vector == NULL)
         return;
     if (v->counter != NO_COUNTER)
-        node->pe.counters[v->counter].points += stream.left;
+        node->pe.counters[v->counter].points += count;
     instruction.control = control & (CONTROL | TURNING);
     issue(node, instruction, stream, present(node) + node->engine->layout->machine.start_up);
 }
@@ -300,7 +302,7 @@ void leave_for_router(struct node *node, int out, struct parcel parcel, int64_t 
     wake(engine, ROUTERS, node->id, cycle);
     engine->outcome->injected += 1;
     node->moved = (int8_t)out;
-    node->sent = engine->now;
+    node->sent = (int32_t)engine->now;
 }
 
 static void move_element(struct node *node, int32_t i)
@@ -442,11 +444,22 @@ static bool can_move(struct node *node, int32_t i)
 
     if (instruction->start > node->engine->now) {
         wake_for(node, &node->stream[i].asked, instruction->start);
+        wait_in(node, UNDER_WAY);
         return false;
     }
     instruction->complete = instruction->empty;
-    return !instruction->complete && has_input(node, instruction)
-        && has_output(node, instruction);
+    if (instruction->complete)
+        return false;
+    if (!has_input(node, instruction)) {
+        if (!instruction->endless)
+            wait_in(node, NO_INPUT);
+        return false;
+    }
+    if (!has_output(node, instruction)) {
+        wait_in(node, instruction->out >= 0 ? NO_SPACE : FULL_QUEUE);
+        return false;
+    }
+    return true;
 }
 
 /* A stream has used the datapath: the running task, and what it is to issue, are a cycle later. */
@@ -477,7 +490,7 @@ static void put_off_task(struct node *node)
 
 /* Every receiving stream takes an element; of all that send, one does: the ramp has one link. Where
  * there is one datapath, one of all moves an element, or in turn what fills a FIFO. */
-void move_streams(struct node *node)
+bool move_streams(struct node *node)
 {
     const bool shared = node->engine->layout->machine.shared_datapath != 0;
     uint64_t ins = 0, outs = 0;
@@ -512,4 +525,5 @@ void move_streams(struct node *node)
         remove_completed(node);
     if (moved || complete)
         wake(node->engine, NODES, node->id, node->engine->now + 1);
+    return moved || filled;
 }

@@ -10,6 +10,7 @@ import islpy as isl
 import numpy as np
 
 from stages.fabric.driver import FabricRun
+from stages.fabric.usage import sum_up
 from stages.lair.layer import Layer
 from stages.layer.bound.bound import Run, lower_bound
 from stages.layer.bound.needs import Moving, needs_of
@@ -19,10 +20,10 @@ from stages.layer.texts.results_json import (
     Bound,
     Check,
     Cycles,
+    Filled,
     Results,
     TaskResult,
     Traffic,
-    Used,
     Working,
     Worth,
 )
@@ -75,11 +76,12 @@ def describe_results(
         tasks=_task_results(what, runs),
         data=find_origins(what.mapping.data, samples[0], what.files, zeros),
         check=checks,
-        memory=Used(bytes_per_pe=max(simd.memory.values(), default=0), of=profile.memory),
+        memory=Filled(bytes_per_pe=max(simd.memory.values(), default=0), of=profile.memory),
         pes=_working(what.moving.adapted),
         fabric=Traffic(
             wavelets=simd.injected + simd.delivered, hops=simd.hops, stalls=simd.stalls
         ),
+        usage=sum_up(simd),
         multicast=_worth(simd, runs[COPIED]) if COPIED in runs else None,
         rests=_find_rests(simd, profile) or None,
         probes={name: runs[name].probes for name in VARIANTS} if simd.probes else None,

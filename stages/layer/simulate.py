@@ -4,7 +4,7 @@ Paper    V Sec. 6
 Reads    layer.yaml, chosen.yaml, *.lair, inputs/*, lair.isl, adapted.isl, tasks.yaml, routes.isl,
          simd.yaml, build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c,
          build/multicast/*.yaml
-Writes   build/outputs/*.npy, build/results.json
+Writes   build/outputs/*.npy, build/results.json, build/usage.npz
 Assumes  one layout serves both programs (render).
 Ensures  the same inputs give the same bytes; every value was computed by the programs.
 """
@@ -27,6 +27,7 @@ from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabr
 from stages.fabric.layout_texts import check_texts, find_place
 from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.progress import Tell
+from stages.fabric.usage import find_usage, write_usage
 from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
 from stages.layer.probing import find_probes
@@ -64,11 +65,11 @@ READS = (
     "build/multicast/*.c",
     "build/multicast/*.yaml",
 )
-WRITES = ("build/outputs/*.npy", "build/results.json")
+WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 
 def run(inputs: LayerInputs) -> dict[str, str | bytes]:
-    """Return the outputs and build/results.json."""
+    """Return the outputs, build/results.json and build/usage.npz."""
     layer = inputs.lair()
     try:
         return outcome(inputs, layer)
@@ -82,7 +83,7 @@ def run(inputs: LayerInputs) -> dict[str, str | bytes]:
 
 
 def outcome(inputs: LayerInputs, layer: Layer) -> dict[str, str | bytes]:
-    """Run both programs; return the outputs and build/results.json."""
+    """Run both programs; return the outputs, build/results.json, and what the first used."""
     given = inputs.arrays()
     samples = input_samples(inputs.mapping(), layer, given)
     exact = is_exact(layer, samples)
@@ -109,7 +110,8 @@ def outcome(inputs: LayerInputs, layer: Layer) -> dict[str, str | bytes]:
         f"build/outputs/{name}.npy": _npy(stack_samples(values))
         for name, values in runs["simd"].outputs.items()
     }
-    return files | {"build/results.json": results_text(results)}
+    used = write_usage(find_usage(runs["simd"]))
+    return files | {"build/results.json": results_text(results), "build/usage.npz": used}
 
 
 def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:

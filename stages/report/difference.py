@@ -182,4 +182,27 @@ def _of_arrays(old: bytes, new: bytes) -> Changes:
     return {"": Change(note=note)} if unequal else {}
 
 
-KINDS = {".yaml": _of_data, ".json": _of_data, ".npy": _of_arrays}
+def _of_archives(old: bytes, new: bytes) -> Changes:
+    """Compare arrays of NumPy by their names. Raises ValueError where a file is malformed."""
+    before, after = (dict(_unpack(content)) for content in (old, new))
+    found: dict[str, Change] = {}
+    for name in {**before, **after}:
+        if name in before and name in after:
+            found.update(zip([name], _of_arrays(before[name], after[name]).values(), strict=False))
+        else:
+            found[name] = Change(note="is gone" if name in before else "is new")
+    return found
+
+
+def _unpack(content: bytes) -> Iterator[tuple[str, bytes]]:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for name in archive.namelist():
+                yield name.removesuffix(".npy"), archive.read(name)
+    except zipfile.BadZipFile as error:
+        raise ValueError(str(error)) from error
+
+
+KINDS = {".yaml": _of_data, ".json": _of_data, ".npy": _of_arrays, ".npz": _of_archives}

@@ -16,6 +16,7 @@ from stages.report.headline import headlines
 from stages.report.states import State
 
 RESULTS = "build/results.json"
+MEASURED = (RESULTS, "build/usage.npz")
 PARTS = "build/parts/"
 MOST_FILES = 3
 FEW_LINES, MOST_LINES = 20, 24
@@ -161,7 +162,7 @@ def _called(name: str, objects: Sequence[str]) -> Sequence[str]:
 
 def _built(found: Comparison) -> Iterator[str]:
     """Yield a line about programs, layout and outputs, and the files of the parts of a kernel."""
-    names = [name for name in found.changed if name.startswith(BUILD) and name != RESULTS]
+    names = [n for n in found.changed if n.startswith(BUILD) and n not in MEASURED]
     parts = [name for name in names if name.startswith(PARTS)]
     changes = {name: _of_file(found, name) for name in names if name not in parts}
     programs = [name for name in changes if name.endswith(".c") and changes[name].lines]

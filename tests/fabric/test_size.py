@@ -61,7 +61,7 @@ def test_a_pe_with_fourteen_colours_takes_three_kilobytes(counted, monkeypatch):
         allocated = ctypes.c_longlong.in_dll(opened, "counted_most").value
     given = seen[0]
     arrays = (given.role, given.colours.switches, given.colours.routes, given.counters,
-              given.usage)
+              given.usage, given.activity, given.links)
     assert not any(given.colours.filters)
     handed = sum(array.nbytes for array in arrays)
     assert (allocated + handed) / SIZE**2 < LIMIT

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stages.fabric.probed import Probed
+from stages.fabric.used import Used
 from stages.mapping.record_reader import reader_of
 from stages.mapping.records import as_data
 
@@ -53,7 +54,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
+class Filled:
     """The memory of the fullest PE, and what a PE has, in bytes."""
 
     bytes_per_pe: int
@@ -104,9 +105,10 @@ class Results:
     tasks: Mapping[str, TaskResult]
     data: Mapping[str, str]
     check: Mapping[str, Check]
-    memory: Used
+    memory: Filled
     pes: Working
     fabric: Traffic
+    usage: Used
     multicast: Worth | None = None
     rests: Mapping[str, int] | None = None
     probes: Mapping[str, Mapping[str, tuple[Probed, ...]]] | None = None

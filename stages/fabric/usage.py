@@ -1,0 +1,130 @@
+"""What PEs and links were used for in a run: cycles by what they went into, wavelets, stalls.
+
+Ensures  no work in Python per PE; of each PE with a program the cycles of all kinds add up to
+         `until`.
+"""
+
+from __future__ import annotations
+
+import io
+import typing
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.grid import SIDES, Grid, coordinates
+from stages.fabric.library import STATES
+from stages.fabric.used import Link, Used
+
+if typing.TYPE_CHECKING:
+    from stages.fabric.driver import FabricRun
+
+Ints = NDArray[np.signedinteger[Any]]
+WORKING = ("computing", "memory", "starting", "scalars", "moving")
+"""What cycles go into while a PE is active."""
+WAITS = ("no_input", "no_space", "datapath", "under_way", "blocked", "full_queue")
+"""Why a PE waits."""
+CYCLES = (*WORKING, *WAITS, "idle")
+OTHERS = ("rounding", "received", "sent", "first", "last")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a run of `until` cycles used, to the last PE that came to rest.
+
+    `pes` has arrays [row][column], rows from `north` and columns from `west` on: cycles by CYCLES,
+    those of `computing` with lanes left empty as `rounding`; wavelets that PEs `received` and
+    `sent`; the cycles of the `first` activity of each, and after the `last`, -1 for none. `links`
+    has [side][row][column], in the order of SIDES, of the link on which the router hears that
+    side: wavelets, and the cycles in which the first of a queue at its end waited. `bins` are
+    [state][bin], PE-cycles in each of STATES but the first, in bins of `width` cycles; `hops` is
+    by bin.
+    """
+
+    west: int
+    north: int
+    until: int
+    pes: Mapping[str, Ints]
+    links: Mapping[str, Ints]
+    width: int
+    bins: Ints
+    hops: Ints
+
+
+def find_usage(run: FabricRun) -> Usage:
+    """Return what a run used."""
+    charged, activity, grid = run.usage, run.activity, run.grid
+    states = {name: activity["cycles"][:, n] for n, name in enumerate(STATES)}
+    scalars = charged["loop"] + charged["scalar"] + charged["address"]
+    known = charged["lanes"] + charged["memory"] + scalars + charged["streams"]
+    by_pe = {
+        "computing": charged["lanes"], "memory": charged["memory"],
+        "starting": states["busy"] - known, "scalars": scalars, "datapath": charged["streams"],
+        **{name: states[name] for name in ("moving", *WAITS, "idle") if name in states},
+        "rounding": charged["rounding"], "received": activity["received"],
+        "sent": run.links["wavelets"][:, SIDES.index("ramp")],
+        "first": activity["first"], "last": activity["last"],
+    }
+    count = -(-run.until // int(run.bins["width"][0]))
+    return Usage(
+        west=grid.west, north=grid.north, until=run.until,
+        pes={name: _on(grid, by_pe[name]) for name in (*CYCLES, *OTHERS)},
+        links={
+            f"link_{name}": _on(grid, run.links[name].T) for name in ("wavelets", "stalls")
+        },
+        width=int(run.bins["width"][0]),
+        bins=run.bins["cycles"][0, 1:, :count], hops=run.bins["hops"][0, :count],
+    )
+
+
+def _on(grid: Grid, values: Ints) -> Ints:
+    """Return values [..., PE] by row and column."""
+    return values.astype(np.int32).reshape(*values.shape[:-1], grid.height, grid.width)
+
+
+def sum_up(run: FabricRun) -> Used:
+    """Return what all PEs with a program used."""
+    usage = find_usage(run)
+    has_program = _on(run.grid, (run.role >= 0).astype(np.int32)) > 0
+    cycles = {name: int(usage.pes[name][has_program].sum(dtype=np.int64)) for name in CYCLES}
+    whole = max(1, int(has_program.sum()) * usage.until)
+    return Used(
+        utilisation=round(cycles["computing"] / whole, 4), until=usage.until, cycles=cycles,
+        busiest_link=_find_busiest(run),
+    )
+
+
+def _find_busiest(run: FabricRun) -> Link | None:
+    """Return the link between routers, or from a port, with most wavelets; of several, the first.
+
+    The first in the order of PEs, then of sides; None if nothing moved.
+    """
+    wavelets = run.links["wavelets"][:, : SIDES.index("ramp")]
+    if not wavelets.any():
+        return None
+    node, side = divmod(int(wavelets.argmax()), wavelets.shape[1])
+    x, y = coordinates(np.array(node), run.grid)
+    return Link(
+        pe=(int(x), int(y)), side=SIDES[side], wavelets=int(wavelets[node, side]),
+        stalls=int(run.links["stalls"][node, side]),
+    )
+
+
+def write_usage(usage: Usage) -> bytes:
+    """Return the content of usage.npz, which NumPy reads; the same usage gives the same bytes."""
+    arrays: dict[str, Any] = {
+        "origin": np.array([usage.west, usage.north], np.int32), "until": np.int64(usage.until),
+        **usage.pes, **usage.links,
+        "bin_width": np.int64(usage.width), "bins": usage.bins, "bin_hops": usage.hops,
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.lib.format.write_array(content, np.asanyarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue())
+    return buffer.getvalue()
