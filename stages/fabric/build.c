@@ -265,6 +265,8 @@ static void make_tables(struct engine *engine)
     engine->outlet_count = zeros(engine, layout->outlets, sizeof *engine->outlet_count);
     engine->outlet_ends = zeros(engine, layout->outlets, sizeof *engine->outlet_ends);
     engine->binning = make_binning(engine);
+    if (!make_recorder(engine))
+        return;
     make_agenda(engine, SOURCES, layout->inlets);
     make_agenda(engine, NODES, size);
     make_agenda(engine, ROUTERS, size);
@@ -319,6 +321,7 @@ void release(struct engine *engine)
     for (int i = 0; i < PERIODS; i += 1)
         free(engine->clock.later[i].item);
     release_vectors(engine);
+    release_recorder(engine);
     free(engine->binning);
     free(engine->queues);
     free(engine->routing);

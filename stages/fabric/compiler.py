@@ -25,6 +25,9 @@ FLAGS += ["-fPIC"]
 ENGINE, PROGRAMS = ["-O2", "-fno-semantic-interposition"], ["-O1"]
 """How the engine and the programs are optimised: compiling a program takes longer than it runs."""
 
+RECORDED, NAMED = ["-DRECORDED"], ["-DNAMED"]
+"""What the engine, and programs, are compiled with besides where runs are recorded."""
+
 REFUSALS = (
     *(signal.strsignal(each) or "" for each in (signal.SIGXFSZ, signal.SIGXCPU, signal.SIGKILL)),
     *map(os.strerror, (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)),
@@ -59,19 +62,24 @@ def c_compiler() -> list[str]:
     )
 
 
-def build_library(programs: Sequence[Path], out_dir: Path, cache: Path | None = None) -> Path:
+def build_library(
+    programs: Sequence[Path], out_dir: Path, cache: Path | None = None, *, recorded: bool = False
+) -> Path:
     """Compile the engine and the programs into `out_dir`/fabric.so, and return its path.
 
-    With `cache`, a folder, the engine is compiled once for each compiler and kept there.
+    With `cache`, a folder, the engine is compiled once for each compiler and kept there. Where it
+    is `recorded`, runs are (`stages.fabric.recorded`), which takes longer.
     Raises CompilerError with the compiler's own message if one of them is rejected.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
     library = out_dir / "fabric.so"
     library.unlink(missing_ok=True)
     command = [*c_compiler(), *FLAGS]
-    engine = _compiled_engine([*command, *ENGINE], out_dir, cache or out_dir)
+    ways = [*ENGINE, *RECORDED] if recorded else ENGINE
+    engine = _compiled_engine([*command, *ways], out_dir, cache or out_dir)
     sources = map(str, [*engine, *programs])
-    _run([*command, *PROGRAMS, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
+    named = NAMED if recorded else []
+    _run([*command, *PROGRAMS, *named, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
     return library
 
 

@@ -30,6 +30,7 @@ from stages.fabric.loaded import Loaded, load, scatter_inputs
 from stages.fabric.probed import Probed
 from stages.fabric.probes import Probes, place_probes, read_probes
 from stages.fabric.progress import Tell, find_share, report_progress
+from stages.fabric.recorded import Asked, Recorded, Recording, prepare, read_record
 from stages.fabric.resident import find_residents
 from stages.machine.profile import Profile
 
@@ -91,6 +92,8 @@ class FabricRun:
     memory: Mapping[str, int]
     leaving: Ports
     probes: Mapping[str, tuple[Probed, ...]]
+    colours: tuple[str, ...]
+    recorded: Recorded | None
 
 
 def run_fabric(
@@ -106,6 +109,8 @@ def run_fabric(
     probes: Mapping[str, isl.Set] | None = None,
     tasks: int | None = None,
     symbols: Mapping[str, str] | None = None,
+    recorded: bool = False,
+    asked: Asked | None = None,
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
 
@@ -114,7 +119,8 @@ def run_fabric(
     gives those of outputs, else the smallest that hold what the layout names. `tell` is told how
     far it is: where nothing enters, of `tasks`, which is about how many run. `probes` has by colour
     the PEs for which its first and last wavelet is noted; `symbols` by role the name of its
-    program, else `program_ROLE`.
+    program, else `program_ROLE`. Of a library that is `recorded` the run has the critical path, and
+    the events that are `asked` for.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.
@@ -126,13 +132,17 @@ def run_fabric(
         _check_routes(loaded, layout, profile)
         scatter_inputs(loaded, layout, values)
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
+        recording = prepare(asked, loaded.grid) if recorded else None
         try:
-            outcome = _run(opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed)
+            outcome = _run(
+                opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed, recording
+            )
         except FabricStuck as error:
             error.residents = read_residents(loaded, layout, shapes or {})
             raise
         outputs = read_outputs(loaded, layout, invocations, shapes or {})
-        return _result(loaded, layout, outcome, outputs, placed)
+        record = read_record(recording) if recording else None
+        return _result(loaded, layout, outcome, outputs, placed, record)
 
 
 def _several(array: Array | Sequence[Array]) -> Sequence[Array]:
@@ -162,7 +172,7 @@ def _check_routes(loaded: Loaded, layout: Layout, profile: Profile) -> None:
 
 def _run(
     opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, cycle_limit: int,
-    tell: Tell | None, tasks: int | None, probes: Probes,
+    tell: Tell | None, tasks: int | None, probes: Probes, recording: Recording | None,
 ) -> engine.Outcome:
     """Run the engine; the arrays it is given are alive in `loaded` and in local names."""
     stride = np.array([memory.shape[1] for memory in loaded.memory], dtype=np.int64)
@@ -188,6 +198,8 @@ def _run(
     )
     _set_colours(layout, loaded)
     _set_streams(layout, loaded, probes)
+    if recording is not None:
+        layout.record = ctypes.addressof(recording.structure)
     return _completed(opened, layout, loaded, tell, tasks)
 
 
@@ -243,6 +255,7 @@ def _result(
     outcome: engine.Outcome,
     outputs: Mapping[str, Sequence[Array]],
     probes: Probes,
+    record: Recorded | None,
 ) -> FabricRun:
     counts = {
         name: loaded.counters[loaded.role == i, : loaded.programs[i].counters]
@@ -271,4 +284,6 @@ def _result(
         memory={name: memory.data + memory.code for name, memory in memories.items()},
         leaving=find_leaving_ports(loaded.outlets, loaded.received_kind, loaded.grid),
         probes=read_probes(probes, loaded.grid),
+        colours=loaded.colours.names,
+        recorded=record,
     )

@@ -140,6 +140,7 @@ static void run_clock(struct engine *engine)
         look_at(engine, SOURCES, NULL, step_source);
         look_at(engine, NODES, fetch_node, step_node);
         look_at(engine, ROUTERS, fetch_router, step_router);
+        record_cycle(engine);
         engine->now += 1;
         engine->outcome->now = engine->now;
     }
@@ -184,6 +185,8 @@ int fabric_run(const struct layout *layout, struct outcome *outcome)
         outcome->cycles = engine.last_done;
     if (engine.binning != NULL)
         tell_usage(&engine);
+    if (engine.recorder != NULL)
+        tell_record(&engine);
     release(&engine);
     return engine.status;
 }

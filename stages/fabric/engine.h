@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "pe.h"
+#include "recorder.h"
 
 enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
 #ifndef HORIZON
@@ -141,6 +142,7 @@ struct layout {
     struct activity *activity;                 /* [node] */
     struct link *link;                         /* [node][side] */
     struct bins *bins;
+    struct record *record;                     /* NULL, but where the engine is RECORDED */
     const int32_t *probe_of;                   /* [colour][node], -1: none; NULL if nobody asks */
     struct probe *probe;
 };
@@ -165,6 +167,7 @@ enum parcel_bits { CONTROL = 1, TURNING = 2 }; /* TURNING: behind it its PE's ro
 struct parcel {                                /* a wavelet under way */
     uint32_t bits;
     uint32_t ready : 30, control : 2;          /* from when on it can go on; enum parcel_bits */
+    TRAIL
 };
 
 struct queue {
@@ -177,7 +180,15 @@ static inline struct parcel parcel_of(int64_t ready, uint32_t bits, uint32_t con
 {
     const uint32_t cycle = (uint32_t)(ready < LAST_CYCLE ? ready : LAST_CYCLE);
 
-    return (struct parcel){ bits, cycle & LAST_CYCLE, control & (CONTROL | TURNING) };
+    return (struct parcel){ .bits = bits, .ready = cycle & LAST_CYCLE,
+                            .control = control & (CONTROL | TURNING) };
+}
+
+/* The parcel as it is when it has come on, until when it is ready again. */
+static inline struct parcel moved_on(struct parcel parcel, int64_t ready)
+{
+    parcel.ready = parcel_of(ready, 0, 0).ready;
+    return parcel;
 }
 
 static inline bool has_space(const struct queue *queue, int32_t capacity, int64_t now)
@@ -272,11 +283,13 @@ struct stream {                                /* and what it moves */
         int32_t position[MAX_RANK];
         uint32_t bits;                         /* of a single wavelet; what to restart */
     };
+    STEPS
 };
 
 struct activation {
     int64_t ready;
     task *task;
+    AFTER
 };
 
 struct node {
@@ -366,6 +379,7 @@ struct engine {
     int32_t vector_buckets;
     int64_t *inlet_count;
     struct binning *binning;
+    struct recorder *recorder;
 };
 
 /* ---- Links ----------------------------------------------------------------------------------- */
@@ -521,6 +535,55 @@ void obey(struct engine *engine, int32_t node, int colour, struct parcel *parcel
 void let_go_on(struct node *node, int colour, uint32_t position);
 void issue(struct node *node, struct instruction instruction, struct stream stream, int64_t start);
 void issue_wavelet(struct node *node, int colour, uint32_t bits, uint32_t control);
+
+/* ---- What is recorded ------------------------------------------------------------------------ */
+
+#ifdef RECORDED
+bool make_recorder(struct engine *engine);
+void release_recorder(struct engine *engine);
+void tell_record(struct engine *engine);
+void record_cycle(struct engine *engine);
+void record_injected(struct engine *engine, int32_t inlet, struct parcel *parcel);
+void record_wait(const struct queue *queue, struct parcel *parcel, int64_t now);
+void record_delivered(struct engine *engine, int32_t node, int colour,
+                      const struct parcel *parcel);
+void record_activated(struct node *node, const struct activation *activation);
+void record_taken(struct node *node, int colour, const struct parcel *parcel, wavelet_task *task);
+void record_finished(struct node *node);
+void record_put_off(struct node *node);
+void record_done(struct node *node, int64_t cycle);
+void record_issued(struct node *node, struct stream *stream, int64_t start);
+void record_moved(struct node *node, int32_t i);
+void record_sent(struct node *node, struct parcel *parcel, int64_t cycle);
+void record_complete(struct node *node, int32_t i);
+void record_activation(struct node *node, struct activation *activation);
+void record_torn_down(struct node *node, int colour, const struct parcel *parcel);
+void record_vector(struct node *node, int64_t cycles);
+void record_state(struct node *node, int64_t until);
+void record_queue(struct node *node, int colour, int32_t count);
+#else
+static inline bool make_recorder(struct engine *engine) { (void)engine; return true; }
+#define release_recorder(engine) ((void)0)
+#define tell_record(engine) ((void)0)
+#define record_cycle(engine) ((void)0)
+#define record_injected(engine, inlet, parcel) ((void)0)
+#define record_wait(queue, parcel, now) ((void)0)
+#define record_delivered(engine, node, colour, parcel) ((void)(colour))
+#define record_activated(node, activation) ((void)0)
+#define record_taken(node, colour, parcel, task) ((void)0)
+#define record_finished(node) ((void)0)
+#define record_put_off(node) ((void)0)
+#define record_done(node, cycle) ((void)0)
+#define record_issued(node, stream, start) ((void)0)
+#define record_moved(node, i) ((void)0)
+#define record_sent(node, parcel, cycle) ((void)0)
+#define record_complete(node, i) ((void)0)
+#define record_activation(node, activation) ((void)0)
+#define record_torn_down(node, colour, parcel) ((void)(parcel))
+#define record_vector(node, cycles) ((void)0)
+#define record_state(node, until) ((void)0)
+#define record_queue(node, colour, count) ((void)0)
+#endif
 
 /* ---- Elements of vector instructions --------------------------------------------------------- */
 

@@ -50,6 +50,13 @@ ACTIVITY = np.dtype([
 ])
 LINK = np.dtype([("wavelets", "i4"), ("stalls", "i4")])
 BINS = 1024
+SEGMENT = np.dtype([
+    (name, "i4") for name in ("node", "begin", "end", "deed", "colour", "name", "computing",
+                              "memory", "scalars")
+])
+EVENT = np.dtype([
+    (name, "i4") for name in ("node", "begin", "duration", "kind", "colour", "name", "flow")
+])
 BINNED = np.dtype([
     ("width", "i8"), ("cycles", "i8", (len(STATES), BINS)), ("hops", "i8", BINS),
 ])
@@ -101,8 +108,20 @@ class Layout(Structure):
         ("filter", POINTER(c_void_p)),
         *((name, c_void_p) for name in ("inlet", "outlet", "sent", "sent_control")),
         *((name, c_void_p) for name in ("received", "received_kind", "completed")),
-        *((name, c_void_p) for name in ("counter", "usage", "activity", "link", "bins")),
+        *((name, c_void_p) for name in ("counter", "usage", "activity", "link", "bins", "record")),
         *((name, c_void_p) for name in ("probe_of", "probe")),
+    ]
+
+
+class Record(Structure):
+    """What is asked of a recorded run, and what it tells, as `struct record` of recorder.h."""
+
+    _fields_: ClassVar[Sequence[Any]] = [
+        ("asked", c_void_p),
+        *((name, c_int64) for name in ("from", "to")),
+        *((name, c_void_p) for name in ("segment", "event", "name")),
+        *((name, c_int64) for name in ("segments", "segment_space", "events", "event_space")),
+        *((name, c_int64) for name in ("names", "name_space")),
     ]
 
 

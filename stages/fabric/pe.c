@@ -142,7 +142,8 @@ void activate_at(struct node *node, task *activated, int64_t ready)
                                 sizeof *node->activation);
     if (node->activations == node->activation_space)
         return;
-    node->activation[node->activations] = (struct activation){ ready, activated };
+    node->activation[node->activations] = (struct activation){ .ready = ready, .task = activated };
+    record_activation(node, &node->activation[node->activations]);
     node->activations += 1;
     wake(node->engine, NODES, node->id, ready);
 }
@@ -184,6 +185,7 @@ int invocation_done(struct pe *pe)
     struct engine *engine = node->engine;
     const int64_t cycle = present(node);
 
+    record_done(node, cycle);
     node->invocations += 1;
     if (node->invocations == engine->layout->invocations) {
         engine->running -= 1;
@@ -237,6 +239,7 @@ struct parcel take(struct node *node, int colour, int64_t dispatch)
     if (queue->count > 1)
         wake(node->engine, NODES, node->id, node->engine->now + 1);
     parcel = pop(queue, intake->capacity, node->engine->now);
+    record_queue(node, colour, queue->count);
     if (queue->count == 0)
         node->arrived &= ~(1u << colour);
     if (intake->passes)
@@ -302,19 +305,21 @@ static void finish(struct node *node)
         usage->last = node->busy_until;
     }
     engine->outcome->tasks += 1;
+    record_finished(node);
     wake_for(node, &node->asked, node->busy_until);
 }
 
 static bool run_activated(struct node *node)
 {
     const struct activation first = node->activations > 0 ? node->activation[0]
-                                                          : (struct activation){ 0, NULL };
+                                                          : (struct activation){ .ready = 0 };
 
     if (node->activations == 0 || first.ready > node->engine->now)
         return false;
     node->activations -= 1;
     memmove(node->activation, node->activation + 1,
             (size_t)node->activations * sizeof *node->activation);
+    record_activated(node, &first);
     begin(node);
     first.task(&node->pe);
     finish(node);
@@ -337,6 +342,7 @@ static bool react(struct node *node, int colour)
     reaction = head->control ? intake->control : intake->data;
     if (reaction == NULL)
         return false;
+    record_taken(node, colour, head, reaction);
     parcel = take(node, colour, node->engine->layout->machine.dispatch);
     begin(node);
     CHARGE(&node->pe, 0, intake->passes + (node->filled >> colour & 1), 0);

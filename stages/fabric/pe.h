@@ -481,4 +481,30 @@ void unblock(struct pe *pe, int colour);
 /* Say that this invocation is complete here. Nonzero if another one is wanted. */
 int invocation_done(struct pe *pe);
 
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* Where a run is recorded, it is told what tasks and vectors are called. */
+#ifdef NAMED
+void name_task(struct pe *pe, void (*task)(void), const char *name);
+void name_vector(struct pe *pe, const char *name);
+
+#define NAME_TASK(pe, t) name_task(pe, (void (*)(void))(t), #t)
+#define on_data(pe, colour, t) (NAME_TASK(pe, t), (on_data)(pe, colour, t))
+#define on_control(pe, colour, t) (NAME_TASK(pe, t), (on_control)(pe, colour, t))
+#define on_teardown(pe, t) (NAME_TASK(pe, t), (on_teardown)(pe, t))
+#define activate(pe, t) (NAME_TASK(pe, t), (activate)(pe, t))
+#define vector_run(pe, v, d, a, b) (name_vector(pe, #v), (vector_run)(pe, v, d, a, b))
+#define vector_run_fused(pe, v, d, a, b, c)                                                        \
+    (name_vector(pe, #v), (vector_run_fused)(pe, v, d, a, b, c))
+#define STREAM(call, pe, v, t, ...)                                                                \
+    (NAME_TASK(pe, t), name_vector(pe, #v), (call)(pe, v, __VA_ARGS__, t))
+#define stream_send(pe, v, out, a, t) STREAM(stream_send, pe, v, t, out, a)
+#define stream_send_turning(pe, v, out, a, t) STREAM(stream_send_turning, pe, v, t, out, a)
+#define stream_send_control(pe, v, out, a, t) STREAM(stream_send_control, pe, v, t, out, a)
+#define stream_receive(pe, v, in, d, t) STREAM(stream_receive, pe, v, t, in, d)
+#define stream_accumulate(pe, v, in, d, b, t) STREAM(stream_accumulate, pe, v, t, in, d, b)
+#define stream_combine(pe, v, out, in, b, t) STREAM(stream_combine, pe, v, t, out, in, b)
+#define stream_pass(pe, v, out, in, t) STREAM(stream_pass, pe, v, t, out, in)
+#endif
+
 #endif

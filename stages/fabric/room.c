@@ -85,7 +85,7 @@ static bool fill(struct node *node, int colour)
     if (room->entrance->count == room->entrance_capacity)
         wake(engine, ROUTERS, node->id, engine->now + 1);
     parcel = pop(room->entrance, room->entrance_capacity, engine->now);
-    push(&room->queue, intake->capacity, parcel_of(ready, parcel.bits, parcel.control));
+    push(&room->queue, intake->capacity, moved_on(parcel, ready));
     node->arrived |= 1u << colour;
     wake(engine, NODES, node->id, ready);
     return true;

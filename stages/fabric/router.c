@@ -60,11 +60,13 @@ static bool inject(struct engine *engine, int32_t i)
     const int64_t item = inlet->first + sent % (inlet->count > 0 ? inlet->count : 1);
     const int64_t ready = engine->now + latency(&engine->layout->machine, inlet->side);
     const int channel = channel_of(engine, inlet->node, inlet->side, inlet->colour);
+    struct parcel parcel;
 
     if (sent == inlet->total || !channel_has_space(engine, inlet->node, channel))
         return false;
-    enter(engine, inlet->node, channel, parcel_of(ready, engine->layout->sent[item],
-                                                  engine->layout->sent_control[item]));
+    parcel = parcel_of(ready, engine->layout->sent[item], engine->layout->sent_control[item]);
+    record_injected(engine, i, &parcel);
+    enter(engine, inlet->node, channel, parcel);
     wake(engine, ROUTERS, inlet->node, ready);
     engine->inlet_count[i] += 1;
     engine->outcome->injected += 1;
@@ -116,7 +118,7 @@ static void note_completed(struct engine *engine, const struct outlet *outlet, i
     engine->layout->completed[got * engine->layout->invocations / all] = engine->outcome->cycles;
 }
 
-static void deliver_outside(struct engine *engine, int32_t i, struct parcel parcel)
+static void deliver_outside(struct engine *engine, int32_t i, int colour, struct parcel parcel)
 {
     const struct outlet *outlet = &engine->layout->outlet[i];
     const int64_t got = engine->outlet_count[i];
@@ -136,6 +138,7 @@ static void deliver_outside(struct engine *engine, int32_t i, struct parcel parc
     engine->outlet_ends[i] += parcel.control;
     engine->expected -= !sparse || parcel.control;
     engine->outcome->delivered += 1;
+    record_delivered(engine, outlet->node, colour, &parcel);
     engine->outcome->cycles = engine->now + latency(&engine->layout->machine, outlet->side);
     note_completed(engine, outlet, sparse ? engine->outlet_ends[i] - parcel.control : got);
 }
@@ -177,7 +180,8 @@ static void hand_down(struct engine *engine, int32_t node, int colour, struct pa
     int32_t capacity;
     struct queue *entrance = entrance_of(to, colour, &capacity);
 
-    push(entrance, capacity, parcel_of(ready, parcel.bits, parcel.control));
+    push(entrance, capacity, moved_on(parcel, ready));
+    record_queue(to, colour, entrance->count);
     to->arrived |= (1u << colour) & ~to->filled;
     to->received += 1;
     wake(engine, NODES, node, ready);
@@ -197,12 +201,13 @@ static void hand_over(struct engine *engine, int32_t node, int colour, int side,
     engine->outcome->hops += 1;
     if (is_outside(engine, node, side)) {
         deliver_outside(engine, engine->outlet_of[number_border(engine, node, side)
-                                                  * engine->layout->colours + colour], parcel);
+                                                  * engine->layout->colours + colour], colour,
+                        parcel);
         return;
     }
     next = node + engine->step[side];
     enter(engine, next, channel_of(engine, next, (side + 2) % 4, colour),
-          parcel_of(ready, parcel.bits, parcel.control));
+          moved_on(parcel, ready));
     wake(engine, ROUTERS, next, ready);
 }
 
@@ -318,6 +323,7 @@ static bool serve(struct engine *engine, int32_t node, int number, struct links 
     }
     if (engine->layout->probe_of != NULL)
         note(engine, node, colour);
+    record_wait(queue, head, engine->now);
     if (head->control)
         obey(engine, node, colour, head);
     for (; wanted != 0; wanted &= wanted - 1)

@@ -79,6 +79,7 @@ void issue(struct node *node, struct instruction instruction, struct stream stre
     instruction.start = (int32_t)(start < LAST_CYCLE ? start : LAST_CYCLE);
     instruction.empty = stream.left == 0 && !instruction.endless;
     stream.asked = instruction.start;
+    record_issued(node, &stream, start);
     node->instruction[node->instructions] = instruction;
     node->stream[node->instructions] = stream;
     node->instructions += 1;
@@ -296,9 +297,9 @@ void leave_for_router(struct node *node, int out, struct parcel parcel, int64_t 
 {
     struct engine *engine = node->engine;
 
+    record_sent(node, &parcel, cycle);
     cycle += latency(&engine->layout->machine, RAMP);
-    enter(engine, node->id, channel_of(engine, node->id, RAMP, out),
-          parcel_of(cycle, parcel.bits, parcel.control));
+    enter(engine, node->id, channel_of(engine, node->id, RAMP, out), moved_on(parcel, cycle));
     wake(engine, ROUTERS, node->id, cycle);
     engine->outcome->injected += 1;
     node->moved = (int8_t)out;
@@ -312,6 +313,7 @@ static void move_element(struct node *node, int32_t i)
     const enum kind kind = instruction->kind;
     struct parcel parcel = parcel_of(0, stream->bits, instruction->control);
 
+    record_moved(node, i);
     open_memory(node);
     if (instruction->in >= 0 && instruction->out < 0
         && node->engine->layout->machine.shared_datapath)
@@ -423,6 +425,7 @@ static void remove_completed(struct node *node)
         const struct stream *stream = &node->stream[i];
 
         if (node->instruction[i].complete) {
+            record_complete(node, i);
             drop_vector(node->engine, stream->vector);
             if (stream->then != NULL)
                 follow(node, stream->then);
@@ -476,6 +479,7 @@ static void put_off_task(struct node *node)
         usage->until_last += 1;
     }
     node->busy_until += 1;
+    record_put_off(node);
     usage->busy += 1;
     usage->streams += 1;
     for (int32_t i = 0; i < node->instructions; i += 1)

@@ -97,12 +97,15 @@ void let_go_on(struct node *node, int colour, uint32_t position)
 }
 
 /* The PE learns of it as of what comes down the ramp. */
-static void tear_down(struct engine *engine, struct node *node, uint8_t *switched)
+static void tear_down(struct engine *engine, struct node *node, int colour,
+                      const struct parcel *parcel)
 {
-    *switched |= 1u << DOWN;
+    *switch_of(engine, node->id, colour) |= 1u << DOWN;
     engine->torn_down = true;
-    if (node->torn_down != NULL)
-        activate_at(node, node->torn_down, engine->now + engine->layout->machine.ramp + 1);
+    if (node->torn_down == NULL)
+        return;
+    record_torn_down(node, colour, parcel);
+    activate_at(node, node->torn_down, engine->now + engine->layout->machine.ramp + 1);
 }
 
 /* ---- In a router ----------------------------------------------------------------------------- */
@@ -128,8 +131,10 @@ uint32_t popped(uint32_t bits)
 }
 
 /* What is left of a control wavelet when the router has obeyed its first command. */
-static uint32_t obeyed(struct engine *engine, int32_t node, int colour, uint32_t bits)
+static uint32_t obeyed(struct engine *engine, int32_t node, int colour,
+                       const struct parcel *parcel)
 {
+    const uint32_t bits = parcel->bits;
     uint8_t *switched = switch_of(engine, node, colour);
     const enum command command = bits >> FIRST & 3;
     const uint8_t before = *switched;
@@ -140,7 +145,7 @@ static uint32_t obeyed(struct engine *engine, int32_t node, int colour, uint32_t
     else if (command == RESET)
         *switched = reset(before);
     else if (command == TEARDOWN)
-        tear_down(engine, &engine->node[node], switched);
+        tear_down(engine, &engine->node[node], colour, parcel);
     if (mode == ALWAYS_POP
         || (mode >= POP_ON_ADVANCE && command == ADVANCE && *switched != before)
         || (mode == POP_ON_ADVANCE_NOP && command == NOP))
@@ -155,7 +160,7 @@ void obey(struct engine *engine, int32_t node, int colour, struct parcel *parcel
     const uint8_t before = *switched;
 
     if (parcel->control & CONTROL)
-        parcel->bits = obeyed(engine, node, colour, parcel->bits);
+        parcel->bits = obeyed(engine, node, colour, parcel);
     if (parcel->control & TURNING)
         *switched = advanced(*switched);
     parcel->control &= CONTROL;

@@ -70,6 +70,7 @@ static void add_up(struct node *node, int64_t until)
     struct activity *activity = &engine->layout->activity[node->id];
 
     activity->cycles[node->state] += (int32_t)(until - node->since);
+    record_state(node, until);
     if (node->state == IDLE)
         return;
     step_at(engine, node->state, node->since, 1);

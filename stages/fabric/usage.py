@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from stages.fabric.grid import SIDES, Grid, coordinates
 from stages.fabric.library import STATES
+from stages.fabric.recorded import sum_path
 from stages.fabric.used import Link, Used
 
 if typing.TYPE_CHECKING:
@@ -94,7 +95,7 @@ def sum_up(run: FabricRun) -> Used:
     whole = max(1, int(has_program.sum()) * usage.until)
     return Used(
         utilisation=round(cycles["computing"] / whole, 4), until=usage.until, cycles=cycles,
-        busiest_link=_find_busiest(run),
+        busiest_link=_find_busiest(run), path=sum_path(run.recorded) if run.recorded else None,
     )
 
 

@@ -20,10 +20,12 @@ class Link:
 class Used:
     """Of all PEs with a program: the share of their cycles in which lanes compute, cycles by cause.
 
-    `until` is the cycle in which the last one came to rest.
+    `until` is the cycle in which the last one came to rest. `path` has the cycles of the critical
+    path, from cycle 0 to the last output, by what they went into; None where it was not recorded.
     """
 
     utilisation: float
     until: int
     cycles: Mapping[str, int]
     busiest_link: Link | None
+    path: Mapping[str, int] | None

@@ -316,6 +316,7 @@ static void run(struct node *node, const struct vector *v, char *const base[MAX_
     const struct rate rate = rate_of(machine, v, base);
 
     node->pe.charge += machine->start_up + rate.lanes + rate.memory;
+    record_vector(node, machine->start_up + rate.lanes + rate.memory);
     count_usage(node, count, rate);
     if (v->counter != NO_COUNTER)
         node->pe.counters[v->counter].points += count;

@@ -65,6 +65,8 @@ READS = (
     "build/multicast/*.c",
     "build/multicast/*.yaml",
 )
+MOST_RECORDED = 2**16
+"""Of how many hops and tasks a run may be for which it takes little to record it."""
 WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 
@@ -88,12 +90,7 @@ def outcome(inputs: LayerInputs, layer: Layer) -> dict[str, str | bytes]:
     samples = input_samples(inputs.mapping(), layer, given)
     exact = is_exact(layer, samples)
     expected = evaluate_all(layer, samples)
-    copied = (COPIED,) if inputs.names(f"build/{COPIED}/*.yaml") else ()
-    variants = (*VARIANTS, *copied)
-    runs = {
-        variant: run_programs(inputs, variant, samples, layer, tell_part(inputs, n, len(variants)))
-        for n, variant in enumerate(variants)
-    }
+    runs = _run_variants(inputs, samples, layer)
     allowed = [] if exact else magnitudes(layer, expected)
     if not exact:
         check_overflow(layer, [each.outputs for each in runs.values()], expected)
@@ -112,6 +109,23 @@ def outcome(inputs: LayerInputs, layer: Layer) -> dict[str, str | bytes]:
     }
     used = write_usage(find_usage(runs["simd"]))
     return files | {"build/results.json": results_text(results), "build/usage.npz": used}
+
+
+def _run_variants(
+    inputs: LayerInputs, samples: Samples, layer: Layer
+) -> dict[str, FabricRun]:
+    """Return the runs of all variants; that with vector instructions is recorded if it is short.
+
+    Both programs move the same wavelets: whether it is short is known from the one with loops.
+    """
+    copied = (COPIED,) if inputs.names(f"build/{COPIED}/*.yaml") else ()
+    variants = (*reversed(VARIANTS), *copied)
+    runs: dict[str, FabricRun] = {}
+    for number, variant in enumerate(variants):
+        tell = tell_part(inputs, number, len(variants))
+        recorded = variant == "simd" and runs["loops"].hops + runs["loops"].tasks <= MOST_RECORDED
+        runs[variant] = run_programs(inputs, variant, samples, layer, tell, recorded=recorded)
+    return {variant: runs[variant] for variant in (*VARIANTS, *copied)}
 
 
 def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
@@ -140,7 +154,8 @@ def tell_part(inputs: LayerInputs, number: int, count: int) -> Tell:
 
 
 def run_programs(
-    inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None
+    inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None,
+    *, recorded: bool = False,
 ) -> FabricRun:
     """Compile one variant of the programs, and run it, and tell how far that is."""
     copied, mapping = variant == COPIED, inputs.mapping()
@@ -156,7 +171,9 @@ def run_programs(
     names = [tensor.name for tensor in layer.inputs]
     with tempfile.TemporaryDirectory() as folder:
         try:
-            library = build_library(programs, Path(folder), cache=users_cache())
+            library = build_library(
+                programs, Path(folder), cache=users_cache(), recorded=recorded
+            )
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error
         try:
@@ -169,6 +186,7 @@ def run_programs(
                 shapes=shapes,
                 tell=tell,
                 probes=find_probes(mapping, graph, layout) if graph else None,
+                recorded=recorded,
             )
         except (FabricStuck, FabricFailure) as error:
             hint = (

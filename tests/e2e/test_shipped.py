@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.conftest import SHIPPED
 from tests.property.invariants import check_invariants
+from tests.property.layers import check_usage
 
 pytestmark = [pytest.mark.optimised, pytest.mark.xdist_group("shipped")]
 
@@ -15,4 +16,5 @@ def test_a_shipped_layer_is_right(shipped, name):
     folder = shipped.built(name)
     results = json.loads((folder / "build/results.json").read_text(encoding="utf-8"))
     assert all(check["right"] for check in results["check"].values()), results["check"]
+    check_usage(results)
     check_invariants(folder)

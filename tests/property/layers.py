@@ -97,6 +97,7 @@ def examine(folder):
     assert is_right(outcome), outcome.results["check"]
     bound, cycles = outcome.results["bound"], outcome.results["cycles"]
     assert bound["cycles"] <= min(cycles.values()), f"{bound} is no bound of {cycles}"
+    check_usage(outcome.results)
     check_invariants(folder)
     return replace(outcome, features=features_of(folder), over_live=bytes_over_live(folder))
 
@@ -114,6 +115,13 @@ def build(folder):
         return Outcome(results={}, refusal=str(error))
     text = (folder / "build" / "results.json").read_text(encoding="utf-8")
     return Outcome(results=json.loads(text), refusal="")
+
+
+def check_usage(results):
+    """Check that a critical path leads through all cycles, and that those of all PEs are known."""
+    usage, path = results["usage"], results["usage"]["path"]
+    assert path is None or sum(path.values()) == results["cycles"]["simd"], path
+    assert sum(usage["cycles"].values()) % usage["until"] == 0, usage
 
 
 def is_right(outcome):

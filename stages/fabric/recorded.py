@@ -1,0 +1,146 @@
+"""What is recorded of a run: its critical path, and what happened on some PEs.
+
+Each thing that happens has one for which it waited last: the task before it on its PE, the wavelet
+that started it, the element before it in its stream. Followed from the last output back to what
+began it, these are the critical path: without a gap, from cycle 0 to the last one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric import library as engine
+from stages.fabric.grid import Grid, coordinates, members
+from stages.fabric.library import STATES
+
+Array = NDArray[Any]
+DEEDS = ("begun", "port", "links", "routers", "task", "stream", "started", *STATES)
+"""What a part of the critical path is, by `enum deed` of recorder.h: of waits, by the state."""
+KINDS = ("task", "vector", "stream", "wait", "sent", "queue")
+"""What an event is, by `enum event_kind`."""
+MOST_SEGMENTS, MOST_NAMES = 2**20, 2**14
+TASK = DEEDS.index("task")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Of which PEs events are asked for, `{ PE[x, y] : ... }`, in cycles from `begin` to before
+    `end`, and of how many there is space."""
+
+    pes: isl.Set
+    begin: int
+    end: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A part of the critical path: until a cycle a PE, or a port beside it, did one thing.
+
+    `deed` is one of DEEDS. Of a task `name` is what the program calls it, and `computing`, `memory`
+    and `scalars` are those of its cycles; the others started it, and instructions. None where there
+    is no colour, or no name.
+    """
+
+    pe: tuple[int, int]
+    begin: int
+    end: int
+    deed: str
+    colour: str | None
+    name: str | None
+    computing: int
+    memory: int
+    scalars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """The critical path, from the last output back, and events [event] as `struct event` has them.
+
+    There were `count` events, of which as many are kept as there is space for. `names` are what
+    `name` of an event counts in.
+    """
+
+    path: Array
+    events: Array
+    count: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """The arrays that a run records in."""
+
+    structure: engine.Record
+    segments: Array
+    events: Array
+    asked: Array
+    names: Any
+
+
+def prepare(asked: Asked | None, grid: Grid) -> Recording:
+    """Return where a run is recorded."""
+    pes = members(asked.pes, grid).astype(np.uint8).reshape(-1) if asked else np.zeros(0, np.uint8)
+    segments = np.zeros(MOST_SEGMENTS, engine.SEGMENT)
+    events = np.zeros(asked.most if asked else 0, engine.EVENT)
+    names = (ctypes.c_char_p * MOST_NAMES)()
+    structure = engine.Record(
+        asked=pes.ctypes.data if asked else None, segment=segments.ctypes.data,
+        event=events.ctypes.data, name=ctypes.addressof(names),
+        segment_space=len(segments), event_space=len(events), name_space=MOST_NAMES,
+    )
+    structure.to = asked.end if asked else 0
+    setattr(structure, "from", asked.begin if asked else 0)
+    return Recording(
+        structure=structure, segments=segments, events=events, asked=pes, names=names
+    )
+
+
+def read_record(recording: Recording) -> Recorded:
+    """Return what a run recorded, while its library is open."""
+    said = recording.structure
+    names = recording.names[: min(said.names, MOST_NAMES)]
+    return Recorded(
+        path=recording.segments[: min(said.segments, MOST_SEGMENTS)].copy(),
+        events=recording.events[: min(said.events, len(recording.events))].copy(),
+        count=said.events,
+        names=tuple(name.decode().removeprefix("&my->") for name in names),
+    )
+
+
+def list_path(recorded: Recorded, grid: Grid, colours: Sequence[str]) -> Iterator[Segment]:
+    """Yield the parts of the critical path, from the last output back."""
+    for each in recorded.path:
+        x, y = coordinates(each["node"], grid)
+        yield Segment(
+            pe=(int(x), int(y)), begin=int(each["begin"]), end=int(each["end"]),
+            deed=DEEDS[each["deed"]],
+            colour=colours[each["colour"]] if each["colour"] >= 0 else None,
+            name=recorded.names[each["name"]] if each["name"] >= 0 else None,
+            **{name: int(each[name]) for name in ("computing", "memory", "scalars")},
+        )
+
+
+def sum_path(recorded: Recorded) -> Mapping[str, int]:
+    """Return the cycles of the critical path by what they went into, those of tasks taken apart.
+
+    Kinds without cycles are left out.
+    """
+    path = recorded.path
+    cycles = (path["end"] - path["begin"]).astype(np.int64)
+    found = np.bincount(path["deed"], weights=cycles, minlength=len(DEEDS)).astype(np.int64)
+    sums = {name: int(count) for name, count in zip(DEEDS, found, strict=True)}
+    tasks = sums.pop("task")
+    of_tasks = {
+        name: int(path[name][path["deed"] == TASK].sum(dtype=np.int64))
+        for name in ("computing", "memory", "scalars")
+    }
+    sums["starting"] = sums.pop("started") + tasks - sum(of_tasks.values())
+    return {name: count for name, count in {**of_tasks, **sums}.items() if count}

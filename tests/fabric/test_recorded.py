@@ -1,0 +1,155 @@
+"""A run that is recorded is the same run, and its critical path leads from cycle 0 to its end."""
+
+import islpy as isl
+import numpy as np
+import pytest
+import yaml
+
+from stages.fabric.compiler import build_library, users_cache
+from stages.fabric.grid import coordinates
+from stages.fabric.recorded import KINDS, Asked, list_path, sum_path
+from stages.machine.profile import load_profile
+from tests.fabric.conftest import HERE, row_layout
+from tests.fabric.running import run_fabric
+from tests.fabric.test_fc import W, X
+from tests.fabric.test_usage import ELEMENTS, states
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    programs = sorted((HERE / "programs").glob("pe_*.c"))
+    folder = tmp_path_factory.mktemp("recorded")
+    return build_library(programs, folder, cache=users_cache(), recorded=True)
+
+
+def fc_layout():
+    return yaml.safe_load((HERE / "fc.yaml").read_text(encoding="utf-8"))
+
+
+def receiving(count):
+    return row_layout("receive", count, {"x": "{ [PE[x, 0] -> N[]] -> ramp[] }"}, arrivals={"x": {
+        "tensor": "x", "type": "int32", "colour": "x", "side": "N", "sparse": False,
+        "order": f"{{ x[i] -> [PE[x, -1] -> index[i]] : 0 <= i < 8 and 0 <= x < {count} }}"}})
+
+
+NARROW = {"queue_depth": 2}
+SLOW = {"hop": 10, "queue_depth": 2, "threads": 1}
+RUNS = {
+    "fc": (fc_layout(), "wse2", {}, {"W": W, "x": X}, 1),
+    "fc, two samples": (fc_layout(), "wse2", NARROW, {"W": W, "x": X}, 2),
+    "shared datapath": (fc_layout(), "ideal", {"shared_datapath": True}, {"W": W, "x": X}, 3),
+    "waits": (states(row_layout), "ideal", SLOW, {
+        "x": np.arange(ELEMENTS, dtype="i4"), "z": np.ones(1, "i4")}, 1),
+    "many moments": (receiving(16), "ideal", {}, {"x": np.zeros(8, "i4")}, 1000),
+}
+
+
+@pytest.fixture(scope="module", params=RUNS)
+def both(request, library, recorded):
+    layout, name, figures, values, invocations = RUNS[request.param]
+    profile = load_profile(name, figures)
+    return [
+        run_fabric(library, layout, profile, values, invocations),
+        run_fabric(recorded, layout, profile, values, invocations, recorded=True),
+    ]
+
+
+def test_a_recorded_run_is_the_same(both):
+    one, two = both
+    counts = ("cycles", "until", "hops", "stalls", "tasks", "injected", "delivered")
+    assert [getattr(one, name) for name in counts] == [getattr(two, name) for name in counts]
+    for name in ("usage", "activity", "links", "bins"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    assert one.recorded is None
+
+
+def test_the_critical_path_has_no_gap(both):
+    run = both[1]
+    path = run.recorded.path
+    assert path["end"][0] == run.cycles and path["begin"][-1] == 0
+    np.testing.assert_array_equal(path["begin"][:-1], path["end"][1:])
+    assert (path["begin"] <= path["end"]).all()
+    assert sum(sum_path(run.recorded).values()) == run.cycles
+    assert min(sum_path(run.recorded).values()) > 0
+
+
+def test_the_path_of_a_stream_that_waits_for_a_task_elsewhere(recorded):
+    """PE 6 takes what PE 5 forwards when z has come: that is what the last element waited for."""
+    layout, name, figures, values, _ = RUNS["waits"]
+    run = run_fabric(recorded, layout, load_profile(name, figures), values, recorded=True)
+    path = list(list_path(run.recorded, run.grid, run.colours))
+    assert [(each.pe[0], each.deed, each.colour, each.end) for each in path] == [
+        (6, "stream", "r", 105), (6, "started", "r", 73), (6, "routers", "z", 72),
+        (6, "links", "z", 71), (0, "port", "z", 0),
+    ]
+
+
+def test_the_path_of_fc(recorded):
+    """The adapter of PE[1, -1] hands on elements of x; the sums of the last row pass three PEs."""
+    run = run_fabric(recorded, fc_layout(), load_profile("wse2", {}), {"W": W, "x": X},
+                     recorded=True)
+    path = list(list_path(run.recorded, run.grid, run.colours))
+    assert path[0].deed == "links" and path[0].end == run.cycles
+    assert {each.pe[1] for each in path if each.deed == "task"} >= {3}
+    tasks = [each for each in path if each.deed == "task"]
+    assert all(each.name for each in tasks)
+    assert all(
+        each.computing + each.memory + each.scalars <= each.end - each.begin for each in tasks
+    )
+    assert path[-1].deed == "port" and path[-1].begin == 0
+
+
+def ask(pes, begin=0, end=10**6, most=10**5):
+    return Asked(pes=isl.Set(pes), begin=begin, end=end, most=most)
+
+
+def events_of(library, asked, name="waits"):
+    layout, machine, figures, values, invocations = RUNS[name]
+    return run_fabric(library, layout, load_profile(machine, figures), values, invocations,
+                      recorded=True, asked=asked)
+
+
+def test_events_are_those_of_the_pes_and_cycles_that_are_asked_for(recorded):
+    whole = events_of(recorded, ask("{ PE[x, 0] }"))
+    some = events_of(recorded, ask("{ PE[2, 0] }", 20, 60))
+    events = whole.recorded.events
+    lasts = np.where(events["kind"] == KINDS.index("queue"), 1, events["duration"])
+    x, _ = coordinates(events["node"], whole.grid)
+    inside = (x == 2) & (events["begin"] < 60) & (events["begin"] + lasts > 20)
+    inside &= events["kind"] != KINDS.index("sent")
+    kept = some.recorded.events[some.recorded.events["kind"] != KINDS.index("sent")]
+    assert 0 < len(kept) < len(events)
+    for name in ("node", "begin", "duration", "kind", "colour"):
+        np.testing.assert_array_equal(kept[name], events[inside][name])
+
+
+def test_events_say_what_a_pe_did(recorded):
+    """PE 2 takes an element of x, then waits for z, which its only thread receives."""
+    run = events_of(recorded, ask("{ PE[2, 0] }", 0, 34))
+    names = (*run.recorded.names, None)
+    said = sorted(
+        (int(each["begin"]), int(each["duration"]), KINDS[each["kind"]], names[each["name"]])
+        for each in run.recorded.events if KINDS[each["kind"]] not in ("queue", "sent")
+    )
+    assert said == [
+        (11, 1, "task", "take_and_wait"), (12, 20, "wait", None), (32, 1, "stream", "receive"),
+        (32, 1, "task", "take"), (33, 1, "task", "done"),
+    ]
+
+
+def test_there_is_space_for_as_many_events_as_are_asked_for(recorded):
+    every = events_of(recorded, ask("{ PE[x, 0] }")).recorded
+    few = events_of(recorded, ask("{ PE[x, 0] }", most=10)).recorded
+    assert few.count == every.count > 10
+    np.testing.assert_array_equal(few.events, every.events[:10])
+
+
+def test_arrows_lead_from_where_a_wavelet_was_sent_to_the_task_that_it_starts(recorded):
+    run = events_of(recorded, ask("{ PE[x, y] }"), "fc")
+    events = run.recorded.events
+    sent = events[events["kind"] == KINDS.index("sent")]
+    started = events[(events["kind"] == KINDS.index("task")) & (events["flow"] > 0)]
+    assert sorted(sent["flow"]) == sorted(started["flow"]) and len(sent) > 0
+    by_flow = {int(e["flow"]): e for e in sent}
+    for each in started:
+        assert by_flow[int(each["flow"])]["begin"] < each["begin"]
