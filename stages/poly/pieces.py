@@ -60,10 +60,10 @@ def unite(maps: Iterable[isl.Map]) -> isl.UnionMap:
 
 def unite_sets(sets: Iterable[isl.Set]) -> isl.UnionSet:
     """Return the union of sets."""
-    result = isl.UnionSet("{ }")
+    found = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, 0)
     for each in sets:
-        result = result.union(isl.UnionSet.from_set(each))
-    return result
+        found = found.add(isl.UnionSet.from_set(each))
+    return found.union()
 
 
 def _values_only(text: str) -> str:

@@ -6,8 +6,10 @@ difference: but for `PE`, whose dimensions have names of their own.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +21,7 @@ IN, OUT, SET, PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.
 Single = isl.Set | isl.Map
 KEPT = {*SYNTAX, *(name for name, _ in ALWAYS)}
 """Names of tuples that mean something."""
+NAMED = re.compile(r"\b[A-Za-z_]\w*(?=\[)")
 STANDING = re.compile(r"\btuple_\d+(?=\[)")
 
 
@@ -42,18 +45,58 @@ def unname(single: Single) -> tuple[Single, dict[str, str]]:
     """
     if single.dim(PARAM) or _is_nested(single):
         return single, {}
-    if isinstance(single, isl.Set):
-        name = single.get_tuple_name() if single.has_tuple_name() else None
-        if name is None or name in KEPT:
-            return single, {}
-        return single.set_tuple_name("tuple_0"), {"tuple_0": name}
-    given = [single.get_tuple_name(k) if single.has_tuple_name(k) else None for k in (IN, OUT)]
+    given = _tuple_names(single)
     names = dict.fromkeys(name for name in given if name is not None and name not in KEPT)
     other = {name: f"tuple_{n}" for n, name in enumerate(names)}
-    for kind, name in zip((IN, OUT), given, strict=True):
-        if name is not None and name in other:
-            single = single.set_tuple_name(kind, other[name])
-    return single, {stands: name for name, stands in other.items()}
+    plain = _with_names(single, [None if name is None else other.get(name) for name in given])
+    return plain, {stands: name for name, stands in other.items()}
+
+
+def read_set(text: str) -> isl.Set:
+    """Return the set of a text; texts that differ in the names of tuples alone are parsed once."""
+    plain, stands = _unname_text(text)
+    found: isl.Set | None = None
+    with contextlib.suppress(isl.Error):
+        found = _renamed(_parse_set(plain), stands)
+    return isl.Set(text) if found is None else found
+
+
+def read_map(text: str) -> isl.Map:
+    """Return the relation of a text; texts that differ in names of tuples alone are parsed once."""
+    plain, stands = _unname_text(text)
+    found: isl.Map | None = None
+    with contextlib.suppress(isl.Error):
+        found = _renamed(_parse_map(plain), stands)
+    return isl.Map(text) if found is None else found
+
+
+def _unname_text(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text with other names of its tuples, and what these stand for."""
+    names = list(dict.fromkeys(NAMED.findall(text)))
+    other = {name: f"tuple_{n}" for n, name in enumerate(names)}
+    plain = NAMED.sub(lambda name: other[name[0]], text)
+    return plain, {stands: name for name, stands in other.items()}
+
+
+@functools.lru_cache(1024)
+def _parse_set(text: str) -> isl.Set:
+    return isl.Set(text)
+
+
+@functools.lru_cache(1024)
+def _parse_map(text: str) -> isl.Map:
+    return isl.Map(text)
+
+
+def _renamed(found: Single, stands: Mapping[str, str]) -> Any:
+    """Return a copy with what the names of its tuples stand for, which shares nothing with it.
+
+    None where that is none: without such names, or with tuples within a tuple.
+    """
+    given = _tuple_names(found)
+    if _is_nested(found) or not any(given):
+        return None
+    return _with_names(found, [None if name is None else stands[name] for name in given])
 
 
 def rename(text: str, stands: Mapping[str, str]) -> str:
@@ -66,6 +109,23 @@ def tell_apart(single: Single) -> tuple[str, ...]:
     kinds = (IN, OUT) if isinstance(single, isl.Map) else (SET,)
     names = [single.get_dim_name(kind, k) for kind in kinds for k in range(single.dim(kind))]
     return type(single).__name__, str(single), str(names)
+
+
+def _tuple_names(single: Single) -> list[str | None]:
+    """Return the name of the tuple of a set, or of both of a relation; None where there is none."""
+    if isinstance(single, isl.Set):
+        return [single.get_tuple_name() if single.has_tuple_name() else None]
+    return [single.get_tuple_name(k) if single.has_tuple_name(k) else None for k in (IN, OUT)]
+
+
+def _with_names(single: Single, names: Sequence[str | None]) -> Any:
+    """Return a set or relation whose tuples have these names, and its own where there is None."""
+    if isinstance(single, isl.Set):
+        (name,) = names
+        return single if name is None else single.set_tuple_name(name)
+    for kind, name in zip((IN, OUT), names, strict=True):
+        single = single if name is None else single.set_tuple_name(kind, name)
+    return single
 
 
 def _is_nested(single: Single) -> bool:

@@ -11,6 +11,7 @@ import islpy as isl
 
 from stages.poly.naming import letters
 from stages.poly.pieces import list_sets
+from stages.poly.unnamed import read_set
 
 HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
 context: which values the symbolic constants may have; they are sizes, volume_dimension.
@@ -22,7 +23,7 @@ def make_domain(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.
     dims = letters(len(sizes))
     bounds = [f"0 <= {i} < {s}" for i, s in zip(dims, sizes, strict=True)]
     text = f"{name}[{', '.join(dims)}] : {' and '.join(bounds) or 'true'}"
-    return isl.Set(f"[{', '.join(symbols)}] -> {{ {text} }}").drop_unused_params()
+    return read_set(f"[{', '.join(symbols)}] -> {{ {text} }}").drop_unused_params()
 
 
 def make_domains(volumes: isl.UnionSet) -> dict[str, isl.Set]:

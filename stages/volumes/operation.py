@@ -16,6 +16,7 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import spell_object
+from stages.poly.unnamed import read_map, read_set
 
 Kind = Literal["input", "constant", "empty", "index", "copy", "compute"]
 HEADER = """The operations of a kernel, in order: each defines the volume of its name.
@@ -161,14 +162,14 @@ def read_program(data: Mapping[str, Any]) -> Program:
 
 def _operation(name: str, data: Mapping[str, Any]) -> Operation:
     results = [
-        Result(volume=volume, **{**each, "writes": isl.Map(each["writes"])})
+        Result(volume=volume, **{**each, "writes": read_map(each["writes"])})
         for volume, each in data.get("results", {}).items()
     ]
     return Operation(
         name=name, kind=data["kind"], source=data["source"], line=data["line"],
         constant=data.get("constant"),
-        copies=tuple(map(isl.Map, data.get("copies", ()))),
-        loops=isl.Set(data["loops"]) if "loops" in data else None,
-        reads={label: isl.Map(read) for label, read in data.get("reads", {}).items()},
+        copies=tuple(map(read_map, data.get("copies", ()))),
+        loops=read_set(data["loops"]) if "loops" in data else None,
+        reads={label: read_map(read) for label, read in data.get("reads", {}).items()},
         results=tuple(results),
     )
