@@ -62,7 +62,7 @@ def describe(part: Piece, around: Around) -> Described:
             names[name]: _arrival(names[name], each, around)
             for name, each in sources.items() if not _is_weight(each, around)
         },
-        "leaves": str(_in_order(_result(part))),
+        "leaves": _in_order(tell(_result(part))),
         "lair": write_lair(found, "part", names, around.program.types, name_loops(found, names)),
     }
 
@@ -127,7 +127,7 @@ def _arrival(called: str, sources: Mapping[str, isl.Map], around: Around) -> Des
     moving = {name: each for name, each in sources.items() if numbers.get(name) not in known}
     maps = {name: each.set_tuple_name(IN, called) for name, each in moving.items()}
     found: Described = {
-        "order": str(_order(list(maps.values()))),
+        "order": _order(list(maps.values())),
         "from": {
             end: spell_object(each) for name, moved in maps.items()
             for end, each in _list_ends(name, moved, around)
@@ -161,7 +161,7 @@ def _from_zero(box: isl.Set) -> isl.Map:
     return moved.intersect_domain(box)
 
 
-def _order(maps: list[isl.Map]) -> isl.Map:
+def _order(maps: list[isl.Map]) -> str:
     """Return { x[e] -> [i, ...] }, the order in which a tensor comes over one lane.
 
     That is its own, row by row, or that of its source, where this is another one.
@@ -170,8 +170,8 @@ def _order(maps: list[isl.Map]) -> isl.Map:
     for each in maps[1:]:
         every = every.union(each.domain())
     if len(maps) == 1 and not _is_ordered(maps[0]):
-        return _without_single(maps[0].reset_tuple_id(OUT))
-    return _in_order(every.coalesce())
+        return str(_without_single(maps[0].reset_tuple_id(OUT)))
+    return _in_order(tell(every.coalesce()))
 
 
 def _is_ordered(moved: isl.Map) -> bool:
@@ -193,10 +193,12 @@ def _plain(relation: isl.Map) -> isl.Map:
     return relation.reset_tuple_id(IN).reset_tuple_id(OUT)
 
 
-def _in_order(elements: isl.Set) -> isl.Map:
+@functools.lru_cache(256)
+def _in_order(elements: Told) -> str:
     """Return { x[e] -> [e] }, without the dimensions of one element."""
-    same = isl.Map.identity(elements.get_space().map_from_set()).intersect_domain(elements)
-    return _without_single(same.reset_tuple_id(OUT))
+    space = elements.it.get_space()
+    same = isl.Map.identity(space.map_from_set()).intersect_domain(elements.it)
+    return str(_without_single(same.reset_tuple_id(OUT)))
 
 
 def _without_single(order: isl.Map) -> isl.Map:

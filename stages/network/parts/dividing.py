@@ -19,9 +19,9 @@ from math import ceil, prod
 
 import islpy as isl
 
-from stages.kernel.parts.cutting import list_regions
 from stages.kernel.parts.matching import NoSliceError
-from stages.kernel.parts.tiling import Rows, Statement, Tile, tile
+from stages.kernel.parts.tiling import Rows, Statement, Tile
+from stages.network.parts.alike import tile_group
 from stages.network.parts.grouping import Group
 from stages.poly.extents import bounding_box
 
@@ -90,7 +90,7 @@ def cut(group: Group, domain: isl.Set, kept: Set[str], known: Set[str], room: Ro
     of which not all elements arrive. Where no pieces have room there is one: the search of its
     placement says what it lacks. Raises NoSliceError.
     """
-    whole = _compute(group, domain)
+    whole = tile_group(domain, group.operations)
     for on_lane in (True, False):
         measure = Measure(kept=kept, known=known, room=room, on_lane=on_lane)
         need = find_need(whole, measure)
@@ -116,7 +116,7 @@ def _list_pieces(
     for k, elements in enumerate(_divide(domain, dim, count), 1):
         yield Piece(
             name=f"{group.name}_{k}", group=group, elements=elements,
-            tile=_compute(group, elements), is_whole=False,
+            tile=tile_group(elements, group.operations), is_whole=False,
             why=f"{group.why}; piece {k} of {count} along dimension {dim}, for {said}",
         )
 
@@ -127,8 +127,9 @@ def _list_cuts(group: Group, domain: isl.Set, measure: Measure) -> Iterator[tupl
     for dim, (low, high) in enumerate(bounding_box(domain)):
         size = high + 1 - low
         for count in (n for n in range(2, min(size, most) + 1) if size % n == 0):
+            first = next(_divide(domain, dim, count))
             try:
-                piece = _compute(group, next(_divide(domain, dim, count)))
+                piece = tile_group(first, group.operations)
             except NoSliceError:
                 continue
             if find_need(piece, measure) <= measure.room.most:
@@ -143,13 +144,6 @@ def _divide(domain: isl.Set, dim: int, count: int) -> Iterator[isl.Set]:
     for first in range(low, high + 1, size):
         above = domain.lower_bound_val(SET, dim, isl.Val(first))
         yield above.upper_bound_val(SET, dim, isl.Val(first + size - 1)).coalesce()
-
-
-def _compute(group: Group, elements: isl.Set) -> Tile:
-    """Return what computes a box of the result of a group. Raises NoSliceError."""
-    sizes = [high + 1 - low for low, high in bounding_box(elements)]
-    (region,) = list_regions(elements, sizes)
-    return tile(region, group.result, group.operations)
 
 
 def find_need(found: Tile, by: Measure) -> int:

@@ -32,7 +32,7 @@ def name_loops(tile: Tile, names: Mapping[str, str]) -> dict[str, Names]:
     known: dict[str, Sequence[str | None]] = {}
     loops: dict[str, Names] = {}
     for statement in tile.statements:
-        along = _Along(statement=statement)
+        along = _Along(statement=statement, results=_find_results(statement))
         found = loops[statement.tensor] = _name(along, known, taken)
         for tensor, rows in ((statement.tensor, statement.target), *along.reads(known)):
             runners = map(along.find, rows)
@@ -42,18 +42,18 @@ def name_loops(tile: Tile, names: Mapping[str, str]) -> dict[str, Names]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Along:
-    """Which iterators of a statement run along which dimensions."""
+    """Which iterators of a statement run along which dimensions.
+
+    `results` has the iterator along each dimension of the result, None where there is none.
+    """
 
     statement: Statement
-
-    def results(self) -> list[int | None]:
-        """Return the iterator along each dimension of the result, None where there is none."""
-        return [self._one(row) for row in self.statement.target]
+    results: Sequence[int | None]
 
     def find(self, row: Sequence[int]) -> int | None:
         """Return that along a dimension of any tensor: one of the result, or the only one."""
         several = [k for k in _used(row) if self.statement.size[k] > 1]
-        own = [k for k in several if k in self.results()]
+        own = [k for k in several if k in self.results]
         return own[0] if own else several[0] if len(several) == 1 else None
 
     def reads(self, known: Collection[str]) -> list[tuple[str, Rows]]:
@@ -62,7 +62,7 @@ class _Along:
 
     def windows(self) -> dict[int, int]:
         """Return the iterators that move a place of the result, each with the one of this."""
-        results, target = self.results(), self.statement.target
+        results, target = self.results, self.statement.target
         sums = set(range(len(self.statement.size))).difference(*map(_used, target))
         moved = {
             k: place
@@ -74,19 +74,24 @@ class _Along:
                 moved |= {k: place for k in _used(row) if k != place and row[k] <= row[place]}
         return moved
 
-    def _one(self, row: Sequence[int]) -> int | None:
-        """Return the iterator along a dimension of the result.
 
-        Of several it is that of the largest step which also is alone in an index of what is read,
-        as those of a transposed convolution are; else the last one, as channels within a group.
-        """
-        used = [k for k in _used(row) if self.statement.size[k] > 1] or _used(row)
-        alone = [k for k in used if len(used) > 1 and self._is_alone(k)]
-        return max(alone, key=lambda k: row[k]) if alone else next(reversed(used), None)
+def _find_results(statement: Statement) -> list[int | None]:
+    """Return the iterator along each dimension of the result, None where there is none."""
+    rows = [row for _, rows in statement.reads.values() for row in rows]
+    single = {used[0] for row in rows if len(used := _used(row)) == 1}
+    return [_find_result(row, statement, single) for row in statement.target]
 
-    def _is_alone(self, k: int) -> bool:
-        reads = self.statement.reads.values()
-        return any(_used(row) == [k] for _, rows in reads for row in rows)
+
+def _find_result(row: Sequence[int], statement: Statement, single: Collection[int]) -> int | None:
+    """Return the iterator along a dimension of the result.
+
+    Of several it is that of the largest step which also is alone in an index of what is read,
+    `single`, as those of a transposed convolution are; else the last one, as channels within a
+    group.
+    """
+    used = [k for k in _used(row) if statement.size[k] > 1] or _used(row)
+    alone = [k for k in used if len(used) > 1 and k in single]
+    return max(alone, key=lambda k: row[k]) if alone else next(reversed(used), None)
 
 
 def _used(row: Sequence[int]) -> list[int]:
@@ -126,7 +131,7 @@ def _known(
 
 def _results(along: _Along) -> Iterator[tuple[int, str]]:
     """Yield iterators with the names of dimensions of a result, from the last one on."""
-    runners, places = along.results(), set(along.windows().values())
+    runners, places = along.results, set(along.windows().values())
     names = RESULTS if len(runners) > 1 else PLACES[:1]
     others = [k for k in runners if k is not None and k not in places]
     if places and runners and (runners[0] is not None or len(others) < 2):
