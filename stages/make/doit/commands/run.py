@@ -162,9 +162,16 @@ def _interrupted(program: str) -> int:
 
 @contextlib.contextmanager
 def _interruptible(session: Session) -> Iterator[None]:
-    """Let SIGTERM end a build as SIGINT does, once; a second signal ends the process."""
+    """Let SIGTERM end a build as SIGINT does, once; a second signal ends the process.
+
+    What handles them is a plain function: `signal` prints the one before it, to find out what it
+    is, and a partial one prints all that it holds: every task of the build.
+    """
     workers()
-    interrupt = functools.partial(_interrupt, session)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        _interrupt(session, number)
+
     before = {number: signal.signal(number, interrupt) for number in SIGNALS}
     try:
         yield
@@ -173,7 +180,7 @@ def _interruptible(session: Session) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _interrupt(known: Session, number: int, frame: FrameType | None) -> None:
+def _interrupt(known: Session, number: int) -> None:
     if workers().puts_off(number):
         return
     if known.home is None and number == signal.SIGTERM:
