@@ -1,6 +1,7 @@
 """How fast networks from graphs are built: seconds of CPU and MiB of whole processes."""
 
 import re
+import sys
 from statistics import median
 
 import numpy as np
@@ -10,7 +11,7 @@ from onnx import helper, numpy_helper
 from tests.bench.compiling import REPEATS
 from tests.bench.figures import Figure
 from tests.bench.layers import build, empty, shipped
-from tests.bench.process import run
+from tests.bench.process import cost, environment, run
 
 COLD, NOTHING, WEIGHTS = 60, 0.25, 5
 """At most so many seconds: lenet from nothing, with nothing to do, and with other weights."""
@@ -18,6 +19,13 @@ BLOCKS, SPLIT, MEMORY = 425, 4, 300
 """A graph of so many blocks of four nodes, and at most so many seconds and MiB up to its parts."""
 SIMULATED = {"receive", "simulate"}
 """The stages of parts that run where weights are others."""
+ALONE = """
+from pathlib import Path
+from stages.make.core.action import run_stage
+from stages.make.core.layers import lone_folder
+for stage in ("extract", "split"):
+    run_stage(stage, lone_folder(Path.cwd()))
+"""
 RAN = re.compile(r"^\.  \S+/\S+:(\w+)", re.MULTILINE)
 
 
@@ -51,13 +59,18 @@ def simulated_again(layer):
 
 
 def split(folder):
-    """A graph of 1700 nodes: what it computes, and its parts."""
+    """A graph of 1700 nodes: what it computes, and its parts; the stages alone, and by doit."""
     layer = empty(folder / "blocks")
     (layer / "blocks.onnx").write_bytes(blocks(BLOCKS).SerializeToString())
-    cost = build(layer, "split")
     nodes = f"{4 * BLOCKS} nodes, extract and split"
-    yield Figure(what=nodes, value=cost.cpu, unit="s", limit=SPLIT)
-    yield Figure(what=nodes, value=cost.peak, unit="MiB", limit=MEMORY)
+    for what, done in ((nodes, stages_alone(layer)), (f"{nodes}, by doit", build(layer, "split"))):
+        yield Figure(what=what, value=done.cpu, unit="s", limit=SPLIT)
+        yield Figure(what=what, value=done.peak, unit="MiB", limit=MEMORY)
+
+
+def stages_alone(layer):
+    """Return what both stages cost in a process of their own, without the tasks of all parts."""
+    return cost([sys.executable, "-c", ALONE], layer, environment())
 
 
 def blocks(count):
