@@ -10,12 +10,15 @@ from typing import TypeAlias
 import islpy as isl
 
 from stages.nesting import too_much
+from stages.poly.pieces import unite_sets
+from stages.poly.unnamed import read_set
 
 Union: TypeAlias = isl.UnionSet | isl.UnionMap
 
 STATEMENT = re.compile(
     r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*:=([^;{]*\{[^}]*\})\s*(?:\*\s*([A-Za-z_][A-Za-z0-9_]*)\s*)?;"
 )
+NAMED_SET = re.compile(r"[{;]\s*([A-Za-z_][A-Za-z0-9_]*)\[")
 COMMENT = re.compile(r"#[^\n]*")
 
 
@@ -74,11 +77,27 @@ def parse(expression: str, line: int) -> Union:
 
     What has an arrow is tried as a relation first; it may be a set of pairs.
     """
+    if (apart := _parse_sets(expression)) is not None:
+        return apart
     kinds: list[type[Union]] = [isl.UnionSet, isl.UnionMap]
     for kind in reversed(kinds) if "->" in expression.partition("{")[2] else kinds:
         with contextlib.suppress(isl.Error):
             return kind(expression)
     raise ValueError(f"line {line}: isl cannot read {expression.strip()!r}")
+
+
+def _parse_sets(expression: str) -> isl.UnionSet | None:
+    """Return the union of sets of tuples with names that are all different, as of volumes.
+
+    Each is read by itself: those that are alike, once. None for all other expressions.
+    """
+    heads = NAMED_SET.findall(expression)
+    entries = expression.strip().removeprefix("{").removesuffix("}").split(";")
+    if not 1 < len(entries) == len(heads) == len(set(heads)) or "->" in expression:
+        return None
+    with contextlib.suppress(isl.Error):
+        return unite_sets(read_set(f"{{{each}}}") for each in entries)
+    return None
 
 
 def find_line(text: str, position: int) -> int:

@@ -19,10 +19,14 @@ from stages.poly.iscc import Union, find_line, parse, statements
 from stages.poly.naming import Names, find_names
 from stages.poly.settling import Single, as_union, lay_out, list_singles, settle, write_singles
 from stages.poly.shared import Shared, share
+from stages.poly.unnamed import rename, tell_apart, unname
 
 IslObject: TypeAlias = Single | Union
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MOST_REMEMBERED = 4096
+SPELLED: dict[tuple[str, ...], str] = {}
+"""The sets and relations that this process spelled, by what tells them apart."""
 
 
 def write_objects(
@@ -52,7 +56,22 @@ def write_objects(
 
 
 def spell_object(obj: IslObject) -> str:
-    """Return an object as `write_objects` writes it, on one line."""
+    """Return an object as `write_objects` writes it, on one line.
+
+    What this process spelled is remembered, but for the names of tuples.
+    """
+    if not isinstance(obj, isl.Set | isl.Map):
+        return _spell(obj)
+    plain, stands = unname(obj)
+    key = tell_apart(plain)
+    if key not in SPELLED:
+        if len(SPELLED) == MOST_REMEMBERED:
+            SPELLED.clear()
+        SPELLED[key] = _spell(plain)
+    return rename(SPELLED[key], stands)
+
+
+def _spell(obj: IslObject) -> str:
     statement = _Writer(Names()).statement("it", as_union(obj), None)
     return re.sub(r"\s+", " ", statement.removeprefix("it := ").rstrip(";\n"))
 

@@ -5,7 +5,7 @@ import pytest
 
 from stages.poly.pieces import unite_sets
 from stages.poly.settling import SETTLED
-from stages.poly.text import spell_object, write_objects
+from stages.poly.text import SPELLED, spell_object, write_objects
 from stages.poly.unnamed import read_map, read_set, rename, unname
 
 ALIKE = [
@@ -33,6 +33,7 @@ OTHER = [
 def written_anew(given):
     """Return the text of an object, whatever this process wrote before."""
     SETTLED.clear()
+    SPELLED.clear()
     return spell_object(given)
 
 
