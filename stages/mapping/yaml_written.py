@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from stages.yaml_limits import pause_collector
+
 WORD = "text_written_apart_"
 LINE = re.compile(r"[ -~]*")
 KEY = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -20,6 +22,7 @@ STEP = "  "
 LAYOUT: dict[str, Any] = {"sort_keys": False, "default_flow_style": None, "width": 100}
 
 
+@pause_collector()
 def write_yaml(value: Any) -> str:
     """Return the YAML text of a value: keys in the order given, lists of scalars in one line.
 

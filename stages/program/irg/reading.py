@@ -26,7 +26,7 @@ from stages.program.irg.graph import (
     Transfer,
     WhileLoop,
 )
-from stages.program.irg.yaml_nodes import NAME, Fields, Reading, compose_text, pause_collector
+from stages.program.irg.yaml_nodes import NAME, Fields, Reading, compose_text
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import (
     KINDS,
@@ -36,6 +36,7 @@ from stages.program.values.forms import (
     check_number,
     make_form,
 )
+from stages.yaml_limits import pause_collector
 
 TRANSFER = "subgraph_transfer"
 LEAVES = ("break", "continue")

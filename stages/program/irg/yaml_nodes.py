@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, TypeAlias
 
 import yaml
@@ -40,18 +38,6 @@ def compose_text(source: Source) -> yaml.Node | None:
     finally:
         loader.dispose()
     return node
-
-
-@contextlib.contextmanager
-def pause_collector() -> Iterator[None]:
-    """Let Python not look for cycles: in trees there are none, and it takes most of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def span_of(source: Source, node: yaml.Node) -> Span:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from stages.diagnose import Source, UserError
 from stages.machine.types import BYTES
 from stages.program.irg.graph import Entry, ForLoop, Graph, Items, list_items
-from stages.program.irg.yaml_nodes import Reading, compose_text, pause_collector
+from stages.program.irg.yaml_nodes import Reading, compose_text
 from stages.program.values.forms import ON_PES, ON_WORKERS, count_elements
+from stages.yaml_limits import pause_collector
 
 START, END = -1, 2**31
 """Before the first id, and after the last."""

@@ -17,7 +17,7 @@ from stages.program.exchanges.hops import CENTER, RING, Box
 from stages.program.irg.checks import SOURCES
 from stages.program.irg.graph import Graph
 from stages.program.irg.reading import fit_number
-from stages.program.irg.yaml_nodes import Fields, Reading, compose_text, pause_collector
+from stages.program.irg.yaml_nodes import Fields, Reading, compose_text
 from stages.program.sections.call_checks import check_call, check_section
 from stages.program.sections.procedures import WITH_ADDRESSES, finish_procedure
 from stages.program.sections.program import (
@@ -37,6 +37,7 @@ from stages.program.sections.room_checks import NARROWEST
 from stages.program.sections.shares import find_most_responses
 from stages.program.sections.states_reading import read_states
 from stages.program.values.forms import OPERATIONS, REDUCTIONS
+from stages.yaml_limits import pause_collector
 
 HINT = "section writes sections.yaml anew once it is deleted"
 KEYS = ("responses", "workers", "slots", "procedures", "sections", "states")
