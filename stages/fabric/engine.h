@@ -508,6 +508,60 @@ static inline void wait_in(struct node *node, enum state state)
     node->waits |= (uint8_t)(1 << state);
 }
 
+/* What a router fills: the queue of an intake, or what is before a FIFO. */
+static inline struct queue *entrance_of(const struct node *node, int colour, int32_t *capacity)
+{
+    struct intake *intake = intake_of(node, colour);
+
+    if (node->filled >> colour & 1) {
+        *capacity = room_of(intake)->entrance_capacity;
+        return room_of(intake)->entrance;
+    }
+    *capacity = intake->capacity;
+    return waiting_in(intake);
+}
+
+/* Whether a queue has space on a side to which a router sends. */
+static inline bool accepts(const struct engine *engine, int32_t node, int colour, int side)
+{
+    const struct queue *entrance;
+    int32_t next, capacity;
+
+    if (side == RAMP) {
+        entrance = entrance_of(&engine->node[node], colour, &capacity);
+        return has_space(entrance, capacity, engine->now);
+    }
+    if (is_outside(engine, node, side))
+        return true;
+    next = node + engine->step[side];
+    return channel_has_space(engine, next, channel_of(engine, next, (side + 2) % 4, colour));
+}
+
+/* Whether the router hands the head to its PE: not if the filter drops the element, nor if it is
+ * quiet. */
+static inline bool goes_down(const struct engine *engine, int32_t node, int colour,
+                             const struct parcel *head)
+{
+    const struct filter *filter = engine->layout->filter[colour];
+    const int32_t index = (int32_t)(head->bits >> 16);
+
+    if (head->control & CONTROL)
+        return !(head->bits & QUIET);
+    return filter == NULL
+        || (index >= filter[node].least && index <= filter[node].greatest);
+}
+
+/* The colour on which an element leaves when the instruction moves one; -1 if none does. */
+static inline int sends_on(const struct node *node, const struct instruction *instruction)
+{
+    const struct intake *intake;
+
+    if (instruction->out >= 0 || instruction->in < 0)
+        return instruction->out;
+    intake = intake_of(node, instruction->in);
+    return intake->passes ? intake->out : -1;
+}
+
 /* ---- Switches -------------------------------------------------------------------------------- */
 
 static inline int position_of(uint8_t switched)

@@ -145,34 +145,6 @@ static void deliver_outside(struct engine *engine, int32_t i, int colour, struct
 
 /* ---- Routers --------------------------------------------------------------------------------- */
 
-/* What a router fills: the queue of an intake, or what is before a FIFO. */
-static struct queue *entrance_of(const struct node *node, int colour, int32_t *capacity)
-{
-    struct intake *intake = intake_of(node, colour);
-
-    if (node->filled >> colour & 1) {
-        *capacity = room_of(intake)->entrance_capacity;
-        return room_of(intake)->entrance;
-    }
-    *capacity = intake->capacity;
-    return waiting_in(intake);
-}
-
-static bool accepts(const struct engine *engine, int32_t node, int colour, int side)
-{
-    const struct queue *entrance;
-    int32_t next, capacity;
-
-    if (side == RAMP) {
-        entrance = entrance_of(&engine->node[node], colour, &capacity);
-        return has_space(entrance, capacity, engine->now);
-    }
-    if (is_outside(engine, node, side))
-        return true;
-    next = node + engine->step[side];
-    return channel_has_space(engine, next, channel_of(engine, next, (side + 2) % 4, colour));
-}
-
 static void hand_down(struct engine *engine, int32_t node, int colour, struct parcel parcel)
 {
     struct node *to = &engine->node[node];
@@ -259,20 +231,6 @@ static unsigned current_sides(const struct engine *engine, int32_t node,
         return channel->out[0];
     switched = *switch_of(engine, node, channel->colour);
     return is_down(switched) ? 0 : channel->out[position_of(switched)];
-}
-
-/* Whether the router hands the head to its PE: not if the filter drops the element, nor if it is
- * quiet. */
-static bool goes_down(const struct engine *engine, int32_t node, int colour,
-                      const struct parcel *head)
-{
-    const struct filter *filter = engine->layout->filter[colour];
-    const int32_t index = (int32_t)(head->bits >> 16);
-
-    if (head->control & CONTROL)
-        return !(head->bits & QUIET);
-    return filter == NULL
-        || (index >= filter[node].least && index <= filter[node].greatest);
 }
 
 /* The links of a router that are used up in this cycle, and what the others still carry. */

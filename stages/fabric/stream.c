@@ -363,17 +363,6 @@ static bool has_input(const struct node *node, const struct instruction *instruc
     return head != NULL && (!head->control || instruction->endless);
 }
 
-/* The colour on which an element leaves when the instruction moves one; -1 if none does. */
-static int sends_on(const struct node *node, const struct instruction *instruction)
-{
-    const struct intake *intake;
-
-    if (instruction->out >= 0 || instruction->in < 0)
-        return instruction->out;
-    intake = intake_of(node, instruction->in);
-    return intake->passes ? intake->out : -1;
-}
-
 static bool has_output(struct node *node, const struct instruction *instruction)
 {
     const int out = sends_on(node, instruction);
