@@ -32,6 +32,7 @@ from stages.fabric.probes import Probes, place_probes, read_probes
 from stages.fabric.progress import Tell, find_share, report_progress
 from stages.fabric.recorded import Asked, Recorded, Recording, prepare, read_record
 from stages.fabric.resident import find_residents
+from stages.fabric.waiting import Waiting, read_waiting
 from stages.machine.profile import Profile
 
 __all__ = ["FabricFailure", "FabricRun", "FabricStuck", "run_fabric"]
@@ -41,15 +42,18 @@ CYCLE_LIMIT = 10**9
 
 
 class FabricStuck(Exception):  # noqa: N818
-    """The fabric can no longer move, or reached the cycle limit; the text says who waits.
+    """The fabric can no longer move, or reached the cycle limit; the text says who waits, and why.
 
-    `is_endless`: it reached the limit. `residents` are the tensors that are read from memory, as
-    they were then.
+    `is_endless`: it reached the limit. `waiting` is the circle or chain of waiting, if there is
+    one. `residents` are the tensors that are read from memory, as they were then.
     """
 
-    def __init__(self, said: str, is_endless: bool = False) -> None:
+    def __init__(
+        self, said: str, is_endless: bool = False, waiting: Waiting | None = None
+    ) -> None:
         super().__init__(said)
         self.is_endless = is_endless
+        self.waiting = waiting
         self.residents: Mapping[str, Array] = {}
 
 
@@ -243,7 +247,9 @@ def _completed(
     with report_progress(lambda: find_share(outcome, entering, max(least, tasks or 0)), tell):
         status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
     if status in (engine.STUCK, engine.OUT_OF_CYCLES):
-        raise FabricStuck(outcome.report.decode(), status == engine.OUT_OF_CYCLES)
+        waiting = read_waiting(outcome, loaded.colours.names)
+        said = outcome.report.decode(errors="ignore")
+        raise FabricStuck(said, status == engine.OUT_OF_CYCLES, waiting)
     if status != engine.COMPLETE:
         raise FabricFailure(outcome.report.decode())
     return outcome

@@ -18,7 +18,8 @@ enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
 #define HORIZON 64                             /* cycles that the clock tells apart; at least 2 */
 #endif
 
-enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 4096, PERIODS = 64 };
+enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 8192, PERIODS = 64,
+             MAX_STEPS = 64 };
 
 enum { TYPES = INT32 + 1, OPERATIONS = SAR + 1 };
 enum { LAST_CYCLE = (1 << 30) - 1 };           /* no run comes to it: it is as good as never */
@@ -147,11 +148,27 @@ struct layout {
     struct probe *probe;
 };
 
+/* Why something waits in a fabric that stops. */
+enum wait_kind {
+    FOLLOWS, EMPTY, RECEIVES, REACTS, LACKS_SPACE, NOT_FORWARDED, BEHIND, HEADED, NOT_TAKEN,
+    IS_BLOCKED, CROWDED, FULL, TURNED, TORN_DOWN, SENT_ALL, NOT_ACTIVATED, IS_DONE, MOVES, MISSES
+};
+
+/* A step of the circle or chain of waiting: from who waits to whom it waits for, x and y of PEs,
+ * those outside included; and where the report has its line, -1 if it does not. */
+struct waiting_step {
+    int32_t from[2], to[2], colour, kind, at;  /* colour: -1 if there is none */
+};
+
 struct outcome {
     int64_t now;                               /* the cycle that the run has come to */
     int64_t cycles, main_cycles, injected, delivered, hops, stalls, tasks;
     int64_t entered;                           /* wavelets that ports have sent */
     int64_t until;                             /* the cycle in which the last PE came to rest */
+    int32_t steps, left_out;                   /* of `step`; and those behind the first half */
+    int32_t circle, cause;                     /* whether the last waits for the first; where the
+                                                * report says why */
+    struct waiting_step step[MAX_STEPS];
     char report[REPORT_SIZE];
 };
 

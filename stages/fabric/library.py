@@ -18,7 +18,14 @@ from stages.machine.types import OPERATIONS, TYPES
 
 COMPLETE, STUCK, FAILED, OUT_OF_CYCLES = range(4)
 MAX_POSITIONS = 4
-REPORT_SIZE = 4096
+REPORT_SIZE = 8192
+MAX_STEPS = 64
+WAITING_KINDS = (
+    *("follows", "empty", "receives", "reacts", "lacks space", "not forwarded", "behind"),
+    *("headed", "not taken", "blocked", "crowded", "full", "turned", "torn down", "sent all"),
+    *("not activated", "is done", "moves", "misses"),
+)
+"""Why something waits, as `enum wait_kind`."""
 
 INLET = np.dtype(
     [
@@ -125,6 +132,15 @@ class Record(Structure):
     ]
 
 
+class WaitingStep(Structure):
+    """A step of the circle or chain of waiting, as `struct waiting_step`."""
+
+    _fields_: ClassVar[Sequence[Any]] = [
+        *(("waits", c_int32 * 2), ("on", c_int32 * 2)),
+        *((name, c_int32) for name in ("colour", "kind", "at")),
+    ]
+
+
 class Outcome(Structure):
     """What a run gives, as `struct outcome`."""
 
@@ -132,6 +148,8 @@ class Outcome(Structure):
         *((name, c_int64) for name in ("now", "cycles", "main_cycles", "injected")),
         *((name, c_int64) for name in ("delivered", "hops", "stalls", "tasks", "entered")),
         ("until", c_int64),
+        *((name, c_int32) for name in ("steps", "left_out", "circle", "cause")),
+        ("step", WaitingStep * MAX_STEPS),
         ("report", c_char * REPORT_SIZE),
     ]
 

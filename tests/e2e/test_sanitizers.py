@@ -9,7 +9,7 @@ pytestmark = [
     pytest.mark.optimised,
     pytest.mark.xdist_group("shipped"),
 ]
-RUN = "run_fabric(library"
+RUNS = ("run_fabric(library", "stop(library")
 ON_X = "vector_run(pe, &my->on_x, &my->y_local[0]"
 FAULTS = {
     "an element of the next PE": (
@@ -30,7 +30,8 @@ FAULTS = {
 
 def test_the_engine_is_clean():
     """Run all tests that run the engine on programs by hand."""
-    tests = [p for p in (ROOT / "tests/fabric").glob("test_*.py") if RUN in p.read_text("utf-8")]
+    tests = [p for p in (ROOT / "tests/fabric").glob("test_*.py")
+             if any(run in p.read_text("utf-8") for run in RUNS)]
     assert tests
     options = ["-q", "-p", "no:cacheprovider", "-p", "tests.e2e.sanitized", "--assert=plain"]
     done = run_sanitized("pytest", *options, *map(str, sorted(tests)))

@@ -140,6 +140,13 @@ def test_a_fabric_that_stops_names_positions_and_waiting_commands(library, ideal
     with pytest.raises(FabricStuck) as caught:
         run_fabric(library, layout, ideal, {"lists": lists})
     assert str(caught.value).splitlines()[1:] == [
+        "it waits in a chain, each for the next one:",
+        "  PE[1, 0] (receive) receives on x: 8 of 8 elements to go, and no x is on its way from"
+        " the router of PE[1, 0]",
+        "  the router of PE[1, 0] leaves 2 wavelets on x from the west waiting"
+        " (the first says NOP, NOP, RESET): its switch is in position 2 of 2",
+        "so: nothing turns the switch of x at PE[1, 0] (receive)",
+        "what waits, in order:",
         "  PE[1, 0] (receive) receives on x: 8 of 8 elements to go",
         "  the router of PE[1, 0] leaves 2 wavelets on x from the west waiting"
         " (the first says NOP, NOP, RESET): its switch is in position 2 of 2",

@@ -90,6 +90,15 @@ def test_a_sequence_that_does_not_end_is_missed(library, row, ideal):
     assert failure(library, echo(row, outer=(0, 2)), ideal, error=FabricStuck) == (
         "the fabric can no longer move after cycle 8: 0 PEs are not done,"
         " 2 output wavelets are missing\n"
+        "it waits in a chain, each for the next one:\n"
+        "  the external PE beside PE[0, 0] got 2 of 3 sequences, and no y is on its way from"
+        " PE[0, 0]\n"
+        "  PE[0, 0] (echo) waits for wavelets on x: 1 of 1 invocations are done, and no x is on its"
+        " way from the external PE beside PE[0, 0]\n"
+        "  the external PE beside PE[0, 0] has sent all of its 4 wavelets on x\n"
+        "so: the external PE beside PE[0, 0] should have sent more on x, or PE[0, 0] (echo)"
+        " should have sent 1 more sequence on y\n"
+        "what waits, in order:\n"
         "  the external PE beside PE[0, 0] got 2 of 3 sequences\n"
         "  the external PE beside PE[1, 0] got 2 of 3 sequences\n"
     )

@@ -57,6 +57,13 @@ def test_a_fabric_that_stops_says_what_is_torn_down(library, ideal):
     with pytest.raises(FabricStuck) as caught:
         run_fabric(library, layout, ideal, {"lists": list_commands([[TEARDOWN]], quiet=1)})
     assert str(caught.value).splitlines()[1:] == [
+        "it waits in a chain, each for the next one:",
+        "  PE[1, 0] (receive) receives on x: 8 of 8 elements to go, and no x is on its way from"
+        " the router of PE[0, 0]",
+        "  the router of PE[0, 0] leaves 1 wavelets on x from the ramp waiting: its switch is torn "
+        "down in position 1 of 1",
+        "so: nothing restarts x, which was torn down at PE[0, 0] (commands)",
+        "what waits, in order:",
         "  PE[1, 0] (receive) receives on x: 8 of 8 elements to go",
         "  the router of PE[0, 0] leaves 1 wavelets on x from the ramp waiting: its switch is torn "
         "down in position 1 of 1",

@@ -82,13 +82,22 @@ def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
     said = find_error(edit(built, EXECUTIVE, "send_wavelet(pe, CTRL_COORD, (wavelet){ 0 });", ""))
     workers, strip = ("".join(
         f"  PE[{x}, {y}] ({role}) waits for wavelets: 0 of 1 invocations are done\n"
-        for x in range(4)) for y, role in ((0, "worker"), (1, "reduction")))
+        for x in range(count)) for y, role, count in ((0, "worker", 4), (1, "reduction", 2)))
     assert said == (
         "error: the fabric is stuck after section 0, and 0 times back in loops: the fabric can no "
         "longer move after cycle 24: 17 PEs are not done, 0 output wavelets are missing\n"
-        f"{workers}{strip}"
-        "  PE[2, 2] (executive) waits for wavelets: 0 of 1 invocations are done\n"
-        f"  and 8 more\n{OURS}")
+        "it waits in a circle, each for the next one, the last for the first:\n"
+        "  PE[1, 2] (merge) passes on ctrl_dist to ctrl what comes, and no ctrl_dist is on its way "
+        "from PE[3, 2]\n"
+        "  PE[3, 2] (response) waits for wavelets on ctrl_coord: 1 of 1 invocations are done,"
+        " and no ctrl_coord is on its way from PE[2, 2]\n"
+        "  PE[2, 2] (executive) waits for wavelets on reduction_3: 0 of 1 invocations are done,"
+        " and no reduction_3 is on its way from PE[2, 1]\n"
+        "  PE[2, 1] (reduction) waits for wavelets on ctrl: 0 of 1 invocations are done, and no "
+        "ctrl is on its way from PE[1, 2]\n"
+        "so: PE[1, 2] (merge), PE[3, 2] (response), PE[2, 2] (executive), PE[2, 1] (reduction)"
+        " wait for each other: nobody sends before it has received\n"
+        f"what waits, in order:\n{workers}{strip}  and 11 more\n{OURS}")
 
 
 def test_a_value_that_differs_is_named_with_its_bits_and_the_other_run(built):
