@@ -8,7 +8,8 @@ Writes   build/results.json, build/outputs/*.npy
 Assumes  every part was simulated with what the parts before it gave (supply).
 Ensures  the same inputs give the same bytes. What crosses is compared with what the part before
          gave, and the outputs with those in outputs/, else with those of the framework's
-         reference, from the graph itself; of TensorFlow, which has none, with NumPy's.
+         reference, from the graph itself; of TensorFlow, which has none, and where the reference
+         does not run the graph, with NumPy's.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ ABSOLUTE = {"float32": 1e-5, "float16": 2.0**-6}
 
 GRAPHS = ("*.onnx", "*.pb", "*.pbtxt")
 OPERATIONS = "NumPy, of operations.yaml"
-NOTE = "compared with the operations that were extracted: outputs/ has nothing of TensorFlow"
+NOTE = "compared with the operations that were extracted"
 OUTPUTS = "outputs/ holds y.npy for every output y, computed elsewhere from inputs/*.npy"
 Description = dict[str, typing.Any]
 
@@ -112,7 +113,7 @@ class _Whole:
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return build/results.json of the network, and its outputs."""
     whole = _read(inputs)
-    values, (against, expected) = _values(inputs, whole), _expected(inputs, whole)
+    values, (against, note, expected) = _values(inputs, whole), _expected(inputs, whole)
     outputs = {own: _stack(values, own) for own in expected}
     files = inputs.names("inputs/*.npy")
     crossings = dict(_crossings(inputs, whole, values))
@@ -124,7 +125,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         "one_after_another": {v: _longest(whole, v) for v in ("simd", "loops")},
         "data": find_origins(whole.given.values, whole.made[0], files),
         "against": against,
-        **({"note": NOTE} if against == OPERATIONS else {}),
+        **({"note": f"{NOTE}: {note}"} if note else {}),
         "check": {k: {**each, "right": each["right"] and crossed} for k, each in checks.items()},
     }
     if whole.given.is_whole:
@@ -167,17 +168,26 @@ def _stack(samples: list[dict[str, Array]], name: str) -> Array:
     return stack_samples([each[name] for each in samples])
 
 
-def _expected(inputs: Inputs, whole: _Whole) -> tuple[str, dict[str, Array]]:
-    """Return who says what the outputs have to be, and what, by our names. Raises UserError."""
+def _expected(inputs: Inputs, whole: _Whole) -> tuple[str, str, dict[str, Array]]:
+    """Return who says what the outputs have to be, why nobody else, and what, by our names.
+
+    Raises UserError.
+    """
+    from stages.network.onnx.running import NoReferenceError
+
     graphs = [name for kind in GRAPHS for name in inputs.names(kind)]
     name, said = whole.given.choose(graphs, inputs.folder), inputs.names("outputs/*")
     if said:
-        return "outputs/", _said(inputs, whole, said)
+        return "outputs/", "", _said(inputs, whole, said)
+    why = "outputs/ has nothing of TensorFlow"
     if name.endswith(".onnx"):
-        return "onnx.reference", _reference(inputs, whole, name)
+        try:
+            return "onnx.reference", "", _reference(inputs, whole, name)
+        except NoReferenceError as error:
+            why = str(error)
     weights = _weights(inputs, whole)
     found = [evaluate(whole.program, whole.volumes, {**made, **weights}) for made in whole.made]
-    return OPERATIONS, {own: _stack(found, own) for own in _outputs(whole)}
+    return OPERATIONS, why, {own: _stack(found, own) for own in _outputs(whole)}
 
 
 def _outputs(whole: _Whole) -> list[str]:
@@ -206,7 +216,10 @@ def _said(inputs: Inputs, whole: _Whole, files: list[str]) -> dict[str, Array]:
 
 
 def _reference(inputs: Inputs, whole: _Whole, name: str) -> dict[str, Array]:
-    """Return the outputs by our names, as the reference of the framework computes them."""
+    """Return the outputs by our names, as the reference of the framework computes them.
+
+    Raises NoReferenceError where it does not.
+    """
     from stages.network.onnx.model import load_model
     from stages.network.onnx.replacing import replace_weights
     from stages.network.onnx.running import run_reference
@@ -215,14 +228,13 @@ def _reference(inputs: Inputs, whole: _Whole, name: str) -> dict[str, Array]:
     model = load_model(inputs.content(name), file, whole.given.sizes, inputs.beside)
     if whole.given.replaces_weights:
         replace_weights(model, whole.given.values.seed)
+    names = whole.names["inputs"], whole.names["outputs"]
+    shapes = {theirs: _shape(whole, own) for theirs, own in names[1].items()}
     found = [
-        run_reference(model, {t: made[own] for t, own in whole.names["inputs"].items()}, file)
+        run_reference(model, {theirs: made[own] for theirs, own in names[0].items()}, shapes)
         for made in whole.made
     ]
-    return {
-        own: stack_samples([each[theirs].reshape(_shape(whole, own)) for each in found])
-        for theirs, own in whole.names["outputs"].items()
-    }
+    return {own: stack_samples([each[t] for each in found]) for t, own in names[1].items()}
 
 
 def _shape(whole: _Whole, volume: str) -> tuple[int, ...]:

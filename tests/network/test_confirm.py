@@ -112,3 +112,27 @@ def test_an_input_that_is_called_like_a_part_is_none(graph):
     found = told(graph)
     assert found["crossings"]["matmul1.x"]["is"] == ["relu1"]
     assert found["one_after_another"] == {"simd": 1, "loops": 2}
+
+
+NONE = "compared with the operations that were extracted: ONNX's reference "
+
+
+@pytest.mark.parametrize(("text", "known", "why"), [
+    ("a = Relu(x)\nb = Pad(a, p)\ny = MatMul(b, w)", {"w": W, "p": np.array([-1, 0, 1, 0])},
+     "cannot run the graph: index can't contain negative values"),
+    ("a = Unsqueeze(x, p)\nb = Relu(a)\n"
+     'y = ConvTranspose<auto_pad="SAME_UPPER", strides=[3]>(b, w)',
+     {"w": np.ones((2, 1, 2), "f4"), "p": np.array([0])},
+     "gives y the shape (1, 1, 9), and not (1, 1, 8)"),
+])
+def test_where_the_reference_fails_numpy_is_asked_and_the_results_say_so(graph, text, known, why):
+    build(graph, make_model(text, {"x": X.shape}, known))
+    last = parts_of(open_folder(graph.path))[-1].path.name
+    run_stage("receive", part_of(graph, last))
+    run_stage("confirm", open_folder(graph.path))
+    found = told(graph)
+    assert (found["against"], found["note"]) == ("NumPy, of operations.yaml", NONE + why)
+    assert found["check"]["y"]["right"]
+    write(part_of(graph, last), result_of(graph, last) + 1)
+    run_stage("confirm", open_folder(graph.path))
+    assert not told(graph)["check"]["y"]["right"]

@@ -52,7 +52,7 @@ def _outside(
     kind = node.attribute("auto_pad", "NOTSET")
     if kind == "NOTSET" and "output_shape" not in _named(node):
         return tuple(node.attribute("pads", [0] * 2 * len(sizes))[: len(sizes)])
-    left_out = [r - p for r, p in zip(reach, places, strict=True)]
+    left_out = [max(r - p, 0) for r, p in zip(reach, places, strict=True)]
     return tuple(-(-n // 2) if kind != "SAME_UPPER" else n // 2 for n in left_out)
 
 

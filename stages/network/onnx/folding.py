@@ -18,9 +18,9 @@ from onnx import (
     numpy_helper,
     shape_inference,
 )
-from onnx.reference import ReferenceEvaluator
 
 from stages.network.extraction.draft import Array, Shape
+from stages.network.onnx.corrected import evaluator
 
 PLAIN_WEIGHTS = 4
 """The version of files from which on weights need not be inputs as well."""
@@ -53,7 +53,7 @@ def fold(
     alone = _alone(graph, model)
     given = {name: constants[name] for name in node.input if name}
     names = [name for name in node.output if name]
-    found = ReferenceEvaluator(alone).run(None, given)
+    found = evaluator(alone).run(None, given)
     return {name: np.asarray(each) for name, each in zip(names, found, strict=True)}
 
 

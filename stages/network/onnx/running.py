@@ -1,4 +1,4 @@
-"""What a graph gives, by ONNX's own reference.
+"""What a graph gives, by ONNX's own reference, with operators in place of those it gets wrong.
 
 Source   ONNX, onnx.reference
 """
@@ -9,17 +9,22 @@ from collections.abc import Mapping
 
 import numpy as np
 from onnx import ModelProto, helper
-from onnx.reference import ReferenceEvaluator
 
-from stages.diagnose import UserError
-from stages.network.extraction.draft import Array
+from stages.network.extraction.draft import Array, Shape
+from stages.network.onnx.corrected import evaluator
 from stages.network.onnx.model import list_inputs
 
 
-def run_reference(model: ModelProto, inputs: Mapping[str, Array], file: str) -> dict[str, Array]:
+class NoReferenceError(Exception):
+    """The reference gives nothing for a graph, or not what the graph says that it gives."""
+
+
+def run_reference(
+    model: ModelProto, inputs: Mapping[str, Array], shapes: Mapping[str, Shape]
+) -> dict[str, Array]:
     """Return the outputs of a model by their names, of inputs by theirs.
 
-    Raises UserError where the reference cannot compute them.
+    Raises NoReferenceError where the reference cannot compute them, or gives them other `shapes`.
     """
     types = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
     given = {
@@ -28,9 +33,14 @@ def run_reference(model: ModelProto, inputs: Mapping[str, Array], file: str) -> 
     }
     try:
         with np.errstate(all="ignore"):
-            found = ReferenceEvaluator(model).run(None, given)
+            found = evaluator(model).run(None, given)
     except Exception as error:  # the reference raises what it likes
         said = " ".join(str(error).split())
-        raise UserError(f"{file}: ONNX's reference cannot run it: {said}") from error
+        raise NoReferenceError(f"ONNX's reference cannot run the graph: {said}") from error
     names = [value.name for value in model.graph.output]
-    return {name: np.asarray(each) for name, each in zip(names, found, strict=True)}
+    outputs = {name: np.asarray(each) for name, each in zip(names, found, strict=True)}
+    for name, each in outputs.items():
+        if each.shape != shapes[name]:
+            both = f"the shape {each.shape}, and not {shapes[name]}"
+            raise NoReferenceError(f"ONNX's reference gives {name} {both}")
+    return outputs
