@@ -74,10 +74,15 @@ def join_heads(draft: Draft, wish: str, x: str) -> str:
 
 
 def repeat_heads(draft: Draft, wish: str, x: str, heads: int) -> str:
-    """Add x with each of its heads again and again, until there are as many. Return its name."""
+    """Add x with each of its heads again and again, until there are as many. Return its name.
+
+    Raises ValueError where they are no divisor of these.
+    """
     samples, own, places, size = draft.shapes[x]
     if own == heads:
         return x
+    if heads % own:
+        raise ValueError(f"{heads} heads are no multiple of {own}")
     at = ["d0", f"floor(d1/{heads // own})", "d2", "d3"]
     return draft.copy(wish, (samples, heads, places, size), [Piece(volume=x, at=at)])
 

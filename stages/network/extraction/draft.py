@@ -16,6 +16,12 @@ import numpy as np
 
 from stages.diagnose import UserError
 from stages.lair.names import make_plain_name
+from stages.network.extraction.checking import (
+    NoVolumeError,
+    check_inside,
+    check_values,
+    write_box,
+)
 from stages.poly.pieces import unite_sets
 from stages.volumes.domains import make_domain
 from stages.volumes.operation import Operation, Program, read_program
@@ -32,15 +38,6 @@ SUM = "_sum"
 Indices = Sequence[str]
 """An element: for each dimension an affine expression of the iterators `d0`, `d1`, ..., as isl
 writes it; quotients and remainders by numbers are allowed."""
-
-
-class NoVolumeError(ValueError):
-    """A volume that cannot be: `reason` says why, and `hint` what to do."""
-
-    def __init__(self, reason: str, hint: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +116,7 @@ class Draft:
 
         Raises NoVolumeError for what is no number, or one that the type of the network has not.
         """
-        _check_values(wish, values, self.type)
+        check_values(wish, values, self.type)
         name = self.give(wish, values.shape)
         self.weights[name] = values
         return name
@@ -132,7 +129,13 @@ class Draft:
         return self._numbers[value]
 
     def copy(self, wish: str, shape: Shape, pieces: Sequence[Piece]) -> str:
-        """Add a volume whose elements are those of others, in disjoint pieces. Return its name."""
+        """Add a volume whose elements are those of others, in disjoint pieces. Return its name.
+
+        Raises NoVolumeError where others have no such elements.
+        """
+        for piece in pieces:
+            sizes = self.shapes[piece.volume]
+            check_inside(piece.volume, sizes, piece.at, shape, piece.where)
         name = self.name(wish)
         own = write_element(name, iterators(shape))
         maps = [
@@ -152,8 +155,12 @@ class Draft:
 
         `value` is an expression of LAIR of the labels of `reads`. Loops are those of the result,
         and each instance writes the element of its own, if nothing else is said. Of a reduction
-        only instances count for which `where` holds. Sums are of float32.
+        only instances count for which `where` holds. Sums are of float32. Raises NoVolumeError
+        where what is read has no such elements.
         """
+        for read in reads.values():
+            over = shape if loops is None else loops
+            check_inside(read.volume, self.shapes[read.volume], read.at, over)
         is_wide = operator == "+=" and self.type != WIDE
         name = self.name(f"{wish}{SUM}" if is_wide else wish)
         loops = shape if loops is None else loops
@@ -228,19 +235,6 @@ class Extracted:
     outputs: Mapping[str, str]
 
 
-def _check_values(name: str, values: Array, type_: str) -> None:
-    """Raise NoVolumeError for values that are no numbers, or are infinite in a type alone."""
-    if not np.issubdtype(values.dtype, np.floating) and values.dtype.name != "bfloat16":
-        return
-    if np.isnan(values).any():
-        raise NoVolumeError(f"{name} holds values that are no numbers (NaN)", "export it anew")
-    finite = values[np.isfinite(values)]
-    most = float(np.abs(finite).max(initial=0))
-    if most > float(np.finfo(type_).max):
-        hint = "let `type` in network.yaml be a larger one, or scale the graph"
-        raise NoVolumeError(f"{name} holds {most:g}, which no {type_} is", hint)
-
-
 def _needed(program: Program) -> list[Operation]:
     """Return the operations whose results are outputs, or are used for them."""
     used = set(program.outputs)
@@ -273,12 +267,6 @@ def iterators(shape: Sequence[int]) -> list[str]:
 def write_element(volume: str, at: Indices) -> str:
     """Return `volume[at]`."""
     return f"{volume}[{', '.join(at)}]"
-
-
-def write_box(shape: Sequence[int]) -> str:
-    """Return 0 <= d0 < size and ..., as isl writes it."""
-    bounds = [f"0 <= d{k} < {size}" for k, size in enumerate(shape)]
-    return " and ".join(bounds) or "true"
 
 
 def broadcast(volume: str, shape: Shape, rank: int, first: int = 0) -> Read:

@@ -107,8 +107,13 @@ def find_same(
 
 
 def outer_first(draft: Draft, weights: str, groups: int) -> Filters:
-    """Return weights[channel of result][channel within group][place]... as filters."""
+    """Return weights[channel of result][channel within group][place]... as filters.
+
+    Raises ValueError where channels do not make so many groups.
+    """
     channels, inner = draft.shapes[weights][:2]
+    if groups < 1 or channels % groups:
+        raise ValueError(f"{channels} channels are no {groups} groups")
     per_group = channels // groups
     return Filters(
         volume=weights, groups=groups, per_group=per_group, inner=inner,
@@ -155,9 +160,8 @@ def spread(
         Read(volume=x, at=[n, f"{per_group}*{g} + {c}", *at]),
         Read(volume=weights, at=[f"{per_group}*{g} + {c}", m, *within]),
     ])
-    reach = [max((o - 1) * s + (k - 1) * d + 1, b + p) for o, s, k, d, b, p in zip(
-        own, windows.strides, windows.sizes, windows.dilations, windows.before, places,
-        strict=True,
+    reach = [(o - 1) * s + (k - 1) * d + 1 for o, s, k, d in zip(
+        own, windows.strides, windows.sizes, windows.dilations, strict=True
     )]
     whole = draft.compute(
         f"{wish}_whole", (samples, groups * inner, *reach), reads, " * ".join(reads),

@@ -53,7 +53,8 @@ def fold(
     alone = _alone(graph, model)
     given = {name: constants[name] for name in node.input if name}
     names = [name for name in node.output if name]
-    found = evaluator(alone).run(None, given)
+    with np.errstate(all="ignore"):
+        found = evaluator(alone).run(None, given)
     return {name: np.asarray(each) for name, each in zip(names, found, strict=True)}
 
 

@@ -19,7 +19,7 @@ from onnx import (
 )
 
 from stages.diagnose import UserError
-from stages.network.extraction.draft import Array, Shape
+from stages.network.extraction.draft import Array, Place, Shape
 from stages.network.onnx.external import Beside, load_external, nothing_beside
 
 OLDEST = 7
@@ -27,6 +27,8 @@ OLDEST = 7
 
 NOT_INFERRED = frozenset({"GroupNormalization"})
 """Operators of which ONNX infers no shape; it is that of the first operand."""
+
+WHOLE = "is it an ONNX file, and whole?"
 
 
 def load_model(
@@ -39,8 +41,11 @@ def load_model(
     """
     model = _parsed(content, file)
     _check_versions(model, file)
+    _call_alike(model)
     _check_inside(model, file)
+    _check_splits(model, file)
     load_external(model, file, beside)
+    _check_weights(model, file)
     for value in _inputs(model):
         _fill(value, sizes, file)
     try:
@@ -74,13 +79,12 @@ def _copy(node: NodeProto) -> NodeProto:
 
 
 def _parsed(content: bytes, file: str) -> ModelProto:
-    hint = "is it an ONNX file, and whole?"
     try:
         model = onnx.load_model_from_string(content)
     except DecodeError as error:
-        raise UserError(f"{file} is no ONNX model, or damaged", hint=hint) from error
+        raise UserError(f"{file} is no ONNX model, or damaged", hint=WHOLE) from error
     if not model.graph.node and not model.graph.output:
-        raise UserError(f"{file} is no ONNX model, or has no graph", hint=hint)
+        raise UserError(f"{file} is no ONNX model, or has no graph", hint=WHOLE)
     return model
 
 
@@ -98,6 +102,13 @@ def _check_versions(model: ModelProto, file: str) -> None:
             raise UserError(f"{file}: opset {given.version} is not known", hint=f"use {known}")
 
 
+def _call_alike(model: ModelProto) -> None:
+    """Call the domain of ONNX's own operators by one of its two names."""
+    for each in (*model.opset_import, *model.graph.node):
+        if each.domain == "ai.onnx":
+            each.domain = ""
+
+
 def _check_inside(model: ModelProto, file: str) -> None:
     """Raise UserError for what is no plain graph."""
     if model.graph.sparse_initializer:
@@ -106,6 +117,28 @@ def _check_inside(model: ModelProto, file: str) -> None:
     if model.functions:
         hint = "inline them: onnx.inliner.inline_local_functions"
         raise UserError(f"{file}: {model.functions[0].name} is a function of its own", hint=hint)
+
+
+def _check_splits(model: ModelProto, file: str) -> None:
+    """Raise UserError for a Split of which there are more results than it says.
+
+    ONNX's inference of shapes would end the process there, in 1.23.2.
+    """
+    for node in model.graph.node:
+        said = next((each.i for each in node.attribute if each.name == "num_outputs"), None)
+        if node.op_type == "Split" and said is not None and said != len(node.output):
+            place = Place(file=file, node=node.name or ", ".join(node.output), operator="Split")
+            raise place.error(f"it has {len(node.output)} results, and not {said}", WHOLE)
+
+
+def _check_weights(model: ModelProto, file: str) -> None:
+    """Raise UserError for weights that are not what they say."""
+    for tensor in model.graph.initializer:
+        try:
+            numpy_helper.to_array(tensor)
+        except (ValueError, LookupError, TypeError) as error:
+            said = " ".join(str(error).split())
+            raise UserError(f"{file}: {tensor.name} is no tensor: {said}", hint=WHOLE) from error
 
 
 def _inputs(model: ModelProto) -> list[ValueInfoProto]:

@@ -13,6 +13,11 @@ from stages.network.extraction.operands import Known, Operands
 from stages.network.onnx.folding import infer
 from stages.network.onnx.model import read_shape, read_type
 
+NUMBERS = frozenset({"float16", "float32", "float64", "bfloat16", "bool"})
+"""The types of what is computed; all of it is in the one type of the network."""
+
+INTEGERS = "integers that say where elements are must be constants"
+
 
 @dataclass(slots=True, kw_only=True)
 class Graph(Known):
@@ -95,14 +100,22 @@ class Node(Operands):
         return found
 
     def shape_of(self, k: int) -> Shape:
-        """Return the shape of an operand."""
+        """Return the shape of an operand. Raises UserError for one that is left out."""
         found = self._graph.shape(self._inputs[k])
-        assert found is not None
+        if found is None:
+            raise self.error(f"operand {k + 1} is left out", "is the graph whole?")
         return found
 
     def type_of(self, k: int) -> np.dtype[Any]:
         """Return the type of an operand as NumPy calls it."""
         return self._graph.type(self._inputs[k])
+
+    def volume(self, k: int) -> str:
+        """Return the volume that an operand is. Raises UserError for integers that are computed."""
+        if not self.is_known(k) and self.type_of(k).name not in NUMBERS:
+            message = f"{self._inputs[k]} is of {self.type_of(k)}, and depends on an input"
+            raise self.error(message, INTEGERS)
+        return super().volume(k)
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """Return an attribute, or a default; texts as str."""

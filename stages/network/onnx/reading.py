@@ -8,20 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from onnx import ModelProto, NodeProto
 
 from stages.diagnose import UserError, nearest
-from stages.network.extraction.draft import Draft, Extracted, NoVolumeError, Origin, Place
+from stages.network.extraction.checking import NoVolumeError
+from stages.network.extraction.draft import Draft, Extracted, Origin, Place
 from stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
 from stages.network.onnx.folding import fold, shape_of
 from stages.network.onnx.model import NOT_INFERRED, list_inputs, read_constants, read_values
-from stages.network.onnx.node import Graph, Node
+from stages.network.onnx.node import INTEGERS, NUMBERS, Graph, Node
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
     **arithmetic.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
     **shapes.OPERATORS,
 }
 """Every operator that is known, by its name."""
-
-NUMBERS = frozenset({"float16", "float32", "float64", "bfloat16", "bool"})
-"""The types of what is computed; all of it is in the one type of the network."""
 
 NOT_FOLDED = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
 CONTROL = frozenset({"If", "Loop", "Scan"})
@@ -60,7 +58,7 @@ def _given(graph: Graph, name: str, file: str) -> str:
     kind, shape = graph.type(name), graph.shape(name)
     assert shape is not None
     if kind.name not in NUMBERS:
-        hint = "integers that say where elements are must be constants"
+        hint = INTEGERS if kind.kind in "iu" else "real numbers and truths are known"
         said = "string" if kind.kind == "O" else kind
         raise UserError(f"{file}: input {name} has the type {said}", hint=hint)
     with _named(f"{file}: input {name}"):
@@ -149,6 +147,8 @@ def _unknown(node: Node) -> UserError:
 
 def _result(graph: Graph, name: str, file: str) -> str:
     """Return the volume of an output; one of known values, too. Raises UserError."""
+    if name not in graph.constants and graph.type(name).name not in NUMBERS:
+        raise UserError(f"{file}: output {name} has the type {graph.type(name)}", hint=INTEGERS)
     if name not in graph.volumes:
         with _named(f"{file}: output {name}"):
             graph.volumes[name] = graph.draft.weigh(name, graph.constants[name])

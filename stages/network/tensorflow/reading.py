@@ -9,7 +9,8 @@ from typing import Any
 
 from stages.diagnose import UserError, nearest
 from stages.lair.names import plural
-from stages.network.extraction.draft import Draft, Extracted, NoVolumeError, Origin, Place
+from stages.network.extraction.checking import NoVolumeError
+from stages.network.extraction.draft import Draft, Extracted, Origin, Place
 from stages.network.tensorflow import arithmetic, blocks, convolutions, layers, shapes
 from stages.network.tensorflow.folding import FOLDS, INTEGERS, SIZES, fold
 from stages.network.tensorflow.model import (
