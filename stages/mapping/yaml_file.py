@@ -64,7 +64,7 @@ def _start(error: UserError) -> int:
 def _explain(model: type[File], details: ErrorDetails, document: Document) -> UserError:
     """Return what is wrong at a place of the file in our words."""
     kind, more = details["type"], details.get("ctx", {})
-    path = _without_tags(details["loc"])
+    path = _without_tags(details["loc"], document)
     span = find_value_span(document, path)
     if kind == "extra_forbidden":
         hint = did_you_mean(str(path[-1]), _keys(model, path[:-1]), "keys")
@@ -79,9 +79,16 @@ def _explain(model: type[File], details: ErrorDetails, document: Document) -> Us
     return wrong_value(details, name, span)
 
 
-def _without_tags(path: Path) -> Path:
-    """Return a path without what pydantic adds where a value may have one of several forms."""
-    return tuple(each for each in path if not str(each).startswith("<"))
+def _without_tags(path: Path, document: Document) -> Path:
+    """Return a path without what pydantic adds where a value may have one of several forms.
+
+    A key of the file may begin as that does.
+    """
+    kept: Path = ()
+    for each in path:
+        if not str(each).startswith("<") or (*kept, each) in document.values:
+            kept = (*kept, each)
+    return kept
 
 
 def _keys(model: type[BaseModel], path: Path) -> list[str]:

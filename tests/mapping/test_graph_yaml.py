@@ -33,6 +33,15 @@ network.yaml:1:1: error: unknown key typ
 hint: did you mean type?
 """,
     ),
+    "a_key_that_only_pydantic_has": (
+        "<<:\n  goal: area\n",
+        """\
+network.yaml:1:1: error: unknown key <<
+  <<:
+  ^^
+hint: keys: run, floorplan, graph, machine, type, sizes, target, goal, data, invocations, parts
+""",
+    ),
     "a_goal": (
         "goal: speed\n",
         """\
