@@ -164,12 +164,13 @@ def _from_zero(box: isl.Set) -> isl.Map:
 def _order(maps: list[isl.Map]) -> str:
     """Return { x[e] -> [i, ...] }, the order in which a tensor comes over one lane.
 
-    That is its own, row by row, or that of its source, where this is another one.
+    That is its own, row by row, or that of its source, where this is another one. An element of
+    that which is there several times, as one that is reflected, comes as often.
     """
     every = maps[0].domain()
     for each in maps[1:]:
         every = every.union(each.domain())
-    if len(maps) == 1 and not _is_ordered(maps[0]):
+    if len(maps) == 1 and not _is_ordered(maps[0]) and maps[0].is_injective():
         return str(_without_single(maps[0].reset_tuple_id(OUT)))
     return _in_order(tell(every.coalesce()))
 

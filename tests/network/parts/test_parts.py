@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import islpy as isl
 import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
@@ -227,6 +228,17 @@ def test_keys_that_several_heads_share_cross_once(graph):
     wanted = ReferenceEvaluator(model).run(None, {"x": x})
     got = outputs_of(folder, {"x": x})
     assert all(is_close(got[n], w, 1e-5, 1e-5) for n, w in zip("yab", wanted, strict=True))
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+def test_an_element_that_is_there_again_arrives_again(graph, mode):
+    """With an index of its own each time: two would come at one PE with the same."""
+    text = f'a = Pad<mode="{mode}">(x, p)\ny = Conv(a, w)'
+    known = {"p": np.array([0, 0, 2, 0, 0, 2]), **weights(w=(1, 1, 3))}
+    model = make_model(text, {"x": (1, 1, 4)}, known)
+    (part,) = parts_of(supplied(graph, model)).values()
+    order = isl.Map(part["arrives"]["x"]["order"])
+    assert order.is_injective() and order.domain().count_val().to_python() == 8
 
 
 def test_sums_of_a_network_of_float16_are_of_float32(graph):
