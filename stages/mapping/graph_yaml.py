@@ -20,6 +20,11 @@ from stages.mapping.yaml_text import Document, read_document
 
 NAME = "network.yaml"
 Size = Annotated[int, Field(ge=1)]
+Pinned = Literal[
+    "volumes.isl", "operations.yaml", "names.yaml", "elements.isl", "program.isl", "layouts.isl",
+    "parts.yaml", "fitted.yaml", "layout.yaml",
+]
+"""Texts of the stages of a network that may stay as they were edited; a part has its own `pin`."""
 KEYS = 'it is keys of layer.yaml, `{placement: "(k, i)"}`, or the path of a folder'
 
 
@@ -55,8 +60,9 @@ class Graph(Fabric):
     those that it leaves open, by their names. No part is larger than `target`, which says so of the
     PEs that it takes, adapters included; of placements the one is taken that `goal` wants. With
     `data` inputs are made as those of a layer are, and weights too where these are integers; else
-    weights are those of the graph. `invocations` is how many samples come in a row. `parts` has
-    what is said of some of them, by their names.
+    weights are those of the graph. `invocations` is how many samples come in a row. `pin`
+    names texts of stages that stay as somebody edited them; `parts` has what is said of some of
+    them, by their names.
     """
 
     NAME = NAME
@@ -69,6 +75,7 @@ class Graph(Fabric):
     goal: Goal = "cycles"
     data: Data | None = None
     invocations: int = Field(default=1, ge=1, le=2**20)
+    pin: list[Pinned] = []
     parts: dict[str, Part] = {}
 
     @property

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stages.make.core.pins import pins
+from stages.make.core.pins import pinned_in, pins
 from stages.make.store.folders import LayerFolder
 from stages.make.store.log import Build
 from stages.report.causes import CODE, Event, History, find_sources
@@ -128,7 +128,7 @@ def _why_not(event: Event) -> str:
     kept = event.line.get("kept", {})
     if kept:
         pinned = set(kept) <= set(pins(event.folder))
-        why = ", since layer.yaml pins it" if pinned else ""
+        why = f", since {pinned_in(event.folder).name} pins it" if pinned else ""
         return f"{list_some(list(kept))} stays as it was edited by hand{why}"
     if event.causes:
         return f"{_because(event)}, but what it wrote is right"

@@ -94,6 +94,26 @@ def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
     assert results(space)["check"]["y"]["right"]
 
 
+def test_an_edit_of_a_text_of_the_network_is_pinned(space):
+    """A part with other LAIR, until nothing pins the text any more."""
+    space.write("dodo.py", DODO)
+    write(space, model(0))
+    space.build()
+    parts, lair = space.read("cache/net/parts.yaml"), "projects/net/build/parts/conv1/part.lair"
+    before = space.read(lair)
+    assert "relu(conv_0[0][k][i][j])" in parts
+    edited = parts.replace("relu(conv_0[0][k][i][j])", "max(0.0, conv_0[0][k][i][j])")
+    space.write("cache/net/parts.yaml", edited)
+    space.write("projects/net/network.yaml", NETWORK + "pin: [parts.yaml]\n")
+    assert "kept cache/net/parts.yaml, as it was edited by hand\n" in space.run("net").out
+    assert "= max(0.0, conv_0[0][k][i][j])" in space.read(lair)
+    assert results(space)["check"]["y"] == {"exact": True, "right": True, "max_abs_error": 0.0}
+    assert "  cache/net/parts.yaml, edited by hand\n" in space.run("why", "net").out
+    write(space, model(0))
+    assert "repaired cache/net/parts.yaml" in space.run("net").out
+    assert space.read(lair) == before
+
+
 def test_a_part_of_a_graph_becomes_a_folder_of_a_user_which_takes_its_place(space):
     """Its layer.yaml is shown, and copied; it takes the same cycles alone, and in the network."""
     space.write("dodo.py", DODO)

@@ -1,9 +1,13 @@
 """network.yaml beside a graph: what it says, and the whole text of every error in it."""
 
+from typing import get_args
+
 import pytest
 
+from stages import GRAPH, GRAPH_PARTS, WHOLE
 from stages.diagnose import Source, UserErrors
-from stages.mapping.graph_yaml import Graph, load_graph
+from stages.make.core.declare import declaration, texts_of
+from stages.mapping.graph_yaml import Graph, Pinned, load_graph
 from stages.mapping.network_forms import network_forms
 from stages.mapping.network_yaml import NetworkFile
 from stages.mapping.texts import parse_map, parse_target
@@ -39,7 +43,16 @@ hint: did you mean type?
 network.yaml:1:1: error: unknown key <<
   <<:
   ^^
-hint: keys: run, floorplan, graph, machine, type, sizes, target, goal, data, invocations, parts
+hint: keys: run, floorplan, graph, machine, type, sizes, target, goal, data, invocations, pin, parts
+""",
+    ),
+    "a_pin": (
+        "pin: [fitted.yml]\n",
+        """\
+network.yaml:1:7: error: pin.0 must be 'volumes.isl', 'operations.yaml', 'names.yaml', \
+'elements.isl', 'program.isl', 'layouts.isl', 'parts.yaml', 'fitted.yaml' or 'layout.yaml'
+  pin: [fitted.yml]
+        ^^^^^^^^^^
 """,
     ),
     "a_goal": (
@@ -169,3 +182,9 @@ def test_the_schema_has_both_forms():
         frozenset(each.get("properties", ())) for each in network_forms()["$defs"].values()
     }
     assert {frozenset(NetworkFile.model_fields), frozenset(Graph.model_fields)} <= forms
+
+
+def test_what_may_be_pinned_are_the_texts_of_the_stages_of_a_graph():
+    stages = (*GRAPH, *GRAPH_PARTS, *WHOLE)
+    texts = texts_of(name for stage in stages for name in declaration(stage).writes)
+    assert sorted(each for each in texts if "*" not in each) == sorted(get_args(Pinned))

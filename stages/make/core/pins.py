@@ -1,17 +1,19 @@
 """Edits by hand of what stages wrote: which of them stay, and feed the stages that come after.
 
-They stay with `doit --keep-edits`, or if `pin:` of layer.yaml names the file. Nothing else is to be
-done for those that stay: whoever reads a file has a key of its content.
+They stay with `doit --keep-edits`, or if `pin:` of layer.yaml names the file, or that of the
+network.yaml beside a graph. Nothing else is to be done for those that stay: whoever reads a file
+has a key of its content.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from stages.diagnose import UserError, source_of
 from stages.make.core.build import Build
 from stages.make.core.declare import is_text
-from stages.make.store.folders import LAYER, STATE, LayerFolder, file_of, shown_path
+from stages.make.store.folders import LAYER, NETWORK, STATE, LayerFolder, file_of, shown_path
 from stages.make.store.given import content_of
 from stages.make.store.memo import memo_of
 from stages.make.store.store import store_of
@@ -39,10 +41,16 @@ def kept_edits(
     }
 
 
+def pinned_in(folder: LayerFolder) -> Path:
+    """Return the file that pins texts of a folder: layer.yaml, or network.yaml beside a graph."""
+    layer, network = file_of(folder, LAYER), file_of(folder, NETWORK)
+    return network if network.is_file() and not layer.is_file() else layer
+
+
 def pins(folder: LayerFolder) -> list[str]:
-    """Return the files that `pin:` of layer.yaml names; none where that is not to be read."""
+    """Return the files that `pin:` of that file names; none where it is not to be read."""
     try:
-        content = content_of(file_of(folder, LAYER))
+        content = content_of(pinned_in(folder))
     except UserError:
         return []
     if b"pin" not in content:  # restoring a layer must not pay for reading YAML
