@@ -14,24 +14,18 @@ from __future__ import annotations
 import dataclasses
 import io
 import math
-import tempfile
 import typing
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from stages.diagnose import UserError
-from stages.fabric.compiler import CompilerError, build_library, users_cache
-from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
-from stages.fabric.layout_texts import check_texts, find_place
-from stages.fabric.layout_yaml import Layout, read_layout
-from stages.fabric.progress import Tell
+from stages.fabric.layout_yaml import read_layout
 from stages.fabric.usage import find_usage, write_usage
 from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
 from stages.layer.probing import find_probes
-from stages.layer.results import COPIED, VARIANTS, Simulated, alike, column, describe_results
+from stages.layer.results import COPIED, VARIANTS, Simulated, column, describe_results
+from stages.layer.running import run_on_fabric
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
@@ -41,11 +35,13 @@ from stages.mapping.machine import read_machine
 from stages.reference.data import find_negative_zeros, input_samples, stack_samples
 from stages.reference.evaluate import evaluate_all
 from stages.reference.magnitude import is_exact, magnitudes
-from stages.reference.strided import Array
 from stages.reference.unroll import Samples
 from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
+    from stages.fabric.driver import FabricRun
+    from stages.fabric.progress import Tell
+    from stages.fabric.recorded import Asked
     from stages.lair.layer import Layer
     from stages.mapping.inputs import LayerInputs
 
@@ -153,54 +149,32 @@ def tell_part(inputs: LayerInputs, number: int, count: int) -> Tell:
     return lambda share: inputs.tell((number + share) / count)
 
 
+def record_layer(inputs: LayerInputs, asked: Asked | None) -> FabricRun:
+    """Run the programs with vector instructions once more, and record it."""
+    layer = inputs.lair()
+    samples = input_samples(inputs.mapping(), layer, inputs.arrays())
+    return run_programs(
+        inputs, "simd", samples, layer, inputs.tell, recorded=True, asked=asked
+    )
+
+
 def run_programs(
     inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None,
-    *, recorded: bool = False,
+    *, recorded: bool = False, asked: Asked | None = None,
 ) -> FabricRun:
     """Compile one variant of the programs, and run it, and tell how far that is."""
     copied, mapping = variant == COPIED, inputs.mapping()
     profile = read_machine(mapping, inputs.further_path)
-    place = "build/multicast/layout.yaml" if copied else "build/layout.yaml"
-    source = inputs.source(place)
+    source = inputs.source("build/multicast/layout.yaml" if copied else "build/layout.yaml")
     layout = read_layout(source)
-    check_texts(layout, source)
     wanted = mapping.probes and not copied
     graph = read_graph(inputs.source("tasks.yaml")) if wanted else None
-    programs = [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles]
-    shapes = {tensor.name: tensor.shape for tensor in layer.outputs}
-    names = [tensor.name for tensor in layer.inputs]
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            library = build_library(
-                programs, Path(folder), cache=users_cache(), recorded=recorded
-            )
-        except CompilerError as error:
-            raise UserError(str(error), hint=error.hint) from error
-        try:
-            return run_fabric(
-                library,
-                layout,
-                dataclasses.replace(profile, multicast=True) if copied else profile,
-                {name: _given(name, samples, layout) for name in names},
-                mapping.invocations,
-                shapes=shapes,
-                tell=tell,
-                probes=find_probes(mapping, graph, layout) if graph else None,
-                recorded=recorded,
-            )
-        except (FabricStuck, FabricFailure) as error:
-            hint = (
-                "the programs are at fault, not the layer: please report it with the layer folder"
-            )
-            keys = error.place if isinstance(error, FabricFailure) else ()
-            span = find_place(source, keys) if keys else None
-            raise UserError(f"the fabric stopped: {error}", span, hint) from error
-
-
-def _given(name: str, samples: Samples, layout: Layout) -> Sequence[Array]:
-    """Return what a tensor is in each invocation; once, if nothing of it arrives."""
-    values = alike(column(samples, name))
-    return values if name in {each.tensor for each in layout.arrivals.values()} else values[:1]
+    return run_on_fabric(
+        [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles], source,
+        dataclasses.replace(profile, multicast=True) if copied else profile, layer, samples,
+        tell=tell, probes=find_probes(mapping, graph, layout) if graph else None,
+        recorded=recorded, asked=asked,
+    )
 
 
 def _npy(array: np.ndarray) -> bytes:

@@ -35,6 +35,7 @@ from stages.reference.whole import find_largest_error, is_same
 
 if typing.TYPE_CHECKING:
     from stages.diagnose import Source
+    from stages.fabric.recorded import Asked
     from stages.mapping.inputs import Inputs
 
 READS = (
@@ -80,7 +81,17 @@ def _network(inputs: Inputs) -> Network:
     return read_whole(inputs.source("network.yaml"), parts)
 
 
-def _simulate(inputs: Inputs, network: Network, layout: Layout, source: Source) -> FabricRun:
+def record_whole(inputs: Inputs, asked: Asked | None) -> FabricRun:
+    """Run all parts on one fabric once more, and record it, with the events that are asked for."""
+    source = inputs.source("layout.yaml")
+    layout = read_layout(source)
+    return _simulate(inputs, _network(inputs), layout, source, recorded=True, asked=asked)
+
+
+def _simulate(
+    inputs: Inputs, network: Network, layout: Layout, source: Source, *, recorded: bool = False,
+    asked: Asked | None = None,
+) -> FabricRun:
     """Compile all programs, equal ones once, and run them."""
     first = inputs.part(next(iter(network.parts)))
     profile = read_machine(first.mapping(), first.further_path)
@@ -88,14 +99,16 @@ def _simulate(inputs: Inputs, network: Network, layout: Layout, source: Source) 
     with tempfile.TemporaryDirectory() as folder:
         files, symbols = write_programs(programs, Path(folder))
         try:
-            library = build_library(files, Path(folder), cache=users_cache())
+            library = build_library(
+                files, Path(folder), cache=users_cache(), recorded=recorded
+            )
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error
         try:
             return run_fabric(
                 library, layout, profile, dict(_values(inputs, network, layout)),
                 first.mapping().invocations, shapes=dict(_shapes(inputs, network)),
-                tell=inputs.tell, symbols=symbols,
+                tell=inputs.tell, symbols=symbols, recorded=recorded, asked=asked,
             )
         except (FabricStuck, FabricFailure) as error:
             keys = error.place if isinstance(error, FabricFailure) else ()

@@ -34,6 +34,7 @@ if typing.TYPE_CHECKING:
     import islpy as isl
 
     from stages.fabric.driver import FabricRun
+    from stages.fabric.recorded import Asked
     from stages.mapping.inputs import Inputs
 
 READS = ("program.yaml", "objects.yaml", "graph.yaml", "filters.isl", "sections.yaml",
@@ -50,8 +51,14 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     return files | {"build/results.json": write_results(results)}
 
 
+def record_program(inputs: Inputs, asked: Asked | None) -> FabricRun:
+    """Run the programs once more, and record it, with the events that are asked for."""
+    return run_fabric_of(inputs, {}, recorded=True, asked=asked)[1]
+
+
 def run_fabric_of(
-    inputs: Inputs, further: Mapping[str, isl.Set],
+    inputs: Inputs, further: Mapping[str, isl.Set], *, recorded: bool = False,
+    asked: Asked | None = None,
 ) -> tuple[dict[str, Array], FabricRun, Results]:
     """Return the outputs, the run, and what is known of it; `further` probes are PEs by colour."""
     machine = read_machine(inputs.program(), inputs.further_path)
@@ -71,7 +78,8 @@ def run_fabric_of(
         done = run_programs(
             [inputs.path(f"build/vm/pe_{role}.c") for role in layout.roles], source, layout, graph,
             sections, counts, machine, make_arrays(graph, sections, geometry, data),
-            {**further, **find_probes(geometry, layout)}, inputs.tell,
+            {**further, **find_probes(geometry, layout)}, inputs.tell, recorded=recorded,
+            asked=asked,
         )
     except MemoryError:
         said = f"{columns} x {rows} workers, for whose simulation this computer has no memory"

@@ -21,6 +21,7 @@ stages.program.irg
 stages.reference stages.fabric stages.volumes stages.program.il stages.program.memory
 stages.program.exchanges stages.program.regions
 stages.skewing stages.layer.texts stages.program.child stages.program.interpreter
+stages.picture
 stages.program.sections
 stages.program.vm
 stages.program.lowering

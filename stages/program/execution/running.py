@@ -18,6 +18,7 @@ from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabr
 from stages.fabric.layout_texts import check_texts, find_place
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.progress import Tell
+from stages.fabric.recorded import Asked
 from stages.fabric.resident import find_residents
 from stages.machine.profile import Profile
 from stages.program.interpreter.counts import Counts
@@ -64,7 +65,7 @@ def count_tasks(graph: Graph, counts: Counts) -> int:
 def run_programs(
     programs: Sequence[Path], source: Source, layout: Layout, graph: Graph, sections: Sections,
     counts: Counts, machine: Profile, arrays: Mapping[str, Array], probes: Mapping[str, isl.Set],
-    tell: Tell,
+    tell: Tell, *, recorded: bool = False, asked: Asked | None = None,
 ) -> FabricRun:
     """Compile the programs, and run them on a layout, of which `source` is the text.
 
@@ -74,10 +75,13 @@ def run_programs(
     limit = find_cycle_limit(graph, sections, counts, machine)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            library = build_library(programs, Path(folder), cache=users_cache())
+            library = build_library(
+                programs, Path(folder), cache=users_cache(), recorded=recorded
+            )
             return run_fabric(
                 library, layout, machine, arrays, shapes=shapes, cycle_limit=limit,
-                probes=probes, tell=tell, tasks=count_tasks(graph, counts),
+                probes=probes, tell=tell, tasks=count_tasks(graph, counts), recorded=recorded,
+                asked=asked,
             )
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error

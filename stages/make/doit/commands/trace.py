@@ -1,0 +1,97 @@
+"""The command `doit trace`: what PEs did, cycle by cycle, as a trace that Perfetto opens."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+from stages.make.core.declare import declaration
+from stages.make.doit.commands.command import LayerCommand, Options
+from stages.make.doit.commands.inert import option
+from stages.make.store.files import write_whole
+from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path, user_folder
+
+FILE = "build/trace.pftrace"
+MOST = 1_000_000
+LAYOUTS = {
+    "operate": "layout.yaml", "execute": "build/layout.yaml", "simulate": "build/layout.yaml",
+}
+"""The layout of what each stage runs."""
+EVERY_CYCLE = 2**30
+PES = option("pes", "the PEs that are meant, `{ PE[x, 0] : x < 4 }`; default: all", default="")
+CYCLES = option("cycles", "the cycles that are meant, 0:500; default: all", default="")
+LIMIT = option("most", f"of how many events a trace may be; default: {MOST}", default=MOST)
+
+
+class Trace(LayerCommand):
+    """Write what PEs did as a trace."""
+
+    name = "trace"
+    runs_stages = True
+    doc_purpose = "write what PEs of a layer, network or program did, for Perfetto"
+    doc_usage = "LAYER [--pes SET] [--cycles FROM:TO] [--most EVENTS]"
+    doc_description = (
+        "Builds it, runs it once more, and writes build/trace.pftrace, which "
+        "https://ui.perfetto.dev opens: for each PE tasks, vector instructions, streams by "
+        "colour, what it waits for and why, how many wavelets wait in its queues, and arrows from "
+        "where a wavelet was sent to the task that it starts. A cycle is shown as a nanosecond. Of "
+        "a network that is the fabric of the whole (`run: whole`), else name one of its parts."
+    )
+    cmd_options = (PES, CYCLES, LIMIT)
+
+    def act(self, options: Options, words: list[str]) -> int:
+        """Run the layer that is meant once more, and write the trace."""
+        folders, rest = self.select(words)
+        for word in rest:
+            raise self.refuse_unknown(word)
+        folders = [each for each in folders if each.name in words] or folders
+        if len(folders) != 1 or not words:
+            raise self.refuse("one layer is traced at a time", "name it: `trace fc`")
+        folder = folders[0]
+        stage = next((name for name in LAYOUTS if name in every_stage(folder)), None)
+        if stage is None:
+            raise self.refuse(f"{folder.name} does not run on one fabric",
+                              "`run: whole` in its network.yaml, or name one of its parts")
+        begin, end = self._cycles(options["cycles"])
+        os.chdir(user_folder())
+        run = self.cmds.get_plugin("run")(task_loader=self.loader, cmds=self.cmds, **self._kwargs)
+        code: int = run.parse_execute([f"{folder.name}:{stage}"])
+        if code == 0:
+            _write(folder, stage, options["pes"], (begin, end), options["most"])
+        return code
+
+    def _cycles(self, text: str) -> tuple[int, int]:
+        """Return the first cycle that is meant, and the one after the last."""
+        found = re.fullmatch(r"(\d*):(\d*)", text.strip() or ":")
+        begin, end = (found[1], found[2]) if found else ("", "")
+        first, last = int(begin or 0), int(end or EVERY_CYCLE)
+        if found is None or first >= last:
+            raise self.refuse(f"--cycles {text} names no cycle", "from and to: `--cycles 0:500`")
+        return first, last
+
+
+def _write(
+    folder: LayerFolder, stage: str, pes: str, cycles: tuple[int, int], most: int
+) -> None:
+    """Run a layer once more, and write the trace. Raises UserError."""
+    from stages.make.core.folder_inputs import FolderInputs
+    from stages.picture.traced import trace
+
+    inputs = FolderInputs(folder, declaration(stage).reads)
+    record = functools.partial(_recording(stage), inputs)
+    content, count = trace(inputs.source(LAYOUTS[stage]), record, pes, cycles, most)
+    path = file_of(folder, FILE)
+    write_whole(path, content)
+    print(f"{shown_path(path)}: {count} events; https://ui.perfetto.dev opens it")
+
+
+def _recording(stage: str) -> Callable[..., Any]:
+    """Return what runs once more what a stage runs, and records it."""
+    from stages.layer.simulate import record_layer
+    from stages.network.operate import record_whole
+    from stages.program.execute import record_program
+
+    return {"simulate": record_layer, "operate": record_whole, "execute": record_program}[stage]
