@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.make.core import sweep
+from stages.make.core import untouched
 from stages.make.core.units import Units, units_below
 
 LAYERS = ("a", "a/b", "a/bc", "group/one", "group/two/deep", "x", "net/own", "net/first", "wrong/p")
@@ -32,8 +32,8 @@ def test_a_name_means_the_same_unit_if_only_folders_near_it_are_looked_into(work
 
 def test_folders_that_no_name_means_are_not_looked_into(workspace, monkeypatch):
     seen = []
-    entries = sweep._entries
-    monkeypatch.setattr(sweep, "_entries", lambda path: seen.append(path) or entries(path))
+    entries = untouched._entries
+    monkeypatch.setattr(untouched, "_entries", lambda path: seen.append(path) or entries(path))
     list(units_below(workspace, {"group/two"}))
     below = [path.removeprefix(f"{workspace}/projects") for path in seen]
     assert below == ["", "/group", "/group/two", "/group/two/deep"]

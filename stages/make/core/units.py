@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stages.make.core.declare import declaration
 from stages.make.core.layers import lone_folder, network_of, open_folder, with_parts
-from stages.make.core.sweep import Place, find_folders, places_of
+from stages.make.core.untouched import Place, find_folders, places_of
 from stages.make.store.believed import matches
 from stages.make.store.folders import LayerFolder, every_stage, folders_of, parts_of
 

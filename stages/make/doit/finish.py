@@ -11,8 +11,8 @@ from doit import doit_cmd
 
 from stages.make.core.action import use
 from stages.make.core.declare import declaration
-from stages.make.core.sweep import sweep_of
 from stages.make.core.task_values import RESULTS
+from stages.make.core.untouched import untouched_of
 from stages.make.core.verdict import list_wrong
 from stages.make.doit.reporter import StageReporter
 from stages.make.doit.session import Session
@@ -87,12 +87,12 @@ def _tasks(folder: LayerFolder) -> list[str]:
 
 def _settle(known: Session, names: set[str]) -> None:
     """Note the layers that are up to date, so that the next build need not look at their tasks."""
-    if known.home is None or not known.is_swept or known.build.keep_edits:
+    if known.home is None or not known.skips or known.build.keep_edits:
         return
-    sweep = sweep_of(known.home)
+    untouched = untouched_of(known.home)
     for name in sorted(names - known.clean):
-        sweep.settle(known.folders[name], known.results)
-    sweep.save()
+        untouched.settle(known.folders[name], known.results)
+    untouched.save()
 
 
 def _lines(

@@ -12,8 +12,8 @@ from typing import Any
 from doit.exceptions import InvalidTask
 from doit.task import Task
 
-from stages.make.core.sweep import remove_temporary, sweep_of
 from stages.make.core.units import Unit, Units, asked_of
+from stages.make.core.untouched import remove_temporary, untouched_of
 from stages.make.doit.references import Paths, References, reached_by
 from stages.make.doit.session import Session
 from stages.make.doit.tasks import group_of, tasks_of
@@ -32,7 +32,7 @@ class Reach:
     and `write`, by path, what stages read. To units that are `touched` something happens: a task
     of the user makes a file in their folders, or a task of theirs is forgotten or ignored. All
     tasks are to be made if `everything` is; those of the words if they are `is_given`, and not what
-    is built by default; and if not `is_swept`, those of layers that nothing happened to.
+    is built by default; and if not `skips`, those of layers that nothing happened to.
     """
 
     session: Session
@@ -46,12 +46,12 @@ class Reach:
     touched: frozenset[str]
     everything: bool
     is_given: bool
-    is_swept: bool
+    skips: bool
 
 
 def reach_of(
     session: Session, units: Units, own: Sequence[Any], references: References,
-    words: Sequence[str], is_given: bool, is_swept: bool,
+    words: Sequence[str], is_given: bool, skips: bool,
 ) -> Reach:
     """Return what a build asks of layers that is to make `words`, where tasks of the user, `own`,
     have references.
@@ -62,7 +62,7 @@ def reach_of(
     """
     asked, names = units.sorted(words), units.sorted(references.names)
     others = set(words).difference(*asked.values())
-    reached = reached_by(own, others, references) if is_given or is_swept else own
+    reached = reached_by(own, others, references) if is_given or skips else own
     writers = {path: units.writer(path) for path in (*references.reads, *references.writes)}
     for path, makers in references.writes.items():
         if writers[path] is not None:
@@ -75,7 +75,7 @@ def reach_of(
         session=session, units=units, words=asked, names=names, valued=references.valued,
         read=read, files=frozenset(units.sorted(read)),
         write=references.writes, touched=frozenset(_touched(session, references)),
-        is_given=is_given, is_swept=is_swept and not any(task.actions for task in reached),
+        is_given=is_given, skips=skips and not any(task.actions for task in reached),
         everything=session.arguments is None or any(t.loader or t.calc_dep for t in reached),
     )
 
@@ -119,12 +119,12 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
 def _is_clean(reach: Reach, unit: Unit) -> bool:
     """Return whether nothing happened to a unit since it was built, nor may while others are."""
     known = reach.session
-    if reach.everything or known.build.always or not reach.is_swept or unit.name in reach.touched:
+    if reach.everything or known.build.always or not reach.skips or unit.name in reach.touched:
         return False
     assert known.home is not None
-    known.is_swept = True
+    known.skips = True
     is_one_of_many = not known.arguments
-    return sweep_of(known.home).is_clean(unit.name, unit.places, reach.write, is_one_of_many)
+    return untouched_of(known.home).is_clean(unit.name, unit.places, reach.write, is_one_of_many)
 
 
 def _is_wanted(reach: Reach, unit: str, task: str) -> bool:

@@ -31,7 +31,7 @@ class Session:
     all tasks to run in those of doit. `folders` are the layers that have tasks, and `stages` the
     layer and the stage of each of these, by name; `selected` are the layers that are to be built
     whole, `asked` those of them that the user named. Nothing happened to those that are `clean`,
-    and to as many others as `unchanged` says. One that `is_swept` asks which layers nothing
+    and to as many others as `unchanged` says. One that `skips` asks which layers nothing
     happened to. A `verbose` one prints everything.
     """
 
@@ -45,7 +45,7 @@ class Session:
     home: Path | None = None
     units: Units | None = None
     loads: bool = False
-    is_swept: bool = False
+    skips: bool = False
     folders: dict[str, LayerFolder] = field(default_factory=dict)
     stages: dict[str, tuple[LayerFolder, str]] = field(default_factory=dict)
     selected: set[str] = field(default_factory=set)

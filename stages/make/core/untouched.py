@@ -43,7 +43,7 @@ Place = tuple[str, str, str]
 BYTE_CODE = "__pycache__"
 
 
-class Sweep:
+class Untouched:
     """The signatures of the layers of a workspace, or of one layer folder."""
 
     def __init__(self, home: Path) -> None:
@@ -109,9 +109,9 @@ class Sweep:
 
 
 @functools.lru_cache(MOST_OPEN)
-def sweep_of(home: Path) -> Sweep:
+def untouched_of(home: Path) -> Untouched:
     """Return that of a workspace, begun once a process."""
-    return Sweep(home)
+    return Untouched(home)
 
 
 def find_folders(

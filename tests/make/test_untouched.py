@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from stages.make.core import sweep
+from stages.make.core import untouched
 
 LINKS = {"nowhere": "there is nothing", "circle": "circle", "here": ".", "up": ".."}
 
@@ -22,44 +22,44 @@ def place(tmp_path):
 
 @pytest.mark.parametrize("folder", ["a", "a/inputs", "a/build", "cache"])
 def test_a_file_beside_links_that_lead_nowhere_is_seen(place, tmp_path, folder):
-    before = sweep._signature([place], ())
+    before = untouched._signature([place], ())
     (tmp_path / folder / "file").write_text("garbage", encoding="utf-8")
-    assert sweep._signature([place], ()) != before
+    assert untouched._signature([place], ()) != before
 
 
 def test_a_file_of_code_beside_links_that_lead_nowhere_is_seen(place, tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep, "STAGES", tmp_path / "a")
-    before = sweep._code_signature()
+    monkeypatch.setattr(untouched, "STAGES", tmp_path / "a")
+    before = untouched._code_signature()
     (tmp_path / "a/file").write_text("garbage", encoding="utf-8")
-    assert sweep._code_signature() != before
+    assert untouched._code_signature() != before
 
 
 def test_links_to_the_folder_that_they_lie_in_are_not_followed(place, tmp_path):
     for number in range(20):
         (tmp_path / "a/inputs" / f"link{number}").symlink_to(".")
-    names = [part[0] for part in sweep._signature([place], ()) if isinstance(part, tuple)]
+    names = [part[0] for part in untouched._signature([place], ()) if isinstance(part, tuple)]
     assert len(names) == 4 * 5 + 20
 
 
 def test_what_a_link_leads_to_is_seen_to_change(place, tmp_path):
     (tmp_path / "shared.npy").write_text("one", encoding="utf-8")
     (tmp_path / "a/inputs/x.npy").symlink_to(tmp_path / "shared.npy")
-    before = sweep._signature([place], ())
+    before = untouched._signature([place], ())
     (tmp_path / "shared.npy").write_text("another", encoding="utf-8")
-    assert sweep._signature([place], ()) != before
+    assert untouched._signature([place], ()) != before
 
 
 def test_a_link_that_leads_to_another_file_is_seen(place, tmp_path):
     link = tmp_path / "a/inputs/x.npy"
     link.symlink_to(tmp_path / "a/file")
-    before = sweep._signature([place], ())
+    before = untouched._signature([place], ())
     link.unlink()
     link.symlink_to(tmp_path / "cache/file")
-    assert sweep._signature([place], ()) != before
+    assert untouched._signature([place], ()) != before
 
 
 def test_when_what_a_link_leads_to_was_written_counts(place, tmp_path):
     (tmp_path / "a/inputs/x.npy").symlink_to(tmp_path / "shared.npy")
     (tmp_path / "shared.npy").write_text("one", encoding="utf-8")
     written = os.stat(tmp_path / "shared.npy").st_ctime_ns
-    assert written in set(sweep._changes(sweep._signature([place], ())))
+    assert written in set(untouched._changes(untouched._signature([place], ())))
