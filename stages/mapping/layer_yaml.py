@@ -270,7 +270,7 @@ def with_isl(
 ) -> Any:
     """Return the value at a path, with IslText where a field holds isl: by default as of a
     layer.yaml."""
-    is_isl = holds or _holds_isl
+    is_isl = holds or holds_isl
     if isinstance(value, (dict, list)):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         found = {k: with_isl(v, (*path, k), document, source, holds) for k, v in items}
@@ -284,10 +284,10 @@ def with_isl(
     return value
 
 
-def _holds_isl(path: Path) -> bool:
+def holds_isl(path: Path) -> bool:
     """Return whether a value is isl; what a network.yaml says of a part is as in a layer.yaml."""
     if path[:1] == ("parts",):
-        return len(path) > 2 and _holds_isl(path[2:])
+        return len(path) > 2 and holds_isl(path[2:])
     if len(path) == 1:
         return path[0] in ("target", "placement", "schedule")
     if len(path) == 2:

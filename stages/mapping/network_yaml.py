@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 NAME_THEM = "name the parts: `parts: {first: , last: }`"
-TAKEN = ("build", "cache", "inputs")
+TAKEN = ("build", "cache", "inputs", "sweep")
 PART = re.compile(r"[A-Za-z]\w*", re.ASCII)
 TENSOR = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 

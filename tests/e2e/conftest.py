@@ -140,7 +140,8 @@ def modules(tmp_path_factory):
     packages = "fabric lair machine make mapping poly program report"
     for package in packages.split():
         shutil.copytree(ROOT / "stages" / package, stages / package)
-    for module in ("diagnose.py", "nesting.py", "shipped.py", "yaml_limits.py"):
+    shutil.copytree(ROOT / "templates", stages / "templates")
+    for module in ("diagnose.py", "jinja.py", "nesting.py", "shipped.py", "yaml_limits.py"):
         shutil.copy(ROOT / "stages" / module, stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nKERNEL, ANALYSES = ('gather',), ('count',)\n"

@@ -210,3 +210,25 @@ def test_the_three_parts_are_layer_folders_like_any_other(network):
         (Path(network.root) / f"projects/mlp/{part}/build/results.json").is_file()
         for part in ("first", "relu", "last")
     )
+
+
+def test_a_part_is_not_swept_alone(mlp):
+    run = mlp.run("sweep", "mlp/first", "--set", "machine=wse3")
+    assert (run.code, run.out, run.err) == (
+        1, "", "error: mlp/first is a part, which is not built alone\n"
+        "hint: `doit new NAME --like mlp/first` makes a folder of its own of it\n",
+    )
+
+
+def test_a_network_is_swept_by_the_keys_of_its_file(mlp):
+    """Each combination has all parts, which come from the store."""
+    run = mlp.run("sweep", "mlp", "--set", "run=parts")
+    assert (run.code, run.err) == (
+        0, "mlp/build/sweep/run-parts: 2 stages ran, 39 from the store\n")
+    assert run.out == """mlp: 1 combination
+  * no other takes as few cycles
+     run    cycles  loops  speed-up  memory
+  *  parts     388    795      2.05     7 %
+"""
+    run = mlp.run("sweep", "mlp", "--set", "parts.last=lost")
+    assert (run.code, run.out.splitlines()[2].split()[0]) == (1, "lost")

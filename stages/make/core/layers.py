@@ -4,7 +4,7 @@ workspace."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from stages import (
@@ -22,11 +22,13 @@ from stages.make.store.folders import (
     NETWORK,
     NOT_LAYERS,
     PROGRAM,
+    SWEEP,
     LayerFolder,
     files_in,
     folders_of,
     mark_of,
     parts_of,
+    user_folder,
 )
 
 
@@ -69,8 +71,8 @@ def with_parts(folder: LayerFolder) -> LayerFolder:
 def lone_folder(folder: Path) -> LayerFolder:
     """Return the folder at a resolved path, as if it were no part of a network."""
     workspace = find_workspace(folder)
-    home = folder if workspace is None else workspace
-    name, cache = Path(folder.name), folder / "cache"
+    home = workspace if workspace is not None else _swept(folder) or folder
+    name, cache = folder.relative_to(home.parent), folder / "cache"
     if workspace is not None:
         name = folder.relative_to(workspace / "projects")
         cache = workspace / "cache" / name
@@ -79,6 +81,25 @@ def lone_folder(folder: Path) -> LayerFolder:
         name=name.as_posix(), path=folder, build=folder / "build", cache=cache, home=home,
         stages=stages, analyses=analyses,
     )
+
+
+def _swept(folder: Path) -> Path | None:
+    """Return the folder of which this is a combination that a sweep built; None for none."""
+    is_one = folder.parts[-3:-1] == ("build", SWEEP) and is_buildable(folder.parents[2])
+    return folder.parents[2] if is_one else None
+
+
+def find_combination(word: str, folders: Iterable[LayerFolder]) -> LayerFolder | None:
+    """Return the combination that a sweep of one of some folders built and a word names, or is the
+    path of: `fc/build/sweep/sizes.M-64`; None for none."""
+    given = (user_folder() / word).resolve()
+    for folder in folders:
+        sweep = folder.build / SWEEP
+        name = word.removeprefix(f"{folder.name}/build/{SWEEP}/")
+        path = sweep / name if name != word else given
+        if path.parent == sweep and is_buildable(path):
+            return open_folder(path)
+    return None
 
 
 def _stages_of(mark: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -24,6 +24,7 @@ from stages.make.store.folders import (
     NETWORK,
     NOT_LAYERS,
     STATE,
+    SWEEP,
     LayerFolder,
     folders_of,
     further_file,
@@ -148,9 +149,16 @@ def places_of(folder: LayerFolder) -> list[Place]:
 def remove_temporary(places: Iterable[Place]) -> None:
     """Remove what builds that were killed left in the folders of a layer."""
     for _, build, cache in places:
+        others = _others(build, cache)
         for top in (build, cache):
-            for folder, _, _ in os.walk(top):
+            for folder, below, _ in os.walk(top):
+                below[:] = [name for name in below if f"{folder}/{name}" not in others]
                 remove_left_overs(Path(folder))
+
+
+def _others(build: str, cache: str) -> frozenset[str]:
+    """Return the folders in those of a layer that hold what sweeps of it built."""
+    return frozenset({f"{build}/{SWEEP}", f"{cache}/build/{SWEEP}"})
 
 
 def _entries(path: str) -> tuple[set[str], list[str]]:
@@ -173,15 +181,18 @@ def _signature(places: Iterable[Place], further: Iterable[str]) -> Signature:
     for path, build, cache in places:
         found.append(path)
         _add(found, path, "", False)
+        others = _others(build, cache)
         for folder in (f"{path}/inputs", build, cache):
-            _add(found, folder, folder, True)
+            _add(found, folder, folder, True, others)
     for path in further:
         found.append((path, *_state(path)))
     return found
 
 
-def _add(found: Signature, path: str, below: str, deep: bool) -> None:
-    """Add the files in a folder, and below it if `deep`: name, times, size, inode.
+def _add(
+    found: Signature, path: str, below: str, deep: bool, others: Collection[str] = ()
+) -> None:
+    """Add the files in a folder, and below it if `deep`, but in `others`: name, times, size, inode.
 
     Of a symbolic link these are its own, and those of what it leads to. No folder that one leads to
     is looked into, nor what Python compiled: stages read nothing there.
@@ -203,7 +214,8 @@ def _add(found: Signature, path: str, below: str, deep: bool) -> None:
     files.sort()
     found += files
     for name in sorted(folders) if deep else ():
-        _add(found, f"{path}/{name}", f"{below}/{name}", deep)
+        if f"{path}/{name}" not in others:
+            _add(found, f"{path}/{name}", f"{below}/{name}", deep, others)
 
 
 def _mark(entry: os.DirEntry[str]) -> tuple[int, ...]:

@@ -41,7 +41,7 @@ def finish(known: Session, code: int) -> int:
     if known.reporter is not None:
         new = {name for name in results if _is_new(known, name)}.union(wrong)
         shown = {name: found for name, found in results.items() if name in new}
-        if isinstance(known.reporter, StageReporter):
+        if isinstance(known.reporter, StageReporter) and known.reporter.shows_results:
             unchanged = known.unchanged + len(results) - len(shown)
             known.reporter.write("".join(_lines(known, shown, unchanged)))
             _note_variables(shown)

@@ -33,6 +33,8 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
     desc = "what runs, what comes from the store, and the results"
 
     session: Session
+    shows_results = True
+    """Whether the results of layers are printed at the end."""
 
     def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
         super().__init__(outstream, options)
@@ -92,9 +94,13 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             self.write(f".  {task.title()}\n" if self.session.verbose else line)
         self._hide()
         if isinstance(fail, StageFailed):
-            sys.stderr.write(fail.message)
+            self.tell_refusal(task.name, fail.message)
         else:
             super().add_failure(task, fail)
+
+    def tell_refusal(self, task: str, text: str) -> None:
+        """Print what a stage found wrong in a layer folder."""
+        sys.stderr.write(text)
 
     def complete_run(self) -> None:
         """Print what doit has to say at the end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,13 @@ from stages.make.doit.session import Session
 from stages.make.store.files import write_whole
 from stages.make.store.folders import (
     STATE,
+    SWEEP,
     LayerFolder,
     file_of,
     is_pattern,
     is_program,
     let_move,
+    link_in,
     names_meant,
     names_of,
     parts_of,
@@ -154,10 +157,12 @@ def group_of(known: Session, folder: LayerFolder, names: Sequence[str] = ()) -> 
     """Return the task of a layer as a whole, with the names of its subtasks."""
     known.folders[folder.name] = folder
     has_parts, whole = (folder.build / "parts").is_dir(), folder.name.rpartition("/")[0]
+    cleans = [(remove_parts, [folder])] if has_parts else []
+    cleans += [(remove_sweep, [folder])] if (folder.build / SWEEP).is_dir() else []
     return Task(
         folder.name, None, task_dep=names, has_subtask=True,
         doc=_said_of(folder), subtask_of=whole if folder.is_slot else None,
-        clean=[(remove_parts, [folder])] if has_parts else [],
+        clean=cleans,
     )
 
 
@@ -210,6 +215,17 @@ def remove_parts(folder: LayerFolder, dryrun: bool) -> None:
     from stages.make.core.written import names_of_parts
 
     _remove(folder, names_of_parts(folder), dryrun)
+
+
+def remove_sweep(folder: LayerFolder, dryrun: bool) -> None:
+    """Remove the folders of what sweeps built."""
+    place = folder.build / SWEEP
+    if link_in(folder, place / "any") is None:
+        print(f"remove {place}")
+        if not dryrun:
+            shutil.rmtree(place)
+            with contextlib.suppress(OSError):
+                folder.build.rmdir()
 
 
 def _remove(folder: LayerFolder, names: Iterable[str], dryrun: bool) -> None:

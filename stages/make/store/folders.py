@@ -32,6 +32,8 @@ STATE = ".lairmake"
 WRITTEN = frozenset({LAYER, NETWORK, KERNEL, PROGRAM})
 MOST_PATHS = 10_000
 NOT_LAYERS = frozenset({"build", "cache", "inputs", "outputs"})
+SWEEP = "sweep"
+"""The folder in `build/` of what a sweep built: a folder for each combination of values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

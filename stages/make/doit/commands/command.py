@@ -21,7 +21,7 @@ from doit.cmdparse import CmdOption, CmdParse, CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from stages.diagnose import UserError, UserErrors
-from stages.make.core.layers import layers_at
+from stages.make.core.layers import find_combination, layers_at
 from stages.make.core.nearest import nearest_task
 from stages.make.core.pipeline import tasks_of_folders
 from stages.make.doit.commands.inert import begin_command, option, tell_unread
@@ -110,6 +110,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         for word in words:
             name, _, more = word.partition(":")
             layer = named.get(name) or placed.get((user_folder() / name).resolve())
+            layer = layer or find_combination(name, layers)
             meant = [layer] if layer else _below(name, layers)
             chosen += meant
             rest += ([more] if more else []) if meant else [word]

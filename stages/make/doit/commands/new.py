@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.core.combined import check_link
 from stages.make.core.layers import find_layers, find_workspace, lone_folder, open_folder
 from stages.make.core.nearest import did_you_mean, hint_of_unread
 from stages.make.core.outlook import is_up_to_date
@@ -214,19 +215,10 @@ def _left_out(model: Path, inputs: bool) -> Any:
         layers = [n for n in names if mark_of(files_in(Path(place, n)))]
         left = {n for n in names if n in built or n.startswith((".", "__")) or n in layers}
         for name in sorted({*names} - left):
-            _check_link(Path(place, name), model.resolve())
+            check_link(Path(place, name), model.resolve())
         return sorted(left)
 
     return ignored
-
-
-def _check_link(path: Path, model: Path) -> None:
-    """Raise UserError for a symbolic link to anything but a file of the folder that is copied."""
-    target = path.resolve()
-    if path.is_symlink() and not (target.is_file() and target.is_relative_to(model)):
-        hint = "put what it leads to in its place, or remove it"
-        said = f"{shown_path(path)} is a link out of its folder, or to a folder"
-        raise UserError(said, hint=hint)
 
 
 def _rename_lair(folder: Path, name: str) -> None:
