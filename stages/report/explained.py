@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stages.make.core.pins import pinned_in, pins
 from stages.make.store.folders import LayerFolder
-from stages.make.store.log import Build
+from stages.make.store.log import Build, begun
 from stages.report.causes import CODE, Event, History, find_sources
 from stages.report.colour import paint
 from stages.report.details import list_some
@@ -64,9 +63,8 @@ def told_of_slots(events: Sequence[Event]) -> str:
 def told(history: History, build: Build, events: Sequence[Event]) -> str:
     """Return what happened to a layer as lines, and whether that was in its last build."""
     layer = events[-1].folder.name
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(build.begin["when"]))
     since = "nothing changed since the build" if history.since(build, layer) else "build"
-    lines = [f"{paint('bold', layer)}: {since} of {when}"]
+    lines = [f"{paint('bold', layer)}: {since} of {begun(build)}"]
     causes = [(event.folder, event.causes) for event in events]
     sources = find_sources(history, causes)
     for path, changes in [*sources.items(), *_made_with(history, build, events)]:

@@ -11,6 +11,7 @@ from stages.report.details import list_some
 Results = Mapping[str, Any]
 Line = tuple[str, str]
 """What is meant, and what became of it."""
+OF_PROGRAM = "outputs"
 MEMORY = {
     "bytes_per_pe": "the fullest PE", "workers": "a worker", "executive": "the executive",
     "response": "the fullest response",
@@ -21,10 +22,13 @@ MOST_WAYS = 6
 
 
 def headlines(old: bytes | None, new: bytes | None) -> list[str]:
-    """Return lines of what a person asks for first; none where there are no results of both."""
+    """Return lines of what a person asks for first; none where there are no results of both, or of
+    a layer and a program."""
     if not old or not new:
         return []
     before, after = json.loads(old), json.loads(new)
+    if (OF_PROGRAM in before) != (OF_PROGRAM in after):
+        return []
     tasks = [each.get("tasks", {}) for each in (before, after)]
     ways = list(_ways(*tasks))
     first = [*_verdicts(before, after), *_numbers(before, after)]

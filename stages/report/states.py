@@ -8,7 +8,7 @@ import re
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,11 +19,9 @@ from stages.make.core.layers import is_buildable, lone_folder, network_of, open_
 from stages.make.core.outlook import current_key, is_up_to_date
 from stages.make.core.pipeline import files_written, needed, orders, tasks_of_folders
 from stages.make.core.writers import writer_of
-from stages.make.store import log
 from stages.make.store.folders import (
     LAYER,
     PROGRAM,
-    STATE,
     LayerFolder,
     file_of,
     files_in,
@@ -32,10 +30,8 @@ from stages.make.store.folders import (
     mark_of,
     parts_of,
 )
-from stages.make.store.store import store_of
 
 YAML_FILE = re.compile(rb"[\w./-]+\.yaml\b")
-CHANGED = ("ran", "hit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +105,12 @@ def _sources(folder: LayerFolder) -> dict[str, bytes]:
     if folder.asked_in is not None:
         return {}
     keys = [current_key(stage, folder) for stage in folder.stages]
-    found = {n: file_of(folder, n) for key in keys for n in key.reads if _is_source(folder, n)}
+    found = {n: file_of(folder, n) for key in keys for n in key.reads if is_source(folder, n)}
     found |= {name: further_file(folder, name) for key in keys for name in key.further}
     return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
 
 
-def _is_source(folder: LayerFolder, name: str) -> bool:
+def is_source(folder: LayerFolder, name: str) -> bool:
     """Return whether a person wrote what a stage reads, for this folder and no part of it."""
     others = {*(part for part, _ in folder.parts), *(each.name for each in folder.crossings)}
     is_other = name in others or name.partition("/")[0] in others
@@ -168,39 +164,6 @@ def find_commit(folder: Path, revision: str) -> str | None:
     except UserError:
         return None
     return found.strip()
-
-
-def state_before(folder: LayerFolder, builds: int) -> State:
-    """Return what the stages had written before the last `builds` builds that changed a layer."""
-    lines = [
-        line for line in log.read(folder.home / STATE)
-        if line.get("layer") == folder.name and line.get("how") in CHANGED
-    ]
-    known = list(dict.fromkeys(line["build"] for line in lines))
-    label = "before the last build" if builds == 1 else f"before the last {builds} builds"
-    if not 0 < builds < len(known):
-        count = f"{len(known)} build{'' if len(known) == 1 else 's'}"
-        notes = (f"the log knows {count} of it",)
-        return State(label=label, files={}, notes=notes)
-    earlier = set(known[:-builds])
-    last = {line["stage"]: line for line in lines if line["build"] in earlier}
-    writes = {n: digest for line in last.values() for n, digest in line["writes"].items()}
-    reads = {n: digest for line in last.values() for n, digest in line["reads"].items()}
-    files, gone = _from_store(folder, writes)
-    of_folder = {n: digest for n, digest in reads.items() if digest and _is_source(folder, n)}
-    sources, _ = _from_store(folder, of_folder if folder.asked_in is None else {})
-    lost = (f"no more in the store: {', '.join(gone)}",) if gone else ()
-    return State(label=label, files=files, sources=sources, notes=lost)
-
-
-def _from_store(
-    folder: LayerFolder, digests: Mapping[str, str]
-) -> tuple[dict[str, bytes], list[str]]:
-    """Return what the store has of some contents, by their names, and the names of the others."""
-    store = store_of(folder.home)
-    found = {name: store.blob(digest) for name, digest in digests.items()}
-    gone = [name for name, content in found.items() if content is None]
-    return {name: content for name, content in found.items() if content is not None}, gone
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -109,6 +109,11 @@ def test_a_combination_is_a_folder_as_any_other(swept):
     assert printed(swept.run("show", f"{BASE}", "placement.isl")).count("ff[i, j]") == 1
     name = BASE.removeprefix("projects/")
     assert printed(swept.run("why", f"{name}:simd")).startswith(f"{name}: ")
+    told = printed(swept.run("diff", "fc", "--with", name.replace("one", "two"), "place"))
+    assert told == (
+        f"fc: {name.replace('one', 'two')} -> fc\nplacement.isl\n"
+        "  placement     { ff[i, j] -> PE[j//8, 1 + i//8] } -> { ff[i, j] -> PE[j//4, 1 + i//8] }\n"
+    )
     run = swept.plain(cwd=f"{BASE}", DOIT_SEEK_FILE="1")
     assert run.code == 0
 

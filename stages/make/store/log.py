@@ -8,6 +8,7 @@ JSON, for `sqlite3 .lairmake/state.db "select line from log"`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,11 @@ def builds(state: Path) -> list[Build]:
             known = {"code": code.get((name, line["stage"]), {})} if "reads" in line else {}
             found[name].tasks.append({**line, **known})
     return list(found.values())
+
+
+def begun(build: Build) -> str:
+    """Return when a build began, as people are told: also what it is called."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(build.begin["when"]))
 
 
 def covers(build: Build, layer: str) -> bool:

@@ -127,8 +127,7 @@ def test_diff_gives_json(repository):
     (("nonsense",), "ERROR: diff: nonsense is no layer, no stage and no revision of git\n"),
     (("HEAD", "HEAD"), "ERROR: diff: say one revision and one stage at most\n"),
     (("parse", "simd"), "ERROR: diff: say one revision and one stage at most\n"),
-    (("--build", "1", "HEAD"), "ERROR: diff: say one of a revision, --build and --with\n"),
-    (("--build", "1", "--with", "fc"), "ERROR: diff: say one of a revision, --build and --with\n"),
+    (("--build", "1", "HEAD"), "ERROR: diff: say one of a revision and --build\n"),
     (("--git", "a"), "ERROR: diff: git calls it with PATH OLD HEX MODE NEW HEX MODE\n"),
 ])
 def test_diff_refuses(repository, words, text):

@@ -95,7 +95,9 @@ def test_diff_against_another_layer(repository):
         "fc: other -> fc\n" + UNDECIDED
     )
     run = repository.run("diff", "--with", "none")
-    assert (run.code, run.out, run.err) == (3, "", "ERROR: diff: there is no layer none\n")
+    assert (run.code, run.out, run.err) == (
+        3, "", "ERROR: diff: none is no layer, no revision of git, and no time of a build\n"
+    )
 
 
 def test_diff_of_a_layer_that_git_does_not_have(repository):

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from stages.make.core.declare import declaration
-from stages.make.core.layers import open_folder
+from stages.make.core.layers import find_combination, is_buildable, open_folder
 from stages.make.core.pipeline import stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import option
-from stages.make.store.folders import LAYER, LayerFolder, user_folder
+from stages.make.store.folders import LayerFolder, user_folder
+from stages.report.built_states import MOMENT, state_after, state_before
 from stages.report.change import describe_change
 from stages.report.difference import find_differences
 from stages.report.folded import told_of
 from stages.report.follow import Comparison, compare
 from stages.report.screen import edits, lines_of_file, screens
-from stages.report.states import (
-    State,
-    find_commit,
-    state_at,
-    state_before,
-    state_now,
-)
+from stages.report.states import State, find_commit, state_at, state_now
 
 BUILD = option(
     "build",
     "compare with what was there before the last N builds that changed the layer", default=0,
 )
 WITH = option(
-    "with", "compare with another layer, by its name or its path", default="", name="other",
+    "with", "compare with another layer, a combination of a sweep, a revision of git, or a build",
+    default="", name="other",
 )
 GIT = option("git", "compare two .isl files, as git calls it: PATH OLD HEX MODE NEW HEX MODE")
 VERBOSE = option(
@@ -43,11 +40,14 @@ class Diff(LayerCommand):
     name = "diff"
     runs_stages = True
     doc_purpose = "compare what the stages wrote, as sets, with a git revision or an earlier build"
-    doc_usage = "[TASK ...] [REV] [STAGE] [--build N] [--with LAYER]"
+    doc_usage = "[TASK ...] [REV] [STAGE] [--build N] [--with OTHER]"
     doc_description = (
         "TASK is a layer, fc, or a stage of one, fc:simd; in a layer folder it is that layer. "
         "What is on disk is compared with a revision, by default HEAD. What REV has committed is "
-        "taken as it is, and what it has not, the stages make from it. STAGE is a stage or a file "
+        "taken as it is, and what it has not, the stages make from it. OTHER is a layer, or its "
+        "path, as it is now, or at a revision, conv1d@HEAD~3; a combination of a sweep, "
+        "fc/build/sweep/sizes.M-64; a revision; or when a build began, as `why` says it, or its "
+        "day. With it REV and --build say what is compared with that. STAGE is a stage or a file "
         "that it writes, which is then shown whole.\n\n"
         "First come the results, then what was edited, then each object that changed: a function "
         "from what to what; of another set the elements that were added (+) and removed (-), "
@@ -67,8 +67,8 @@ class Diff(LayerCommand):
             return 0
         layers, rest = self.select(words)
         stage, revision = self._meaning(layers, rest)
-        if sum(map(bool, (revision, options["build"], options["other"]))) > 1:
-            raise self.refuse("say one of a revision, --build and --with")
+        if revision and options["build"]:
+            raise self.refuse("say one of a revision and --build")
         told = told_of(words, options["verbose"] or options["json"])
         layers = [layer for layer in layers if not told.folds(layer)]
         found = [self._compared(layer, revision, stage, options) for layer in layers]
@@ -92,26 +92,49 @@ class Diff(LayerCommand):
     def _compared(
         self, layer: LayerFolder, revision: str, stage: str | None, options: Options
     ) -> Comparison:
-        new = state_now(layer, layer.name if options["other"] else "now")
-        if options["build"]:
-            old = state_before(layer, options["build"])
-        elif options["other"]:
-            other = self._other(options["other"])
-            self.tell_of(other)
-            old = state_now(other, other.name)
+        builds, other = options["build"], options["other"]
+        if other:
+            of_other, old = self._other(layer, other)
+            label = "now" if of_other is layer else layer.name
+            new = state_before(layer, builds) if builds else _state_of(layer, revision, label)
         else:
-            at = revision or "HEAD"
-            old = state_at(layer, at) if new.files else State(label=at, files={})
+            new, at = state_now(layer), revision or "HEAD"
+            old = state_before(layer, builds) if builds else State(label=at, files={})
+            old = state_at(layer, at) if new.files and not builds else old
         is_whole = options["verbose"] or options["json"]
         return compare(layer, old, new, _meant(layer, stage) if stage or is_whole else None)
 
-    def _other(self, name: str) -> LayerFolder:
-        for layer in self.layers():
-            if layer.name == name:
-                return layer
-        if not (user_folder() / name / LAYER).is_file():
-            raise self.refuse(f"there is no layer {name}")
-        return open_folder(user_folder() / name)
+    def _other(self, layer: LayerFolder, word: str) -> tuple[LayerFolder, State]:
+        """Return what a layer is compared with: another folder, `conv1d`, as it is now, or was at a
+        revision, `conv1d@HEAD~3`; else the layer itself at a revision, or after a build."""
+        name, _, at = word.partition("@")
+        folder = self._named(name)
+        if folder is not None:
+            self.tell_of(folder)
+        else:
+            folder, at = layer, word
+        if at and find_commit(folder.path, at) is not None:
+            found = state_at(folder, at)
+        elif MOMENT.fullmatch(at):
+            found = state_after(folder, at)
+        elif at:
+            raise self.refuse(f"{at} is no layer, no revision of git, and no time of a build")
+        else:
+            return folder, state_now(folder, folder.name)
+        is_own = folder is layer
+        label = found.label if is_own else f"{folder.name}@{found.label}"
+        return folder, replace(found, label=label)
+
+    def _named(self, name: str) -> LayerFolder | None:
+        """Return a folder by its name, or its path: also one that a sweep built."""
+        layers, path = self.layers(), user_folder() / name
+        named = next((layer for layer in layers if layer.name == name), None)
+        found = named or find_combination(name, layers)
+        return found or (open_folder(path) if name and is_buildable(path) else None)
+
+
+def _state_of(folder: LayerFolder, revision: str, label: str) -> State:
+    return state_at(folder, revision) if revision else state_now(folder, label)
 
 
 def _meant(layer: LayerFolder, word: str | None) -> tuple[str, ...]:
