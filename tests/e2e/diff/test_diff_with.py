@@ -174,3 +174,36 @@ def test_diff_of_a_network_is_that_of_its_parts_and_its_own(network, tmp_path):
     assert found[0]["files"]["build/results.json"]["parts.relu.machine"] == {
         "old": "wse2", "new": "ideal"
     }
+
+
+def test_two_revisions_two_layers_and_two_builds_are_compared(repository):
+    """All of them by one build more, which is another layer at each revision."""
+    first = repository.head
+    repository.replace("projects/fc/layer.yaml", *WIDER)
+    second = repository.commit()
+    shutil.copytree(repository.root / "projects/fc", repository.root / "projects/wide")
+    repository.build("fc")
+    given = (f"HEAD~1 ({first})", f"HEAD ({second})", "now")
+    for words, old, new in (
+        (("--with", "HEAD~1"), given[0], given[2]), (("HEAD", "--with", "HEAD~1"), *given[:2]),
+        (("--build", "1", "--with", "fc@HEAD"), f"fc@{given[1]}", "before the last build"),
+        (("HEAD~1", "--with", "fc@HEAD"), f"fc@{given[1]}", given[0]),
+    ):
+        text = printed(repository.run("diff", "fc", "lair.isl", *words)).splitlines()
+        assert text[:2] == [f"fc: {old} -> {new}", "lair.isl"]
+        sign = "-" if "fc@" in old else "+"
+        assert text[2].startswith(f"  instances   {sign} {{ ff[i, j] : 16 <= j <= 19 }}")
+    began = printed(repository.run("why", "fc")).partition("build of ")[2][:19]
+    assert printed(repository.run("diff", "fc", "simd", "--with", began)) == (
+        f"fc: the build of {began} -> now, nothing changed\n"
+    )
+    run = repository.run("diff", "fc", "simd", "--with", "2001-01-01")
+    assert (run.code, run.out) == (1, "fc: the build of 2001-01-01 -> now\n"
+                                   "  note: the log knows no build of it until then\n")
+
+
+def test_a_layer_and_a_program_have_nothing_in_common(repository):
+    repository.copy(ROOT / "projects/heat", "projects/heat")
+    repository.write("projects/heat/build/results.json", '{"outputs": {}, "cycles": 3}')
+    run = repository.run("diff", "fc", "--with", "heat")
+    assert (run.code, run.out.splitlines()[0]) == (0, "fc: heat -> fc")
