@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+import signal
 
 import numpy as np
 import pytest
@@ -235,3 +236,57 @@ def test_a_sweep_that_is_killed_builds_nothing_twice(small, tmp_path):
     again = small.run(*words, NOTED=str(notes))
     assert (again.out, again.err) == (run.out, "")
     assert len(notes.read_text(encoding="utf-8").splitlines()) == len(before) + len(after)
+
+
+def test_an_interrupted_sweep_keeps_what_is_done(small, tmp_path):
+    notes = tmp_path / "notes"
+    notes.touch()
+    words = ("sweep", "a", "--set", "machine=wse1,wse2", "--json")
+    build = start(small, *words, NOTED=str(notes), SLOW="0.3")
+    wait_for(lambda: len(noted(notes)) == 3)
+    build.send_signal(signal.SIGINT)
+    out, err = build.communicate()
+    assert (build.returncode, out) == (130, "")
+    assert err.endswith("interrupted: what is done is kept\n")
+    before = notes.read_text(encoding="utf-8").splitlines()
+    assert small.run(*words, NOTED=str(notes)).code == 0
+    after = notes.read_text(encoding="utf-8").splitlines()[len(before):]
+    assert after and set(before[:-1]).isdisjoint(after)
+
+
+def test_a_bug_of_a_stage_is_no_row(small):
+    small.write("projects/a/layer.yaml", "crash: 1\n")
+    run = small.run("sweep", "a", "--set", "machine=wse1,wse2")
+    assert (run.code, run.out) == (2, "")
+    assert "RuntimeError: a bug" in run.err
+
+
+def test_nothing_is_written_through_a_link(small, tmp_path):
+    (small.root / "projects/a/build").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (small.root / "projects/a/build/sweep").symlink_to(tmp_path / "elsewhere")
+    run = small.run("sweep", "a", "--set", "machine=wse1")
+    assert (run.code, run.out, run.err) == (
+        1, "", "error: cannot write projects/a/build/sweep/machine-wse1/layer.yaml: "
+        "projects/a/build/sweep is a symbolic link\n"
+        "hint: what stages write goes into the layer's own folders: remove the link\n",
+    )
+    assert not list((tmp_path / "elsewhere").iterdir())
+    (small.root / "projects/a/build/sweep").unlink()
+    (small.root / "projects/a/inputs").symlink_to("/etc")
+    assert small.run("sweep", "a", "--set", "machine=wse1").err == (
+        "error: projects/a/inputs is a link out of its folder, or to a folder\n"
+        "hint: put what it leads to in its place, or remove it\n"
+    )
+
+
+@pytest.mark.usefixtures("own_modules")
+def test_values_that_are_wrong_are_told_and_give_exit_code_1(small):
+    path = small.modules / "stages/simulate.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"right": True', '"right": programs < 2'), encoding="utf-8")
+    run = small.run("sweep", "a", "--set", "machine=wse1")
+    assert (run.code, run.out) == (
+        1, "a: 1 combination, 1 WRONG\n     machine  cycles  loops  speed-up  bound  memory\n"
+        "     wse1     WRONG: y\n",
+    )

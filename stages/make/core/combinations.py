@@ -146,13 +146,13 @@ def _check(
     found: Sequence[Combination],
 ) -> None:
     """Raise UserErrors for values that no stage need look at to refuse them, once each."""
-    before = {str(error) for error in errors_in(folder, name, given)}
+    before = {error.message for error in errors_in(folder, name, given)}
     errors: dict[tuple[str, int], UserError] = {}
     for each in found:
         source = Source(path=given.path, text=each.text)
         for error in errors_in(folder, name, source):
             place = _place_typed(error, source, axes, each)
-            if place is not None and str(error) not in before:
+            if place is not None and error.message not in before:
                 known = UserError(error.message, place, error.hint)
                 errors.setdefault((place.source.text, place.start), known)
     if errors:
