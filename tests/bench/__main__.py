@@ -10,13 +10,24 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import compiling, cycles, fabric, graphs, making, painting, programs, simulating
+from tests.bench import (
+    compiling,
+    cycles,
+    fabric,
+    graphs,
+    making,
+    painting,
+    programs,
+    simulating,
+    sweeping,
+)
 from tests.bench.figures import described, line
 from tests.bench.machine import machine
 
 GROUPS = {
     "compiling": (compiling.sizes, compiling.cold, compiling.null),
     "make": (making.thousand, making.reverts),
+    "sweeping": (sweeping.sixty,),
     "simulating": (simulating.fc4096, simulating.fc8192),
     "fabric": (fabric.busy128, fabric.busy256),
     "programs": (programs.heat, programs.fields, programs.long, programs.interpreter,
