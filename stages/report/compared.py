@@ -18,6 +18,9 @@ SAID = {"cycles": "cycles", "loops": "loops", "speedup": "speed-up", "bound": "b
 """What a table and a plot call these."""
 
 
+NO_RESULTS = "no results, as of a kernel of which no parts are asked"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """What results say: cycles, with loops only, the bound and by what; bytes on the fullest PE,
@@ -62,7 +65,7 @@ def row_of(
         error = first.partition("error: ")[2] or first
         return Row(keys=keys, folder=folder, figures=None, error=error, text=refused.rstrip())
     if results is None:
-        return Row(keys=keys, folder=folder, figures=None, error="not built", text="not built")
+        return Row(keys=keys, folder=folder, figures=None, error=NO_RESULTS, text=NO_RESULTS)
     wrong = list_wrong(results)
     error = f"WRONG: {', '.join(wrong)}" if wrong else ""
     return Row(keys=keys, folder=folder, figures=figures_of(results), error=error, text=error)

@@ -18,7 +18,7 @@ def task_first():
     "Come first."
     return {"actions": ["true"], "task_dep": ["show"]}
 """
-OURS = ("cache", "diff", "dry", "graph", "new", "show", "timing", "why")
+OURS = ("cache", "diff", "dry", "graph", "new", "show", "sweep", "timing", "why")
 
 
 def test_help_says_what_each_command_is_for(small):

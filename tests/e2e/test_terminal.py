@@ -92,3 +92,15 @@ def test_an_error_stands_below_the_task_that_found_it(small):
     code, shown = on_terminal(small)
     assert code == 1
     assert "a: parse failed\r\nprojects/a/a.lair:2:1: error: this is wrong\r\n" in shown
+
+
+def test_a_sweep_has_one_live_line_and_then_its_table_as_wide_as_the_terminal(small):
+    words = ("sweep", "a", "--set", f"machine={'x' * 90},wse2")
+    code, shown = on_terminal(small, *words, SLOW="0.1")
+    assert code == 0
+    assert f"a/build/sweep/machine-{'x' * 16}" in shown
+    assert "/8" in shown and "stages ran" not in shown
+    title, legend, _, long, short, rest = shown[shown.index("a: 2 ") :].split("\r\n")
+    assert (title, legend, rest) == ("a: 2 combinations", "  * no other takes as few cycles", "")
+    assert re.fullmatch(r"\x1b\[1m  \*  x+\.\.\.  +2 .* 0 %\x1b\[0m", long)
+    assert len(PAINT.sub("", long)) == len(PAINT.sub("", short)) == 120
