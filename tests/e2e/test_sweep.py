@@ -179,16 +179,12 @@ def test_where_nothing_is_built_to_the_end_the_exit_code_is_1(swept):
 """)
 
 
-def test_inputs_and_machines_of_the_layer_are_those_of_its_combinations(swept, tmp_path):
+def test_inputs_of_the_layer_are_those_of_its_combinations(swept, tmp_path):
     space = Space(tmp_path, ROOT)
     space.write("dodo.py", DODO)
     space.copy(ROOT / "projects/fc", "projects/fc")
-    profile = (ROOT / "stages/machine/profiles/ideal.yaml").read_text(encoding="utf-8")
-    space.write("machines/mine.yaml", profile)
     (space.root / "projects/fc/inputs").mkdir()
     np.save(space.root / "projects/fc/inputs/x.npy", np.ones(16, dtype=np.float16))
-    text = space.read("projects/fc/layer.yaml")
-    space.write("projects/fc/layer.yaml", text.replace("wse2", "../../machines/mine.yaml"))
     shutil.copytree(swept.root / ".lairmake/store", space.root / ".lairmake/store")
     found = json.loads(space.run("sweep", "fc", "--set", "sizes.N=16,12", "--json").out)["rows"]
     assert [row["right"] for row in found] == [True, False]
@@ -196,14 +192,8 @@ def test_inputs_and_machines_of_the_layer_are_those_of_its_combinations(swept, t
         "error: projects/fc/build/sweep/sizes.N-12/inputs/x.npy has shape (16,), but x has shape "
         "(12,)"
     )
-    place = "projects/fc/build/sweep/sizes.N-16"
-    assert "machine: ../../../../../machines/mine.yaml\n" in space.read(f"{place}/layer.yaml")
-    results = json.loads(space.read(f"{place}/build/results.json"))
+    results = json.loads(space.read("projects/fc/build/sweep/sizes.N-16/build/results.json"))
     assert results["data"]["x"] == "inputs/x.npy"
-    (space.root / "projects/fc/inputs/x.npy").unlink()
-    assert space.run("sweep", "fc", "--set", "sizes.N=16").code == 0
-    results = json.loads(space.read(f"{place}/build/results.json"))
-    assert results["data"]["x"] == "integers, seed 0"
 
 
 def test_a_layer_folder_alone_is_swept_with_its_own_store(swept, tmp_path):
@@ -242,8 +232,8 @@ def test_an_interrupted_sweep_keeps_what_is_done(small, tmp_path):
     notes = tmp_path / "notes"
     notes.touch()
     words = ("sweep", "a", "--set", "machine=wse1,wse2", "--json")
-    build = start(small, *words, NOTED=str(notes), SLOW="0.3")
-    wait_for(lambda: len(noted(notes)) == 3)
+    build = start(small, *words, NOTED=str(notes), SLOW="0.1")
+    wait_for(lambda: len(noted(notes)) >= 3)
     build.send_signal(signal.SIGINT)
     out, err = build.communicate()
     assert (build.returncode, out) == (130, "")
@@ -280,11 +270,9 @@ def test_nothing_is_written_through_a_link(small, tmp_path):
     )
 
 
-@pytest.mark.usefixtures("own_modules")
 def test_values_that_are_wrong_are_told_and_give_exit_code_1(small):
-    path = small.modules / "stages/simulate.py"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace('"right": True', '"right": programs < 2'), encoding="utf-8")
+    spoil = "import stages.report.compared as c\nc.list_wrong = lambda results: ['y']\n"
+    small.write("dodo.py", DODO + spoil)
     run = small.run("sweep", "a", "--set", "machine=wse1")
     assert (run.code, run.out) == (
         1, "a: 1 combination, 1 WRONG\n     machine  cycles  loops  speed-up  bound  memory\n"

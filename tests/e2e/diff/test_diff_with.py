@@ -176,22 +176,17 @@ def test_diff_of_a_network_is_that_of_its_parts_and_its_own(network, tmp_path):
     }
 
 
-def test_two_revisions_two_layers_and_two_builds_are_compared(repository):
-    """All of them by one build more, which is another layer at each revision."""
-    first = repository.head
+def test_two_revisions_and_two_builds_are_compared(repository):
+    first = f"HEAD~1 ({repository.head})"
     repository.replace("projects/fc/layer.yaml", *WIDER)
-    second = repository.commit()
-    shutil.copytree(repository.root / "projects/fc", repository.root / "projects/wide")
+    second = f"HEAD ({repository.commit()})"
     repository.build("fc")
-    given = (f"HEAD~1 ({first})", f"HEAD ({second})", "now")
-    for words, old, new in (
-        (("--with", "HEAD~1"), given[0], given[2]), (("HEAD", "--with", "HEAD~1"), *given[:2]),
-        (("--build", "1", "--with", "fc@HEAD"), f"fc@{given[1]}", "before the last build"),
-        (("HEAD~1", "--with", "fc@HEAD"), f"fc@{given[1]}", given[0]),
+    for words, old, new, sign in (
+        (("HEAD", "--with", "HEAD~1"), first, second, "+"),
+        (("--build", "1", "--with", "fc@HEAD"), f"fc@{second}", "before the last build", "-"),
     ):
         text = printed(repository.run("diff", "fc", "lair.isl", *words)).splitlines()
         assert text[:2] == [f"fc: {old} -> {new}", "lair.isl"]
-        sign = "-" if "fc@" in old else "+"
         assert text[2].startswith(f"  instances   {sign} {{ ff[i, j] : 16 <= j <= 19 }}")
     began = printed(repository.run("why", "fc")).partition("build of ")[2][:19]
     assert printed(repository.run("diff", "fc", "simd", "--with", began)) == (
