@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from stages.diagnose import UserError
+from stages.diagnose import UserError, UserErrors
 from stages.make.core.axes import read_axes
 from stages.make.core.combinations import combine, holds_isl, read_text, yaml_of
 from stages.make.core.combined import write_folder
@@ -99,3 +99,35 @@ def test_a_link_out_of_the_folder_is_no_part_of_it(fc, tmp_path):
     (fc / "more.lair").symlink_to(tmp_path / "secret")
     with pytest.raises(UserError, match=r"more\.lair is a link out of its folder"):
         written(fc, "machine=wse3")
+
+
+@pytest.mark.parametrize(("word", "text"), [
+    ("sizs.M=32", "1: error: unknown key sizs\n  sizs.M=32\n  ^^^^^^\nhint: did you mean sizes?\n"),
+    ("sizes.K=1", "9: error: ff has no size K\n  sizes.K=1\n          ^\n"
+     "hint: size parameters of ff: M, N\n"),
+    ("target.x=3", "1: error: target must be a text in isl syntax\n  target.x=3\n  ^^^^^^^^\n"),
+    ("types.T=float17", "9: error: unknown type float17\n  types.T=float17\n          ^^^^^^^\n"
+     "hint: types: float16, float32, int16, int32\n"),
+    ("tensors.z.sparse=true", "1: error: unknown tensor z\n  tensors.z.sparse=true\n"
+     "  ^^^^^^^^^^^^^^^^\nhint: tensors of ff: W, x, y\n"),
+    ("machine=wse2,wse9", "14: error: unknown profile wse9\n  machine=wse2,wse9\n"
+     "               ^^^^\nhint: profiles: ideal, paper, systolic, wse1, wse2, wse3\n"),
+    ("machine.lanes=4,-1", "17: error: profile wse2: lanes of float16 is -1, not a positive whole "
+     "number\n  machine.lanes=4,-1\n                  ^^\nhint: wse2 has 1 to 4 for float16, "
+     "1 to 2 for float32, 1 to 4 for int16, 1 to 2 for int32\n"),
+    ("placement=six.isl", "11: error: six.isl does not exist\n  placement=six.isl\n"
+     "            ^^^^^^^\nhint: a path starts from the swept folder, or from where you are\n"),
+])
+def test_a_value_that_cannot_be_is_refused_where_it_was_typed(fc, word, text):
+    with pytest.raises((UserError, UserErrors)) as raised:
+        written(fc, word)
+    assert str(raised.value) == f"--set:1:{text}"
+    assert not (fc / "build").exists()
+
+
+def test_too_many_combinations_are_refused(fc):
+    seeds = ",".join(map(str, range(32)))
+    with pytest.raises(UserError) as raised:
+        written(fc, f"data.seed={seeds}", f"sizes.N={seeds}")
+    assert str(raised.value) == (
+        "error: 1024 combinations, at most 1000 are built\nhint: set fewer values\n")
