@@ -68,6 +68,14 @@ void name_task(struct pe *pe, void (*task)(void), const char *name)
     give_name(((struct node *)pe)->engine, pointer_of((wavelet_task *)task), name);
 }
 
+void name_running(struct pe *pe, const char *what)
+{
+    struct node *node = (struct node *)pe;
+
+    give_name(node->engine, what, what);
+    node->engine->recorder->noted[node->id].name = name_of(node->engine, what);
+}
+
 /* The vector of the instruction that follows; its text is its own address. */
 void name_vector(struct pe *pe, const char *name)
 {

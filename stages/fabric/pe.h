@@ -483,6 +483,18 @@ int invocation_done(struct pe *pe);
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
+/* Say what the running task does, to who records the run. It costs nothing. */
+#ifdef NAMED
+void name_running(struct pe *pe, const char *what);
+#define now_runs(pe, what) name_running(pe, what)
+#else
+static inline void now_runs(struct pe *pe, const char *what)
+{
+    (void)pe;
+    (void)what;
+}
+#endif
+
 /* Where a run is recorded, it is told what tasks and vectors are called. */
 #ifdef NAMED
 void name_task(struct pe *pe, void (*task)(void), const char *name);

@@ -181,7 +181,7 @@ def test_procedures_without_a_control_task_are_looked_up(tasks, looked_up):
     files = lower_program(HEAD + "a[...] = a + 1.0\n",
                           f"machine: {{profile: wse2, control_tasks: {tasks}}}\n")
     text = files["build/vm/pe_worker.c"]
-    procedures = text[text.index("procedures[] = {"):].partition("};")[0].count(", ")
+    procedures = text[text.index("procedures[] = {"):].partition("};")[0].count("{ ")
     assert procedures == 2
     found = re.findall(r"if \(my->called >= (\d+)\)", text)
     assert found == ([] if looked_up is None else [str(looked_up)])

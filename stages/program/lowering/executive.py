@@ -107,6 +107,7 @@ class _Writer:
         match state:
             case SendSection(section=section):
                 lines = (f"my->section = {section};",
+                         f'now_runs(pe, "section {section}");',
                          f"send_wavelet(pe, CTRL_COORD, (wavelet){{ {section} }});",
                          f"my->state = {number + 1};", "activate(pe, step);")
                 return _Case(number=number, comment=f"send section {section}", lines=lines,
