@@ -40,7 +40,9 @@ TILES: tuple[str, ...] = kernel.TILES
 PROGRAM: tuple[str, ...] = program.PIPELINE
 """The stages of a program folder, which holds a program.yaml."""
 
-ANALYSES: tuple[str, ...] = (*skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE)
+ANALYSES: tuple[str, ...] = (
+    *skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE, *layer.PICTURES,
+)
 """Stages of a layer that run only where they are asked for, or come before one that is."""
 
 _MODULES = {stage: f"{wing.__name__}.{stage}" for wing in WINGS for stage in wing.STAGES}

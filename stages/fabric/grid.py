@@ -55,11 +55,11 @@ def read_grid(text: str) -> Grid:
 
 def members(elements: isl.Set, grid: Grid) -> Bools:
     """Return which PEs of the grid are in `{ PE[x, y] : ... }`, as an array [height, width]."""
-    values = dict(zip(PE_NAMES, _find_lines(grid), strict=True))
+    values = dict(zip(PE_NAMES, find_lines(grid), strict=True))
     return evaluate_set(bind_set(elements, PE_NAMES), values)
 
 
-def _find_lines(grid: Grid) -> tuple[Ints, Ints]:
+def find_lines(grid: Grid) -> tuple[Ints, Ints]:
     """Return x of all columns as [1, width], and y of all rows as [height, 1]."""
     x = grid.west + np.arange(grid.width, dtype=np.int64)
     y = grid.north + np.arange(grid.height, dtype=np.int64)
@@ -137,7 +137,7 @@ def _set_switches(
     switches: NDArray[np.uint8], routes: NDArray[np.uint8], colour: Colour, grid: Grid
 ) -> None:
     """Set the switches of a colour, and leave out routes in positions that they have not."""
-    x, y = _find_lines(grid)
+    x, y = find_lines(grid)
     counts = find_counts(colour, len(_positions(colour)), x, y)
     byte = read_switches(colour, counts, x, y)
     switches[:, colour.number] = np.broadcast_to(byte, (grid.height, grid.width)).reshape(-1)

@@ -10,7 +10,7 @@ from tests.e2e.conftest import ROOT, printed
 HULL = """approximate: Approximate compressed instance sets by boxes of fixed size
 paper  Verdoolaege et al., IMPACT 2020, Sec. 5.3, (35)-(41), Ex. 5.8, 5.9
 reads  tasks.yaml, compressions.isl, instances.isl, allocations.isl
-feeds  simd: hulls.isl
+feeds  simd, report: hulls.isl
 
 cache/fc/hulls.isl
 on_x_context := [PE_X, PE_Y, index] -> { : 0 <= PE_X <= 3 and 0 <= PE_Y <= 3 and 0 <= index <= 3 };
@@ -20,7 +20,7 @@ on_x_hull := [PE_Y] -> { [i] : 8PE_Y <= i <= 7 + 8PE_Y } * on_x_context;
 SIZE = """approximate: Approximate compressed instance sets by boxes of fixed size
 paper  Verdoolaege et al., IMPACT 2020, Sec. 5.3, (35)-(41), Ex. 5.8, 5.9
 reads  tasks.yaml, compressions.isl, instances.isl, allocations.isl
-feeds  simd: hulls.isl
+feeds  simd, report: hulls.isl
 
 cache/fc/hulls.isl
 on_x_size := { [8] };
@@ -28,7 +28,7 @@ on_x_size := { [8] };
 TASK = """route: Build the task graph: what moves, what reacts, what computes; and route the colours
 paper  Verdoolaege et al., IMPACT 2020, Sec. 4.2
 reads  layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
-feeds  allocate, instances, compress, approximate, enumerate, simd, render, simulate: tasks.yaml
+feeds  allocate, instances, compress, approximate, enumerate, simd, render, simulate, report: tasks.yaml
 feeds  allocate, instances, simd, render, simulate: routes.isl
 
 cache/conv1d/tasks.yaml
@@ -101,7 +101,7 @@ def test_show_gives_json(paper):
             "Verdoolaege et al., IMPACT 2020, Sec. 5.3, (35)-(41), Ex. 5.8, 5.9"
         ),
         "reads": ["tasks.yaml", "compressions.isl", "instances.isl", "allocations.isl"],
-        "feeds": {"hulls.isl": ["simd"]},
+        "feeds": {"hulls.isl": ["simd", "report"]},
         "files": [{
             "name": "hulls.isl",
             "path": str(paper.root / "cache/fc/hulls.isl"),

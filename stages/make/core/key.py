@@ -30,7 +30,8 @@ from stages.make.store.memo import Memo
 from stages.make.store.store import Store
 
 PACKAGES = (
-    "islpy", "jinja2", "lark", "numpy", "onnx", "protobuf", "pydantic", "pyyaml", "xdsl"
+    "islpy", "jinja2", "lark", "numpy", "onnx", "protobuf", "pydantic", "pygments",
+    "pyyaml", "xdsl",
 )
 COMPILES = "fabric/compiler.py"
 """What a stage imports that starts the C compiler."""

@@ -1,0 +1,72 @@
+"""Draw what a layer is and did: its grid, its time and its tasks, in one HTML file.
+
+Paper    no source
+Reads    layer.yaml, *.lair, placement.isl, schedule.isl, tasks.yaml, allocations.isl,
+         compressions.isl, hulls.isl, memory.isl, simd.yaml, build/layout.yaml,
+         build/simd/pe_*.c, build/loops/pe_*.c, build/results.json
+Writes   build/report.html
+Assumes  the run gave results (simulate).
+Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import typing
+from collections.abc import Iterator
+
+from stages.fabric.layout_yaml import read_layout
+from stages.layer.texts.decisions import read_decisions
+from stages.layer.texts.graph import read_graph
+from stages.picture.of_layer import Written, report_layer
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import LayerInputs
+
+READS = (
+    "layer.yaml",
+    "*.lair",
+    "placement.isl",
+    "schedule.isl",
+    "tasks.yaml",
+    "allocations.isl",
+    "compressions.isl",
+    "hulls.isl",
+    "memory.isl",
+    "simd.yaml",
+    "build/layout.yaml",
+    "build/simd/pe_*.c",
+    "build/loops/pe_*.c",
+    "build/results.json",
+)
+WRITES = ("build/report.html",)
+
+OBJECTS = ("allocations.isl", "compressions.isl", "hulls.isl", "memory.isl")
+ROLE = re.compile(r"build/(\w+)/pe_(\w+)\.c")
+
+
+def run(inputs: LayerInputs) -> dict[str, str]:
+    """Return build/report.html."""
+    written = Written(
+        layout=read_layout(inputs.source("build/layout.yaml")),
+        graph=read_graph(inputs.source("tasks.yaml")),
+        decisions=read_decisions(inputs.source("simd.yaml")),
+        objects={name: inputs.objects(name) for name in OBJECTS},
+        programs=dict(_programs(inputs)),
+        texts={
+            name: inputs.text(name)
+            for name in (*inputs.names("*.lair"), "layer.yaml", "placement.isl", "schedule.isl")
+        },
+        results=json.loads(inputs.text("build/results.json")),
+    )
+    return {"build/report.html": report_layer(written)}
+
+
+def _programs(inputs: LayerInputs) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield role, variant and text of each program."""
+    for pattern in ("build/simd/pe_*.c", "build/loops/pe_*.c"):
+        for name in inputs.names(pattern):
+            found = ROLE.fullmatch(name)
+            assert found is not None
+            yield (found[2], found[1]), inputs.text(name)

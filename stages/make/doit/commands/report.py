@@ -1,0 +1,66 @@
+"""The command `doit report`: build, and draw what was built in one HTML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from stages.make.core.declare import declaration
+from stages.make.doit.commands.command import LayerCommand, Options
+from stages.make.doit.commands.inert import option
+from stages.make.store.folders import (
+    LayerFolder,
+    every_stage,
+    file_of,
+    parts_of,
+    shown_path,
+    user_folder,
+)
+
+PAGE, PICTURE = "build/report.html", "build/grid.svg"
+SVG = option("svg", "draw the grid only, for a paper, in build/grid.svg")
+
+
+class Report(LayerCommand):
+    """Draw layers, networks, kernels and programs."""
+
+    name = "report"
+    runs_stages = True
+    doc_purpose = "draw a layer, network, kernel or program in one HTML file"
+    doc_usage = "[LAYER ...] [--svg]"
+    doc_description = (
+        "Builds it, and writes build/report.html, which a browser shows: the grid, the time, the "
+        "tasks. The file needs no other one, and no network. `report: true` in layer.yaml has each "
+        "build do so."
+    )
+    cmd_options = (SVG,)
+
+    def act(self, options: Options, words: list[str]) -> int:
+        """Run the stages that draw, and say where the files are."""
+        file = PICTURE if options["svg"] else PAGE
+        folders, rest = self.select(words)
+        for word in rest:
+            raise self.refuse_unknown(word)
+        chosen = {each.name: each for each in _wholes(folders, bool(words))}
+        drawn = {name: stage for name, each in chosen.items() if (stage := _writer(each, file))}
+        for name in chosen.keys() - drawn.keys():
+            raise self.refuse(f"{name} has no {file}", f"`{self.session.program} report {name}`")
+        os.chdir(user_folder())
+        run = self.cmds.get_plugin("run")(task_loader=self.loader, cmds=self.cmds, **self._kwargs)
+        code: int = run.parse_execute([f"{name}:{stage}" for name, stage in drawn.items()])
+        if code == 0:
+            print("\n".join(shown_path(file_of(chosen[name], file)) for name in drawn))
+        return code
+
+
+def _wholes(folders: Iterable[LayerFolder], are_named: bool) -> list[LayerFolder]:
+    """Return folders that are drawn: where none is named, no part of another one is."""
+    found = [folder for folder in folders if not folder.is_slot]
+    parts = {part.name for folder in found for part in parts_of(folder)}
+    return found if are_named else [folder for folder in found if folder.name not in parts]
+
+
+def _writer(folder: LayerFolder, file: str) -> str | None:
+    """Return the stage of a folder that writes a file; None if none does."""
+    stages = every_stage(folder)
+    return next((stage for stage in stages if file in declaration(stage).writes), None)

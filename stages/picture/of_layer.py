@@ -1,0 +1,112 @@
+"""The page of a layer, of what its stages wrote and its run gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import islpy as isl
+import numpy as np
+
+from stages.fabric.grid import SIDES, Grid, read_colours, read_grid, read_roles
+from stages.fabric.layout_yaml import Layout
+from stages.layer.texts.decisions import Decisions
+from stages.layer.texts.graph import Graph
+from stages.picture.figures import (
+    Bins,
+    Event,
+    Quantity,
+    Recorded,
+    Segment,
+    Usage,
+    bins_of,
+    quantities_of_layout,
+    quantities_of_run,
+)
+from stages.picture.gridded import GridOnPage, describe_grid
+from stages.picture.packing import Ints
+from stages.picture.page import write_page
+from stages.picture.tasked import ProgramOnPage, TaskOnPage, describe_programs, describe_tasks
+from stages.poly.text import Objects
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What stages wrote of a layer: isl texts by name, programs in C by role and variant, and by
+    name the texts that a reader wants to see as they are. `results` is results.json.
+    """
+
+    layout: Layout
+    graph: Graph
+    decisions: Decisions
+    objects: Mapping[str, Objects]
+    programs: Mapping[tuple[str, str], str]
+    texts: Mapping[str, str]
+    results: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerOnPage:
+    """All that the page of a layer shows."""
+
+    kind: ClassVar[Literal["layer"]] = "layer"
+    title: str
+    results: Mapping[str, Any]
+    texts: Mapping[str, str]
+    grid: GridOnPage
+    quantities: tuple[Quantity, ...]
+    tasks: tuple[TaskOnPage, ...]
+    programs: tuple[ProgramOnPage, ...]
+    bins: Bins | None = None
+    path: tuple[Segment, ...] = ()
+    events: tuple[Event, ...] = ()
+
+
+def report_layer(
+    written: Written, usage: Usage | None = None, recorded: Recorded | None = None
+) -> str:
+    """Return the report of a layer, as HTML; what a run did is left out where it is not known."""
+    title = str(written.results["top"])
+    return write_page(title, describe_layer(title, written, usage, recorded or Recorded()))
+
+
+def describe_layer(
+    title: str, written: Written, usage: Usage | None, recorded: Recorded
+) -> LayerOnPage:
+    """Return what the page of a layer shows."""
+    layout = written.layout
+    shown = describe_grid(layout, _accessed(written.objects))
+    grid = read_grid(layout.grid)
+    roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
+    quantities = quantities_of_layout(shown, roles, count_colours(layout, grid))
+    return LayerOnPage(
+        title=title,
+        results=written.results,
+        texts=written.texts,
+        grid=shown,
+        quantities=quantities + (quantities_of_run(usage) if usage else ()),
+        tasks=describe_tasks(
+            written.graph, written.decisions, written.objects["compressions.isl"],
+            written.objects["hulls.isl"], written.programs,
+        ),
+        programs=describe_programs(written.programs),
+        bins=bins_of(usage) if usage else None,
+        path=tuple(recorded.path),
+        events=tuple(recorded.events),
+    )
+
+
+def _accessed(objects: Mapping[str, Objects]) -> isl.UnionMap:
+    """Return { [PE[x, y] -> T[e]] -> T_local[l] } of what each PE accesses."""
+    accessed = objects["allocations.isl"]["accessed"].wrap()
+    found: isl.UnionMap = objects["memory.isl"]["to_local"].intersect_domain(accessed)
+    return found
+
+
+def count_colours(layout: Layout, grid: Grid) -> Ints:
+    """Return how many colours pass each PE's router, [height][width]."""
+    routes = read_colours(layout.colours, grid).routes
+    passing = routes.any(axis=(0, 2)).sum(axis=0)
+    assert routes.shape[2] == len(SIDES)
+    return np.asarray(passing.reshape(grid.height, grid.width), dtype=np.int64)

@@ -1,0 +1,166 @@
+"""The tasks of a layer as a page shows them: instances, ways taken and not, and code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+
+from stages.layer.texts.decisions import (
+    Arriving,
+    Decision,
+    Decisions,
+    Given,
+    Local,
+    Number,
+    Operand,
+    Streamed,
+)
+from stages.layer.texts.graph import Graph
+from stages.layer.texts.kinds import Task
+from stages.picture.highlighted import Line, find_functions, highlight
+from stages.picture.sampled import Sampled, sample
+from stages.poly.text import Objects
+
+VARIANTS = ("simd", "loops")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A way to an instruction: the cycles expected of it, or why it is none."""
+
+    name: str
+    cycles: int | None = None
+    why_not: str | None = None
+    taken: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """Where a task lies in the program of a role: its first line, and the one after it."""
+
+    role: str
+    variant: str
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOnPage:
+    """A task: what it does, how it became an instruction and why, and one PE's instances."""
+
+    name: str
+    kind: str
+    does: str
+    why: str
+    ways: tuple[Way, ...]
+    instruction: tuple[str, ...]
+    code: tuple[Code, ...]
+    instances: Sampled | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramOnPage:
+    """The program of a role, in C, in one of its variants."""
+
+    role: str
+    variant: str
+    lines: tuple[Line, ...]
+
+
+def describe_programs(texts: Mapping[tuple[str, str], str]) -> tuple[ProgramOnPage, ...]:
+    """Return programs, given as C by role and variant."""
+    return tuple(
+        ProgramOnPage(role=role, variant=variant, lines=highlight(text))
+        for (role, variant), text in texts.items()
+    )
+
+
+def describe_tasks(
+    graph: Graph, decisions: Decisions, compressions: Objects, hulls: Objects,
+    texts: Mapping[tuple[str, str], str],
+) -> tuple[TaskOnPage, ...]:
+    """Return what a page shows of each task, in the order in which PEs run them.
+
+    `compressions` and `hulls` are the texts of these names; `texts` the programs in C by role and
+    variant.
+    """
+    return tuple(
+        TaskOnPage(
+            name=name, kind=task.kind, does=_does(task),
+            why=decisions[name].why if name in decisions else "",
+            ways=tuple(_ways(decisions[name])) if name in decisions else (),
+            instruction=tuple(_instruction(decisions[name])) if name in decisions else (),
+            code=tuple(_find_code(name, texts)),
+            instances=_sampled(name, compressions, hulls),
+        )
+        for name, task in graph.tasks.items()
+    )
+
+
+def _does(task: Task) -> str:
+    """Return what a task computes, as the LAIR has it, or what it takes, fills or sends."""
+    fields: dict[str, Any] = {name: getattr(task, name, None) for name in (
+        "target", "op", "expression", "arrival", "departure", "tensor", "value",
+    )}
+    if fields["expression"] is not None:
+        return f"{fields['target']} {fields['op']} {fields['expression']}"
+    if fields["value"] is not None:
+        return f"{fields['tensor']} = {fields['value']}"
+    return next((str(fields[n]) for n in ("arrival", "departure", "tensor") if fields[n]), "")
+
+
+def _ways(decision: Decision) -> Iterator[Way]:
+    """Yield the way taken, and the others in the order in which they were weighed."""
+    yield Way(name=decision.by, cycles=decision.cycles, taken=True)
+    for name, other in (decision.others or {}).items():
+        yield Way(name=name, cycles=other.cycles, why_not=other.not_possible)
+
+
+def _instruction(decision: Decision) -> Iterator[str]:
+    """Yield a line for each instruction of a task, with its operands below."""
+    sizes = ", ".join(map(str, decision.extents or decision.sizes or ()))
+    steps = decision.steps or ((decision,) if decision.operation else ())
+    for step in steps:
+        yield f"{step.operation} [{sizes}]"
+        yield from (f"  {_spelled(operand)}" for operand in step.operands)
+
+
+def _spelled(operand: Operand) -> str:
+    match operand:
+        case Local():
+            strides = ", ".join(map(str, operand.strides))
+            base = ", ".join(str(each) for each in operand.base)
+            return f"{operand.type} {operand.local}, from [{base}], strides [{strides}]"
+        case Arriving():
+            return f"{operand.type} {operand.element}, the element that arrives"
+        case Streamed():
+            return f"{operand.type} {operand.stream}, as it streams"
+        case Number():
+            return f"{operand.type} {operand.number}"
+        case Given():
+            return f"{operand.type} what step {operand.part} gave"
+
+
+def _find_code(name: str, texts: Mapping[tuple[str, str], str]) -> Iterator[Code]:
+    """Yield where a task's function is: the one that counts it, else the one that is called so."""
+    counts = f"COUNT_CALL(pe, {name.upper()})"
+    counted = {at: text for at, text in texts.items() if counts in text}
+    for (role, variant), text in (counted or texts).items():
+        lines = text.split("\n")
+        for function, (first, end) in find_functions(text).items():
+            is_counted = any(counts in line for line in lines[first:end])
+            if is_counted if counted else function == name:
+                yield Code(role=role, variant=variant, first=first, end=end)
+
+
+def _sampled(name: str, compressions: Objects, hulls: Objects) -> Sampled | None:
+    if name not in compressions or compressions[name].is_empty():
+        return None
+    hull = hulls.get(f"{name}_hull")
+    return sample(
+        isl.Set.from_union_set(compressions[name]),
+        None if hull is None or hull.is_empty() else isl.Set.from_union_set(hull),
+    )

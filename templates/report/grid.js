@@ -1,0 +1,402 @@
+/* The grid on a canvas: tiles of colour where PEs are small, cells with streams where they are not.
+
+   A view has a place and a scale, in pixels a PE; columns and rows count from the west and north. */
+
+const CELLS_FROM = 9, STREAMS_FROM = 15, WORDS_FROM = 52, PORTS_AROUND = 0.95, TILE = 256;
+
+function makeView(holder, page) {
+  const grid = page.grid;
+  const canvas = holder.append("canvas").attr("tabindex", 0).attr("role", "application")
+    .attr("aria-label", `Grid of ${grid.width} by ${grid.height} PEs. Arrow keys move, Enter ` +
+      "shows a PE, plus and minus zoom, 0 shows all.").node();
+  const view = {
+    page, grid, canvas, ctx: canvas.getContext("2d"), width: 1, height: 1,
+    transform: d3.zoomIdentity, role: null, streams: [], ports: [], hidden: new Set(),
+    quantity: null, links: null, levels: [], cursor: null, chosen: null, asked: false,
+    onChoose: () => {}, onPoint: () => {},
+  };
+  view.zoom = d3.zoom()
+    .filter((event) => !event.button && (event.type !== "wheel" || event.ctrlKey ||
+      document.activeElement === canvas))
+    .on("zoom", (event) => { view.transform = event.transform; redraw(view); });
+  d3.select(canvas).call(view.zoom).on("dblclick.zoom", null)
+    .on("click", (event) => { const at = cellAt(view, event); if (at) choose(view, at); })
+    .on("pointermove", (event) => view.onPoint(cellAt(view, event)))
+    .on("keydown", (event) => pressKey(view, event));
+  new ResizeObserver(() => resize(view)).observe(holder.node());
+  onTheme(() => { paint(view); });
+  resize(view);
+  return view;
+}
+
+/* Read what is drawn, and draw it. */
+async function readView(view) {
+  view.role = (await unpack(view.grid.role)).values;
+  view.ports = await Promise.all(view.grid.ports.map(async (port) => ({
+    ...port, xs: (await unpack(port.x)).values, ys: (await unpack(port.y)).values,
+  })));
+  view.streams = await readStreams(view.grid);
+  paint(view);
+}
+
+function resize(view) {
+  const { grid, canvas } = view, ratio = window.devicePixelRatio || 1;
+  const width = canvas.parentNode.clientWidth;
+  const ideal = width * (grid.height + 2 * PORTS_AROUND) / (grid.width + 2 * PORTS_AROUND);
+  const height = Math.max(300, Math.min(ideal, 0.74 * window.innerHeight, 760));
+  if (width === view.width && Math.abs(height - view.height) < 1) return;
+  Object.assign(view, { width, height });
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.height = `${height}px`;
+  const around = PORTS_AROUND;
+  view.fit = Math.min(width / (grid.width + 2 * around), height / (grid.height + 2 * around), 130);
+  view.zoom.scaleExtent([view.fit * 0.7, Math.max(170, view.fit * 2)])
+    .translateExtent([[-around - 2, -around - 2],
+      [grid.width + around + 2, grid.height + around + 2]]);
+  fitAll(view);
+}
+
+function fitAll(view) {
+  const { grid, width, height, fit } = view;
+  moveTo(view, d3.zoomIdentity
+    .translate((width - fit * grid.width) / 2, (height - fit * grid.height) / 2).scale(fit));
+}
+
+const moveTo = (view, transform) => d3.select(view.canvas).call(view.zoom.transform, transform);
+
+/* Draw once, before the browser shows the next frame. */
+function redraw(view) {
+  if (view.asked) return;
+  view.asked = true;
+  requestAnimationFrame(() => { view.asked = false; draw(view); });
+}
+
+/* Colour the PEs anew, for another quantity or another theme. */
+function paint(view) {
+  if (!view.role) return;
+  view.colours = coloursOf(view);
+  view.levels = view.fit < CELLS_FROM || view.grid.width * view.grid.height > TILE * TILE
+    ? makeLevels(view) : [];
+  redraw(view);
+}
+
+/* Return what gives the colour of a PE, by its number: [r, g, b], or null for none. */
+function coloursOf(view) {
+  const { role, quantity, grid } = view;
+  if (quantity === null) {
+    const tints = grid.roles.map((_, at) => d3.rgb(roleTint(at)));
+    return (pe) => (role[pe] < 0 ? null : tints[role[pe]]);
+  }
+  return (pe) => {
+    const value = valueAt(quantity, grid, pe);
+    return role[pe] < 0 && !value || value < 0 ? null : RAMP[levelOf(quantity, value)];
+  };
+}
+
+/* Return a number of a quantity at a PE. */
+function valueAt({ read: { values, shape, least, step, block } }, grid, pe) {
+  const at = block === 1 ? pe
+    : Math.floor(Math.floor(pe / grid.width) / block) * shape[1] +
+      Math.floor((pe % grid.width) / block);
+  return least + step * values[at];
+}
+
+const levelOf = ({ greatest }, value) =>
+  Math.max(0, Math.min(255, Math.round(greatest ? 255 * value / greatest : 0)));
+
+/* Return canvases with a pixel for each PE, then for squares of 2 x 2, 4 x 4, ... PEs. */
+function makeLevels({ grid, colours }) {
+  const first = new OffscreenCanvas(grid.width, grid.height);
+  const image = new ImageData(grid.width, grid.height);
+  for (let pe = 0; pe < grid.width * grid.height; pe++) {
+    const colour = colours(pe);
+    if (colour) image.data.set([colour.r, colour.g, colour.b, 255], 4 * pe);
+  }
+  first.getContext("2d").putImageData(image, 0, 0);
+  const levels = [first];
+  while (Math.max(levels.at(-1).width, levels.at(-1).height) > TILE) {
+    const before = levels.at(-1);
+    const next = new OffscreenCanvas(Math.ceil(before.width / 2), Math.ceil(before.height / 2));
+    next.getContext("2d").drawImage(before, 0, 0, before.width / 2, before.height / 2);
+    levels.push(next);
+  }
+  return levels;
+}
+
+function draw(view) {
+  const { ctx, width, height, transform } = view, ratio = window.devicePixelRatio || 1;
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.clearRect(0, 0, width, height);
+  if (!view.role) return;
+  view.seen = seenPart(view);
+  if (transform.k < CELLS_FROM) drawTiles(view); else drawCells(view);
+  if (view.links && transform.k >= CELLS_FROM) drawLinks(view);
+  if (transform.k >= STREAMS_FROM) drawStreams(view);
+  drawPorts(view);
+  drawPath(view);
+  if (view.cursor) drawFrame(view, view.cursor, cssColour("--ink"), [3, 2]);
+  if (view.chosen) drawFrame(view, view.chosen, cssColour("--accent"), []);
+  view.canvas.dataset.drawn = "yes";
+}
+
+/* Return the columns and rows that are seen: [first, last] of each. */
+function seenPart({ grid, width, height, transform: { k, x, y } }) {
+  const part = (from, extent, count) => [
+    Math.max(0, Math.floor(-from / k)), Math.min(count - 1, Math.floor((extent - from) / k)),
+  ];
+  return { columns: part(x, width, grid.width), rows: part(y, height, grid.height) };
+}
+
+function eachSeen({ grid, seen: { columns, rows } }, visit) {
+  for (let row = rows[0]; row <= rows[1]; row++) {
+    for (let column = columns[0]; column <= columns[1]; column++) {
+      visit(column, row, row * grid.width + column);
+    }
+  }
+}
+
+function drawTiles({ ctx, levels, grid, transform: { k, x, y } }) {
+  if (!levels.length) return;
+  const at = Math.max(0, Math.min(levels.length - 1, Math.floor(-Math.log2(Math.max(k, 1e-6)))));
+  ctx.imageSmoothingEnabled = k < 1;
+  ctx.drawImage(levels[at], x, y, k * grid.width, k * grid.height);
+}
+
+function drawCells(view) {
+  const { ctx, transform: { k, x, y }, colours, role } = view;
+  const gap = Math.min(4, k * 0.07), size = k - gap, round = Math.min(8, k * 0.1);
+  const none = cssColour("--line");
+  eachSeen(view, (column, row, pe) => {
+    const left = x + k * column + gap / 2, top = y + k * row + gap / 2, colour = colours(pe);
+    ctx.fillStyle = colour ? `rgb(${colour.r},${colour.g},${colour.b})` : "transparent";
+    ctx.strokeStyle = none;
+    if (k < 24) {
+      if (colour) ctx.fillRect(left, top, size, size);
+      return;
+    }
+    ctx.beginPath();
+    ctx.roundRect(left, top, size, size, round);
+    if (colour) ctx.fill(); else ctx.stroke();
+    if (k >= WORDS_FROM) drawWords(view, left, top, size, column, row, pe, colour);
+  });
+}
+
+function drawWords(view, left, top, size, column, row, pe, colour) {
+  const { ctx, grid, role, quantity, transform: { k } } = view;
+  const isBright = colour && (0.3 * colour.r + 0.59 * colour.g + 0.11 * colour.b) > 140;
+  ctx.fillStyle = !colour ? cssColour("--faint") : isBright ? "rgba(20,26,34,.72)"
+    : "rgba(255,255,255,.82)";
+  ctx.textBaseline = "top";
+  ctx.textAlign = "left";
+  ctx.font = `${k >= 90 ? 11 : 9.5}px ${cssColour("--mono")}`;
+  ctx.fillText(`${grid.west + column}, ${grid.north + row}`, left + 6, top + 6);
+  if (quantity) {
+    ctx.font = `600 ${k >= 90 ? 15 : 11}px ${cssColour("--sans")}`;
+    ctx.textBaseline = "bottom";
+    ctx.fillText(d3.format(",")(Math.round(valueAt(quantity, grid, pe))), left + 6, top + size - 5);
+  } else if (k >= 84 && role[pe] >= 0) {
+    ctx.textBaseline = "bottom";
+    ctx.fillText(shorten(ctx, grid.roles[role[pe]].name, size - 12), left + 6, top + size - 6);
+  }
+}
+
+function shorten(ctx, text, most) {
+  let shown = text;
+  while (shown.length > 3 && ctx.measureText(shown).width > most) shown = `${shown.slice(0, -2)}…`;
+  return shown;
+}
+
+/* Return how far from the middle of a PE a stream runs, in PEs: beside the others that are shown. */
+function laneOf(view, stream) {
+  const shown = view.streams.filter(({ name }) => !view.hidden.has(name));
+  const step = Math.min(0.11, 0.56 / Math.max(1, shown.length));
+  return (shown.indexOf(stream) - (shown.length - 1) / 2) * step;
+}
+
+/* Return the point where a stream passes a side, and the pivot in the PE, from its middle. */
+function sidePoint(side, lane) {
+  const [dx, dy] = OUTWARD[side];
+  return [dx || lane, dy || lane];
+}
+
+function drawStreams(view) {
+  for (const stream of view.streams) {
+    if (!view.hidden.has(stream.name)) drawStream(view, stream, laneOf(view, stream));
+  }
+}
+
+function drawStream(view, stream, lane) {
+  const { ctx, transform: { k, x, y } } = view;
+  const heads = new Path2D(), given = new Path2D(), taken = new Path2D();
+  const size = Math.max(2, Math.min(5, k * 0.05));
+  ctx.beginPath();
+  eachSeen(view, (column, row, pe) => {
+    const [from, to] = passingSides(stream, pe);
+    if (!from) return;
+    const cx = x + k * (column + 0.5), cy = y + k * (row + 0.5);
+    const px = cx + k * lane, py = cy + k * lane;
+    for (let side = 0; side < 4; side++) {
+      if (!((from | to) & (1 << side))) continue;
+      const [dx, dy] = sidePoint(side, lane);
+      ctx.moveTo(px, py);
+      ctx.lineTo(cx + k * dx, cy + k * dy);
+      if (to & (1 << side)) addHead(heads, cx + k * dx, cy + k * dy, OUTWARD[side], size);
+    }
+    if (to & 16) addCircle(given, px, py, size * 0.85);
+    if (from & 16) addCircle(taken, px, py, size * 0.85);
+  });
+  ctx.strokeStyle = ctx.fillStyle = streamColour(stream.at);
+  ctx.lineWidth = Math.max(1, Math.min(2.2, k * 0.028));
+  ctx.lineCap = "round";
+  ctx.setLineDash(streamDash(stream.at));
+  ctx.stroke();
+  ctx.setLineDash([]);
+  if (k < 22) return;
+  ctx.fill(heads);
+  ctx.fill(given);
+  ctx.lineWidth = Math.max(1, size * 0.4);
+  ctx.fillStyle = cssColour("--panel");
+  ctx.fill(taken);
+  ctx.stroke(taken);
+}
+
+function addCircle(path, x, y, radius) {
+  path.moveTo(x + radius, y);
+  path.arc(x, y, radius, 0, 2 * Math.PI);
+}
+
+/* Add the head of an arrow, with its tip at a point, in the direction of [dx, dy]. */
+function addHead(path, x, y, [dx, dy], size) {
+  path.moveTo(x, y);
+  path.lineTo(x - 2 * size * 2 * dx - size * 2 * dy, y - 2 * size * 2 * dy - size * 2 * dx);
+  path.lineTo(x - 2 * size * 2 * dx + size * 2 * dy, y - 2 * size * 2 * dy + size * 2 * dx);
+  path.closePath();
+}
+
+function drawPorts(view) {
+  const { ctx, grid, transform: { k, x, y }, width, height } = view;
+  ctx.font = `600 ${Math.max(9, Math.min(12, k * 0.16))}px ${cssColour("--sans")}`;
+  for (const port of view.ports) {
+    const stream = view.streams.find(({ name }) => port.colours.includes(name));
+    const side = SIDES.indexOf(port.side), [dx, dy] = OUTWARD[side];
+    const colour = stream ? streamColour(stream.at) : cssColour("--ink");
+    for (let at = 0; at < port.xs.length; at++) {
+      const cx = x + k * (port.xs[at] - grid.west + 0.5);
+      const cy = y + k * (port.ys[at] - grid.north + 0.5);
+      if (cx < -k || cy < -k || cx > width + k || cy > height + k) continue;
+      drawPort(view, port, stream, colour, [cx - k * dx, cy - k * dy], [dx, dy]);
+    }
+  }
+}
+
+/* Draw one port at the point where its middle meets the grid. */
+function drawPort(view, port, stream, colour, [bx, by], [dx, dy]) {
+  const { ctx, transform: { k } } = view, lane = k * laneOf(view, stream);
+  const sx = bx + (dx ? 0 : lane), sy = by + (dy ? 0 : lane);
+  const far = Math.min(34, k * 0.42), size = Math.max(1.5, Math.min(5, k * 0.06));
+  const heads = new Path2D(), isIn = port.way === "arrives";
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.lineWidth = Math.max(1, Math.min(2.2, k * 0.028));
+  ctx.beginPath();
+  ctx.moveTo(sx, sy);
+  ctx.lineTo(sx + 2 * far * dx, sy + 2 * far * dy);
+  ctx.stroke();
+  if (isIn) addHead(heads, sx, sy, [-dx, -dy], size);
+  else addHead(heads, sx + 2 * far * dx, sy + 2 * far * dy, [dx, dy], size);
+  ctx.fill(heads);
+  if (k < 26) return;
+  const most = ctx.measureText(port.tensor).width + 12, tall = 18;
+  const middle = far + 4 + (dx ? most : tall) / 2;
+  const mx = sx + 2 * middle * dx, my = sy + 2 * middle * dy;
+  ctx.fillStyle = cssColour("--panel");
+  ctx.beginPath();
+  ctx.roundRect(mx - most / 2, my - tall / 2, most, tall, 9);
+  ctx.fill();
+  ctx.stroke();
+  ctx.fillStyle = colour;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillText(port.tensor, mx, my + 0.5);
+}
+
+/* Draw how much each link carried, or stalled, as bars along the sides where PEs hear it. */
+function drawLinks(view) {
+  const { ctx, grid, links, transform: { k, x, y } } = view;
+  const thick = Math.max(2, Math.min(7, k * 0.09)), long = k * 0.56;
+  links.forEach((quantity, side) => eachSeen(view, (column, row, pe) => {
+    const value = valueAt(quantity, grid, pe);
+    if (!value) return;
+    const [dx, dy] = OUTWARD[side], colour = RAMP[levelOf(quantity, value)];
+    const cx = x + k * (column + 0.5 + 0.86 * dx), cy = y + k * (row + 0.5 + 0.86 * dy);
+    ctx.fillStyle = `rgb(${colour.r},${colour.g},${colour.b})`;
+    const [w, h] = dx ? [thick, long] : [long, thick];
+    ctx.fillRect(cx - w / 2, cy - h / 2, w, h);
+  }));
+}
+
+/* Draw the critical path, from its first PE to the last. */
+function drawPath({ ctx, page, grid, showsPath, transform: { k, x, y } }) {
+  if (!showsPath || !page.path) return;
+  ctx.strokeStyle = cssColour("--accent");
+  ctx.lineWidth = Math.max(2, Math.min(5, k * 0.06));
+  ctx.lineJoin = "round";
+  ctx.beginPath();
+  for (const { x: column, y: row } of page.path) {
+    ctx.lineTo(x + k * (column - grid.west + 0.5), y + k * (row - grid.north + 0.5));
+  }
+  ctx.stroke();
+}
+
+function drawFrame({ ctx, transform: { k, x, y } }, [column, row], colour, dash) {
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 2;
+  ctx.setLineDash(dash);
+  ctx.beginPath();
+  ctx.roundRect(x + k * column, y + k * row, k, k, Math.min(9, k * 0.12));
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/* Return the column and row below the pointer, null outside of the grid. */
+function cellAt({ canvas, grid, transform }, event) {
+  const [column, row] = transform.invert(d3.pointer(event, canvas)).map(Math.floor);
+  const isInside = column >= 0 && row >= 0 && column < grid.width && row < grid.height;
+  return isInside ? [column, row] : null;
+}
+
+function choose(view, at) {
+  view.cursor = view.chosen = at;
+  view.onChoose(at);
+  redraw(view);
+}
+
+const STEPS = { ArrowUp: [0, -1], ArrowRight: [1, 0], ArrowDown: [0, 1], ArrowLeft: [-1, 0] };
+
+function pressKey(view, event) {
+  const act = {
+    "+": () => scaleBy(view, 1.4), "=": () => scaleBy(view, 1.4), "-": () => scaleBy(view, 1 / 1.4),
+    "0": () => fitAll(view), Enter: () => choose(view, view.cursor || [0, 0]),
+    " ": () => choose(view, view.cursor || [0, 0]), Escape: () => view.canvas.blur(),
+  }[event.key];
+  if (event.key in STEPS) moveCursor(view, STEPS[event.key], event.shiftKey ? 10 : 1);
+  else if (act) act();
+  else return;
+  event.preventDefault();
+}
+
+const scaleBy = (view, factor) => d3.select(view.canvas).call(view.zoom.scaleBy, factor);
+
+/* Move the cursor by some PEs, and the view with it. */
+function moveCursor(view, [dx, dy], count) {
+  const { grid, cursor, width, height } = view;
+  const within = (value, most) => Math.max(0, Math.min(most - 1, value));
+  const from = cursor || [-dx * count, -dy * count].map((value) => Math.max(value, 0));
+  view.cursor = [within(from[0] + dx * count, grid.width), within(from[1] + dy * count, grid.height)];
+  view.onPoint(view.cursor);
+  const [px, py] = view.transform.apply(view.cursor.map((value) => value + 0.5));
+  if (px < 0 || py < 0 || px > width || py > height) {
+    d3.select(view.canvas).call(view.zoom.translateTo, ...view.cursor.map((value) => value + 0.5));
+  }
+  redraw(view);
+}

@@ -1,0 +1,103 @@
+/* Where the cycles went: the bound, the busiest PE, states over time, the critical path. */
+
+const CHARGED = [
+  "lanes", "memory", "streams", "dispatch", "start_up", "configuration", "loop", "scalar", "address",
+];
+
+/* Return what the busiest PE did, and waited, as parts: { cause, name, cycles, colour }. */
+function partsOfBusiest(busiest, cycles) {
+  const parts = CHARGED.map((cause) => [cause, busiest[cause] || 0]);
+  parts.push(["waiting", Math.max(0, cycles - d3.sum(parts, ([, count]) => count))]);
+  return parts.filter(([, count]) => count > 0).map(([cause, count]) => ({
+    cause, name: causeName(cause), cycles: count, colour: themed(causeColour(cause)),
+  }));
+}
+
+function addTime(results) {
+  const section = addSection("time", "Time", "What the cycles of the busiest PE went into, beside " +
+    "the bound: no programs take fewer cycles, for this placement, these arrivals and this data.");
+  const variants = [["simd", "with vector instructions"], ["loops", "with loops only"]];
+  const most = d3.max(variants, ([name]) => results.cycles[name]);
+  const draw = () => {
+    section.selectAll(".waterfall, .compared").remove();
+    const compared = section.append("div").attr("class", "compared");
+    const rows = variants.map(([name, says]) => [says, results.cycles[name],
+      partsOfBusiest(results.busiest[name], results.cycles[name])]);
+    const bound = [{ name: `by ${results.bound.by}`, cycles: results.bound.cycles,
+      colour: cssColour("--ink") }];
+    for (const [says, cycles, parts] of [["bound", results.bound.cycles, bound], ...rows]) {
+      compared.append("span").text(says);
+      addStack(compared.append("div"), parts, most);
+      compared.append("b").text(asNumber(cycles));
+    }
+    drawWaterfall(section, results.bound, rows[0][2], results.cycles.simd);
+  };
+  draw();
+  onTheme(draw);
+  const rests = Object.entries(results.rests || {});
+  if (rests.length) {
+    section.append("p").attr("class", "rests").text("Not published: " + rests
+      .map(([name, cycles]) => `${asNumber(cycles)} cycles of these rest on ${name.replaceAll("_", " ")}`)
+      .join(", ") + ". No source has that figure of the machine; the profile says what was chosen.");
+  }
+  if (page.bins) addBins(section, page.bins);
+  if (page.path && page.path.length) addPath(section, page.path);
+}
+
+/* Draw each cause as a bar that begins where the one before it ended, up to all cycles. */
+function drawWaterfall(section, bound, parts, cycles) {
+  const rows = [{ name: `bound, by ${bound.by}`, begin: 0, cycles: bound.cycles,
+    colour: cssColour("--ink") }];
+  let begin = 0;
+  for (const part of parts) { rows.push({ ...part, begin }); begin += part.cycles; }
+  rows.push({ name: "all cycles", begin: 0, cycles, colour: cssColour("--faint") });
+  const width = 860, left = 210, tall = 26, height = rows.length * tall + 30;
+  const x = d3.scaleLinear([0, cycles], [left, width - 70]);
+  const svg = section.append("svg").attr("class", "waterfall").attr("viewBox", `0 0 ${width} ${height}`)
+    .attr("role", "img").attr("aria-label", "From the bound to the cycles: " +
+      rows.map((row) => `${row.name} ${row.cycles}`).join(", "));
+  svg.append("line").attr("class", "bound").attr("x1", x(bound.cycles)).attr("x2", x(bound.cycles))
+    .attr("y2", rows.length * tall);
+  const groups = svg.selectAll("g.row").data(rows).join("g").attr("class", "row")
+    .attr("transform", (_, at) => `translate(0,${at * tall})`);
+  groups.append("text").attr("x", left - 12).attr("y", 18).attr("text-anchor", "end")
+    .text(({ name }) => name);
+  groups.append("rect").attr("x", (row) => x(row.begin)).attr("y", 5).attr("height", tall - 9)
+    .attr("rx", 3).attr("fill", ({ colour }) => colour)
+    .attr("width", (row) => Math.max(1.5, x(row.begin + row.cycles) - x(row.begin)));
+  groups.append("text").attr("class", "count").attr("y", 18)
+    .attr("x", (row) => x(row.begin + row.cycles) + 7).text((row) => asNumber(row.cycles));
+  svg.append("g").attr("class", "axis").attr("transform", `translate(0,${rows.length * tall + 2})`)
+    .call(d3.axisBottom(x).ticks(8).tickSizeOuter(0));
+}
+
+/* Draw how many PEs are in which state, against cycles. */
+async function addBins(section, bins) {
+  const names = Object.keys(bins.states), width = 860, height = 240;
+  const holder = section.append("div");
+  const columns = await Promise.all(names.map((name) => unpack(bins.states[name])));
+  const rows = d3.range(columns[0].values.length).map((at) =>
+    Object.fromEntries(names.map((name, k) => [name, columns[k].values[at] / bins.width])));
+  const x = d3.scaleLinear([0, rows.length * bins.width], [50, width - 10]);
+  const y = d3.scaleLinear([0, d3.max(rows, (row) => d3.sum(Object.values(row)))], [height - 24, 8]);
+  holder.append("h3").text("PEs in each state, over time");
+  const svg = holder.append("svg").attr("class", "bins").attr("viewBox", `0 0 ${width} ${height}`)
+    .attr("role", "img").attr("aria-label", `PEs in the states ${names.join(", ")} over time`);
+  const area = d3.area().curve(d3.curveStepAfter).x((_, at) => x(at * bins.width))
+    .y0(([low]) => y(low)).y1(([, high]) => y(high));
+  svg.selectAll("path").data(d3.stack().keys(names)(rows)).join("path")
+    .attr("fill", ({ key }) => themed(causeColour(key))).attr("d", area)
+    .append("title").text(({ key }) => causeName(key));
+  svg.append("g").attr("transform", `translate(0,${height - 24})`).call(d3.axisBottom(x).ticks(8));
+  svg.append("g").attr("transform", "translate(50,0)").call(d3.axisLeft(y).ticks(5));
+  addKeys(holder, names.map((name) => ({ name: causeName(name), colour: themed(causeColour(name)) })));
+}
+
+/* List the critical path, from the last output back to the first arrival. */
+function addPath(section, path) {
+  section.append("h3").text("The critical path, from the last output back");
+  addTable(section, ["cycles", "from", "at", "why", "what"], path.map((each) => [
+    each.end - each.begin, each.begin, `PE ${each.x}, ${each.y}`, causeName(each.cause),
+    [each.name, each.colour].filter(Boolean).join(", on "),
+  ])).attr("class", "path");
+}
