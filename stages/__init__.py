@@ -45,6 +45,12 @@ ANALYSES: tuple[str, ...] = (
 )
 """Stages of a layer that run only where they are asked for, or come before one that is."""
 
+LAYER_PICTURES: tuple[str, ...] = layer.PICTURES
+KERNEL_PICTURES: tuple[str, ...] = kernel.PICTURES
+NETWORK_PICTURES: tuple[str, ...] = network.PICTURES
+PROGRAM_PICTURES: tuple[str, ...] = program.PICTURES
+"""Stages that draw a layer, a kernel, a network or graph, a program, where that is asked for."""
+
 _MODULES = {stage: f"{wing.__name__}.{stage}" for wing in WINGS for stage in wing.STAGES}
 
 

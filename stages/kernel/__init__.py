@@ -2,4 +2,5 @@
 
 PIPELINE = ("shape",)
 TILES = ("partition", "tile", "emit", "assemble")
-STAGES = (*PIPELINE, *TILES)
+PICTURES = ("report_kernel",)
+STAGES = (*PIPELINE, *TILES, *PICTURES)

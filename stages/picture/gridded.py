@@ -72,10 +72,14 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """A colour: its number, and its routes."""
+    """A colour: its number, and its routes.
+
+    Streams that pass one router are drawn side by side, each in a `lane` of its own.
+    """
 
     name: str
     number: int
+    lane: int
     routes: tuple[Route, ...]
 
 
@@ -165,16 +169,33 @@ def _role(
 
 def list_streams(colours: Colours, layout: Layout, grid: Grid) -> Iterator[Stream]:
     """Yield every colour with its routes, in the order of the layout."""
+    lanes = find_lanes(np.any(colours.routes, axis=(0, 2)))
     for name, colour in layout.colours.items():
         routes = colours.routes[:, colour.number].reshape(-1, len(SIDES), grid.height, grid.width)
         yield Stream(
-            name=name, number=colour.number,
+            name=name, number=colour.number, lane=lanes[colour.number],
             routes=tuple(
                 Route(position=at, side=side, to=pack(routes[at, k]))
                 for at in range(len(routes)) for k, side in enumerate(SIDES)
                 if routes[at, k].any()
             ),
         )
+
+
+def find_lanes(passing: NDArray[np.bool_]) -> list[int]:
+    """Return for each colour the first lane of which no other one passes the same router.
+
+    `passing` is [colour][PE]; a colour before has the lane before.
+    """
+    taken: list[NDArray[np.bool_]] = []
+    lanes = []
+    for here in passing:
+        lane = next((k for k, there in enumerate(taken) if not (there & here).any()), len(taken))
+        if lane == len(taken):
+            taken.append(np.zeros_like(here))
+        taken[lane] |= here
+        lanes.append(lane)
+    return lanes
 
 
 def list_ports(layout: Layout) -> Iterator[Port]:
@@ -201,3 +222,9 @@ def find_places(order: isl.Map) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     (west, east), (north, south) = bounding_box(places)
     around = Grid(west=west, north=north, width=east - west + 1, height=south - north + 1)
     return coordinates(np.flatnonzero(members(places, around)), around)
+
+def count_colours(layout: Layout, grid: Grid) -> NDArray[np.int64]:
+    """Return how many colours pass each PE's router, [height][width]."""
+    routes = read_colours(layout.colours, grid).routes
+    passing = routes.any(axis=(0, 2)).sum(axis=0)
+    return np.asarray(passing.reshape(grid.height, grid.width), dtype=np.int64)

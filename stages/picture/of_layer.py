@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import islpy as isl
-import numpy as np
 
-from stages.fabric.grid import SIDES, Grid, read_colours, read_grid, read_roles
+from stages.fabric.grid import read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
 from stages.layer.texts.decisions import Decisions
 from stages.layer.texts.graph import Graph
@@ -24,8 +23,7 @@ from stages.picture.figures import (
     quantities_of_layout,
     quantities_of_run,
 )
-from stages.picture.gridded import GridOnPage, describe_grid
-from stages.picture.packing import Ints
+from stages.picture.gridded import GridOnPage, count_colours, describe_grid
 from stages.picture.page import write_page
 from stages.picture.tasked import ProgramOnPage, TaskOnPage, describe_programs, describe_tasks
 from stages.poly.text import Objects
@@ -103,10 +101,3 @@ def _accessed(objects: Mapping[str, Objects]) -> isl.UnionMap:
     found: isl.UnionMap = objects["memory.isl"]["to_local"].intersect_domain(accessed)
     return found
 
-
-def count_colours(layout: Layout, grid: Grid) -> Ints:
-    """Return how many colours pass each PE's router, [height][width]."""
-    routes = read_colours(layout.colours, grid).routes
-    passing = routes.any(axis=(0, 2)).sum(axis=0)
-    assert routes.shape[2] == len(SIDES)
-    return np.asarray(passing.reshape(grid.height, grid.width), dtype=np.int64)

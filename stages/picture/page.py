@@ -22,7 +22,7 @@ DATA = (
 LIBRARY = "d3.min.js"
 SCRIPTS = (
     "packed.js", "colours.js", "grid.js", "router.js", "inspector.js", "sections.js", "time.js",
-    "tasks.js", "start.js",
+    "tasks.js", "whole.js", "programs.js", "start.js",
 )
 """Ours, in the order in which they are joined."""
 STYLE = "page.css"

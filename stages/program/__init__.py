@@ -4,4 +4,5 @@ PIPELINE = (
     "translate", "capture", "rehearse", "remember", "interpret", "exchange", "section", "paint",
     "lower", "execute",
 )
-STAGES = PIPELINE
+PICTURES = ("report_program",)
+STAGES = PIPELINE + PICTURES

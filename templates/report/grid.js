@@ -4,13 +4,12 @@
 
 const CELLS_FROM = 9, STREAMS_FROM = 15, WORDS_FROM = 52, PORTS_AROUND = 0.95, TILE = 256;
 
-function makeView(holder, page) {
-  const grid = page.grid;
+function makeView(holder, { grid, ...shown }) {
   const canvas = holder.append("canvas").attr("tabindex", 0).attr("role", "application")
     .attr("aria-label", `Grid of ${grid.width} by ${grid.height} PEs. Arrow keys move, Enter ` +
       "shows a PE, plus and minus zoom, 0 shows all.").node();
   const view = {
-    page, grid, canvas, ctx: canvas.getContext("2d"), width: 1, height: 1,
+    ...shown, grid, canvas, ctx: canvas.getContext("2d"), width: 1, height: 1,
     transform: d3.zoomIdentity, role: null, streams: [], ports: [], hidden: new Set(),
     quantity: null, links: null, levels: [], cursor: null, chosen: null, asked: false,
     onChoose: () => {}, onPoint: () => {},
@@ -36,7 +35,38 @@ async function readView(view) {
     ...port, xs: (await unpack(port.x)).values, ys: (await unpack(port.y)).values,
   })));
   view.streams = await readStreams(view.grid);
+  view.lanes = 1 + (d3.max(view.streams, ({ lane }) => lane) || 0);
+  view.frames = findFrames(view);
   paint(view);
+}
+
+/* Return where the parts of a network lie, of whose roles the names begin with theirs. */
+function findFrames({ grid, role }) {
+  const parts = grid.roles.map(({ name }) => (name.includes(".") ? name.split(".")[0] : ""));
+  const frames = new Map();
+  role.forEach((at, pe) => {
+    if (at < 0 || !parts[at]) return;
+    const [column, row] = [pe % grid.width, Math.floor(pe / grid.width)];
+    const frame = frames.get(parts[at]) || [column, row, column, row];
+    frames.set(parts[at], [Math.min(frame[0], column), Math.min(frame[1], row),
+      Math.max(frame[2], column), Math.max(frame[3], row)]);
+  });
+  return frames;
+}
+
+function drawFrames({ ctx, frames, transform: { k, x, y } }) {
+  ctx.strokeStyle = ctx.fillStyle = cssColour("--soft");
+  ctx.lineWidth = 1.2;
+  ctx.font = `600 12px ${cssColour("--sans")}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "bottom";
+  for (const [name, [west, north, east, south]] of frames) {
+    ctx.beginPath();
+    ctx.roundRect(x + k * west - 2, y + k * north - 2, k * (east - west + 1) + 4,
+      k * (south - north + 1) + 4, 4);
+    ctx.stroke();
+    ctx.fillText(name, x + k * west + 2, y + k * north - 6);
+  }
 }
 
 function resize(view) {
@@ -50,8 +80,8 @@ function resize(view) {
   canvas.height = Math.round(height * ratio);
   canvas.style.height = `${height}px`;
   const around = PORTS_AROUND;
-  view.fit = Math.min(width / (grid.width + 2 * around), height / (grid.height + 2 * around), 130);
-  view.zoom.scaleExtent([view.fit * 0.7, Math.max(170, view.fit * 2)])
+  view.fit = Math.min(width / (grid.width + 2 * around), height / (grid.height + 2 * around), 170);
+  view.zoom.scaleExtent([view.fit * 0.7, Math.max(200, view.fit * 2)])
     .translateExtent([[-around - 2, -around - 2],
       [grid.width + around + 2, grid.height + around + 2]]);
   fitAll(view);
@@ -128,11 +158,13 @@ function draw(view) {
   const { ctx, width, height, transform } = view, ratio = window.devicePixelRatio || 1;
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
-  if (!view.role) return;
+  if (!view.colours) return;
   view.seen = seenPart(view);
   if (transform.k < CELLS_FROM) drawTiles(view); else drawCells(view);
   if (view.links && transform.k >= CELLS_FROM) drawLinks(view);
   if (transform.k >= STREAMS_FROM) drawStreams(view);
+  if (transform.k >= WORDS_FROM) drawWords(view);
+  drawFrames(view);
   drawPorts(view);
   drawPath(view);
   if (view.cursor) drawFrame(view, view.cursor, cssColour("--ink"), [3, 2]);
@@ -164,7 +196,7 @@ function drawTiles({ ctx, levels, grid, transform: { k, x, y } }) {
 }
 
 function drawCells(view) {
-  const { ctx, transform: { k, x, y }, colours, role } = view;
+  const { ctx, transform: { k, x, y }, colours } = view;
   const gap = Math.min(4, k * 0.07), size = k - gap, round = Math.min(8, k * 0.1);
   const none = cssColour("--line");
   eachSeen(view, (column, row, pe) => {
@@ -178,27 +210,39 @@ function drawCells(view) {
     ctx.beginPath();
     ctx.roundRect(left, top, size, size, round);
     if (colour) ctx.fill(); else ctx.stroke();
-    if (k >= WORDS_FROM) drawWords(view, left, top, size, column, row, pe, colour);
   });
 }
 
-function drawWords(view, left, top, size, column, row, pe, colour) {
-  const { ctx, grid, role, quantity, transform: { k } } = view;
-  const isBright = colour && (0.3 * colour.r + 0.59 * colour.g + 0.11 * colour.b) > 140;
-  ctx.fillStyle = !colour ? cssColour("--faint") : isBright ? "rgba(20,26,34,.72)"
-    : "rgba(255,255,255,.82)";
-  ctx.textBaseline = "top";
+/* Write coordinates, and roles or numbers, into cells: around the letters, the colour of the cell. */
+function drawWords(view) {
+  const { ctx, grid, role, quantity, colours, transform: { k, x, y } } = view;
+  const small = `${k >= 90 ? 11 : 9.5}px ${cssColour("--mono")}`;
+  const large = `600 ${k >= 90 ? 15 : 11}px ${cssColour("--sans")}`;
   ctx.textAlign = "left";
-  ctx.font = `${k >= 90 ? 11 : 9.5}px ${cssColour("--mono")}`;
-  ctx.fillText(`${grid.west + column}, ${grid.north + row}`, left + 6, top + 6);
-  if (quantity) {
-    ctx.font = `600 ${k >= 90 ? 15 : 11}px ${cssColour("--sans")}`;
-    ctx.textBaseline = "bottom";
-    ctx.fillText(d3.format(",")(Math.round(valueAt(quantity, grid, pe))), left + 6, top + size - 5);
-  } else if (k >= 84 && role[pe] >= 0) {
-    ctx.textBaseline = "bottom";
-    ctx.fillText(shorten(ctx, grid.roles[role[pe]].name, size - 12), left + 6, top + size - 6);
-  }
+  ctx.lineWidth = 4;
+  eachSeen(view, (column, row, pe) => {
+    const left = x + k * column + 8, top = y + k * row + 8, low = y + k * (row + 1) - 8;
+    const colour = colours(pe);
+    const isBright = colour && (0.3 * colour.r + 0.59 * colour.g + 0.11 * colour.b) > 140;
+    ctx.fillStyle = !colour ? cssColour("--faint") : isBright ? "#39424d" : "#e8ebee";
+    ctx.strokeStyle = colour ? `rgb(${colour.r},${colour.g},${colour.b})` : cssColour("--panel");
+    writeWord(ctx, `${grid.west + column}, ${grid.north + row}`, left, top, small, "top");
+    if (quantity) {
+      const value = Math.round(valueAt(quantity, grid, pe));
+      writeWord(ctx, asNumber(value), left, low, large, "bottom");
+    } else if (k >= 84 && role[pe] >= 0) {
+      ctx.font = small;
+      const name = shorten(ctx, grid.roles[role[pe]].name, k - 18);
+      writeWord(ctx, name, left, low, small, "bottom");
+    }
+  });
+}
+
+function writeWord(ctx, text, x, y, font, baseline) {
+  ctx.font = font;
+  ctx.textBaseline = baseline;
+  ctx.strokeText(text, x, y);
+  ctx.fillText(text, x, y);
 }
 
 function shorten(ctx, text, most) {
@@ -207,11 +251,9 @@ function shorten(ctx, text, most) {
   return shown;
 }
 
-/* Return how far from the middle of a PE a stream runs, in PEs: beside the others that are shown. */
-function laneOf(view, stream) {
-  const shown = view.streams.filter(({ name }) => !view.hidden.has(name));
-  const step = Math.min(0.11, 0.56 / Math.max(1, shown.length));
-  return (shown.indexOf(stream) - (shown.length - 1) / 2) * step;
+/* Return how far from the middle of a PE a stream runs, in PEs: beside those that it meets. */
+function laneOf({ lanes }, stream) {
+  return stream ? (stream.lane - (lanes - 1) / 2) * Math.min(0.11, 0.56 / lanes) : 0;
 }
 
 /* Return the point where a stream passes a side, and the pivot in the PE, from its middle. */
@@ -249,6 +291,7 @@ function drawStream(view, stream, lane) {
   ctx.strokeStyle = ctx.fillStyle = streamColour(stream.at);
   ctx.lineWidth = Math.max(1, Math.min(2.2, k * 0.028));
   ctx.lineCap = "round";
+  if (view.quantity) strokeAround(ctx);
   ctx.setLineDash(streamDash(stream.at));
   ctx.stroke();
   ctx.setLineDash([]);
@@ -259,6 +302,15 @@ function drawStream(view, stream, lane) {
   ctx.fillStyle = cssColour("--panel");
   ctx.fill(taken);
   ctx.stroke(taken);
+}
+
+/* Stroke what a line is drawn over, so that it is seen on any colour. */
+function strokeAround(ctx) {
+  const { strokeStyle, lineWidth } = ctx;
+  ctx.strokeStyle = cssColour("--panel");
+  ctx.lineWidth = lineWidth + 2;
+  ctx.stroke();
+  Object.assign(ctx, { strokeStyle, lineWidth });
 }
 
 function addCircle(path, x, y, radius) {
@@ -336,13 +388,13 @@ function drawLinks(view) {
 }
 
 /* Draw the critical path, from its first PE to the last. */
-function drawPath({ ctx, page, grid, showsPath, transform: { k, x, y } }) {
-  if (!showsPath || !page.path) return;
+function drawPath({ ctx, path, grid, transform: { k, x, y } }) {
+  if (!path.length) return;
   ctx.strokeStyle = cssColour("--accent");
   ctx.lineWidth = Math.max(2, Math.min(5, k * 0.06));
   ctx.lineJoin = "round";
   ctx.beginPath();
-  for (const { x: column, y: row } of page.path) {
+  for (const { x: column, y: row } of path) {
     ctx.lineTo(x + k * (column - grid.west + 0.5), y + k * (row - grid.north + 0.5));
   }
   ctx.stroke();

@@ -17,8 +17,8 @@ async function inspect(panel, view, [column, row]) {
   addFigures(panel, view, pe);
   if (role) await addMemory(panel, grid, role, pe);
   addRouter(panel, view, pe);
-  addEvents(panel, page.events || [], place);
-  if (role) addProgram(panel, role.name);
+  addEvents(panel, view.events, place);
+  if (role) addProgram(panel, view.programs, role.name);
 }
 
 const addPart = (panel, title) => {
@@ -106,8 +106,8 @@ function addEvents(panel, events, [x, y]) {
     .call(d3.axisBottom(time).ticks(5).tickSizeOuter(0));
 }
 
-function addProgram(panel, role) {
-  const programs = page.programs.filter((program) => program.role === role);
+function addProgram(panel, every, role) {
+  const programs = every.filter((program) => program.role === role);
   if (!programs.length) return;
   const part = addPart(panel, "Program");
   const holder = part.append("div").attr("class", "program");

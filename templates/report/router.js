@@ -3,9 +3,9 @@
 const SIDES = ["N", "E", "S", "W", "ramp"];
 const OUTWARD = [[0, -0.5], [0.5, 0], [0, 0.5], [-0.5, 0], [0, 0]];
 
-/* Return a promise of streams: { name, number, to: by side, where its wavelets go to, or null }. */
+/* Return a promise of streams: { name, number, lane, to: by side, where wavelets go, or null }. */
 function readStreams(grid) {
-  return Promise.all(grid.streams.map(async ({ name, number, routes }, at) => {
+  return Promise.all(grid.streams.map(async ({ name, number, lane, routes }, at) => {
     const to = SIDES.map(() => null);
     for (const route of routes) {
       const side = SIDES.indexOf(route.side);
@@ -13,7 +13,7 @@ function readStreams(grid) {
       if (to[side] === null) to[side] = new Uint8Array(values);
       else values.forEach((bits, pe) => { to[side][pe] |= bits; });
     }
-    return { name, number, at, to };
+    return { name, number, lane, at, to };
   }));
 }
 

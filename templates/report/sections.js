@@ -37,7 +37,8 @@ function addFacts(facts) {
 function addTable(holder, heads, rows) {
   const table = holder.append("div").attr("class", "scroll").append("table");
   table.append("thead").append("tr").selectAll("th").data(heads).join("th")
-    .attr("scope", "col").text((text) => text);
+    .attr("scope", "col").text((text) => text)
+    .attr("class", (_, at) => (rows.length && typeof rows[0][at] === "number" ? "number" : null));
   table.append("tbody").selectAll("tr").data(rows).join("tr").selectAll("td").data((row) => row)
     .join("td").attr("class", (cell) => (typeof cell === "number" ? "number" : null))
     .text((cell) => (typeof cell === "number" ? asNumber(cell) : cell));

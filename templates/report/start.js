@@ -36,12 +36,13 @@ function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric, ...m
 }
 
 /* Add the grid, what chooses its colours, and the PE that is looked at. */
-async function addGrid({ grid, quantities }) {
+async function addGrid({ grid, quantities, programs, path = [], events = [] }) {
   const section = addSection("grid", "Grid");
   const bar = section.append("div").attr("class", "toolbar");
   const body = section.append("div").attr("class", "grid-body");
   const left = body.append("div").attr("class", "grid-left");
-  const view = makeView(left.append("div").attr("class", "canvas"), page);
+  const view = makeView(left.append("div").attr("class", "canvas"),
+    { grid, programs, path, events });
   const legend = left.append("div").attr("class", "legend");
   const status = left.append("p").attr("class", "status").attr("role", "status");
   const panel = body.append("aside").attr("class", "panel").attr("id", "pe").attr("aria-label", "PE");
@@ -95,7 +96,6 @@ function addColouring(bar, view, legend) {
     showLegend(legend, view);
     paint(view);
   };
-  if (view.page.links) view.page.links = null;
   select.on("change", change);
   onTheme(() => showLegend(legend, view));
   change();
@@ -143,6 +143,69 @@ function addButtons(bar, view) {
     .attr("aria-label", ([, says]) => says).text(([text]) => text).on("click", (_, [, , act]) => act());
 }
 
-const DRAW = { layer: drawLayer };
+async function drawWhole() {
+  const { results, parts, tiles, fabric } = page;
+  addTitle(page.title, page.says);
+  if (parts.length) addFacts(factsOfWhole(results, parts));
+  if (fabric) await addGrid(fabric);
+  if (tiles && tiles.length) addTiles(tiles, results.parts);
+  if (parts.length) addParts(page);
+  if (parts.length) addPartTable(results.parts);
+  addTexts(page.texts);
+}
+
+function factsOfWhole({ one_after_another: cycles, check, fabric, ...more }, parts) {
+  const wrong = Object.entries(check).filter(([, { right }]) => !right);
+  return [
+    { key: "one_after_another.simd", value: asNumber(cycles.simd), unit: " cycles",
+      says: "one part after another, with vector instructions" },
+    { key: "one_after_another.loops", value: asNumber(cycles.loops), unit: " cycles",
+      says: "with loops only" },
+    { key: "right", value: wrong.length ? "wrong" : "right", mood: wrong.length ? "bad" : "good",
+      says: more.against ? `against ${more.against}` : "from end to end" },
+    { key: "parts", value: asNumber(parts.length), unit: " parts",
+      says: `${asNumber(new Set(Object.values(more.parts).map(({ like }) => like)).size)} of them differ` },
+    ...(fabric ? [{ key: "fabric.cycles", value: asNumber(fabric.cycles), unit: " cycles",
+      says: `on one fabric of ${fabric.pes.join(" × ")} PEs` }] : []),
+  ];
+}
+
+function addPartTable(parts) {
+  addTable(d3.select("#parts"), ["part", "cycles", "with loops", "times as fast", "bytes", "values"],
+    Object.entries(parts).map(([name, { cycles, speedup, memory, right, exact }]) => [
+      name, cycles.simd, cycles.loops, String(speedup), memory.bytes_per_pe,
+      right ? (exact ? "right, bit for bit" : "right, within rounding") : "WRONG",
+    ]));
+}
+
+async function drawProgram() {
+  const { results, fabric, nodes, lives, calls } = page;
+  addTitle(page.title, `a program in NumPy on ${results.field.join(" × ")} workers, on ${results.machine}`);
+  addFacts(factsOfProgram(results));
+  await addGrid(fabric);
+  addShares(results);
+  addSections(nodes, calls);
+  addLives(lives, nodes);
+  addTexts(page.texts);
+}
+
+function factsOfProgram({ cycles, outputs, memory, operations, sums, set_up: setUp }) {
+  const wrong = Object.entries(outputs).filter(([, { right }]) => !right);
+  return [
+    { key: "cycles", value: asNumber(cycles), unit: " cycles", says: "until all PEs are done" },
+    { key: "right", value: wrong.length ? "wrong" : "right", mood: wrong.length ? "bad" : "good",
+      says: "NumPy, graph and fabric, bit for bit" },
+    { key: "operations", value: asNumber(d3.sum(Object.values(operations))), unit: " operations",
+      says: Object.entries(operations).map(([name, count]) => `${count} ${name}`).join(", ") },
+    { key: "set_up.center", value: setUp.center == null ? "–" : asNumber(setUp.center), unit: " cycles",
+      says: "an operation takes besides its elements" },
+    { key: "sums.count", value: asNumber(sums.count), unit: sums.count === 1 ? " sum" : " sums",
+      says: sums.latency == null ? "over all workers" : `${sums.latency} cycles the last one` },
+    { key: "memory.workers", value: asNumber(memory.workers), unit: ` of ${asNumber(memory.of)}`,
+      says: "bytes on a worker" },
+  ];
+}
+
+const DRAW = { layer: drawLayer, whole: drawWhole, program: drawProgram };
 
 DRAW[page.kind]().then(() => { document.documentElement.dataset.ready = "yes"; });

@@ -5,10 +5,6 @@ const WAYS = {
   basis: "another basis", enumerate: "enumerated sizes", configure: "configured sizes",
   nested: "instructions within loops", scalar: "a scalar within loops", loops: "loops",
 };
-const KINDS = {
-  initialise: "gives a value", relay: "sends on", react: "reacts to an element", send: "sends",
-};
-
 function addTasks(tasks, results) {
   const section = addSection("tasks", "Tasks", "What PEs run: the instances of one invocation on " +
     "one PE, and how they became a vector instruction.");
@@ -68,8 +64,7 @@ function drawInstances(figure, { rows, dimensions, least, sizes, constants, oute
 }
 
 function addWays(holder, task, taken) {
-  holder.append("p").attr("class", "why").text(`${taken.name === "loops" ? "A loop, for" : "So, for"} ` +
-    `${task.why}.`);
+  holder.append("p").attr("class", "why").text(`Why: ${task.why}.`);
   const most = d3.max(task.ways, ({ cycles }) => cycles || 0);
   const rows = holder.append("table").attr("class", "ways").append("tbody").selectAll("tr")
     .data(d3.sort(task.ways, ({ cycles }) => cycles ?? Infinity)).join("tr")

@@ -51,7 +51,7 @@ function drawWaterfall(section, bound, parts, cycles) {
   let begin = 0;
   for (const part of parts) { rows.push({ ...part, begin }); begin += part.cycles; }
   rows.push({ name: "all cycles", begin: 0, cycles, colour: cssColour("--faint") });
-  const width = 860, left = 210, tall = 26, height = rows.length * tall + 30;
+  const width = 1180, left = 230, tall = 26, height = rows.length * tall + 30;
   const x = d3.scaleLinear([0, cycles], [left, width - 70]);
   const svg = section.append("svg").attr("class", "waterfall").attr("viewBox", `0 0 ${width} ${height}`)
     .attr("role", "img").attr("aria-label", "From the bound to the cycles: " +
@@ -73,7 +73,7 @@ function drawWaterfall(section, bound, parts, cycles) {
 
 /* Draw how many PEs are in which state, against cycles. */
 async function addBins(section, bins) {
-  const names = Object.keys(bins.states), width = 860, height = 240;
+  const names = Object.keys(bins.states), width = 1180, height = 240;
   const holder = section.append("div");
   const columns = await Promise.all(names.map((name) => unpack(bins.states[name])));
   const rows = d3.range(columns[0].values.length).map((at) =>

@@ -14,8 +14,11 @@ from stages import (
     GRAPH,
     GRAPH_PARTS,
     KERNEL,
+    KERNEL_PICTURES,
     NETWORK,
+    NETWORK_PICTURES,
     PROGRAM,
+    PROGRAM_PICTURES,
     RECEIVES,
     SEARCHED,
     TILES,
@@ -28,8 +31,10 @@ from stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys((
     *SEARCHED, *NETWORK, *GRAPH, *GRAPH_PARTS, *RECEIVES, *WHOLE, *KERNEL, *TILES, *ANALYSES,
-    *PROGRAM,
+    *PROGRAM, *KERNEL_PICTURES, *NETWORK_PICTURES, *PROGRAM_PICTURES,
 )))
+OTHER_PICTURES = " report_kernel report_network report_program"
+PICTURES = f"report{OTHER_PICTURES}"
 ALL = " ".join(EVERY)
 MACHINE = (
     "choose settle route simd render simulate split fit link operate emit skew remember section "
@@ -43,7 +48,7 @@ AGAIN = {
     "fabric/report.c": "simulate operate execute",
     "fabric/command.py": "simulate operate execute",
     "fabric/pe.h": "settle render simulate operate execute",
-    "machine/profiles/wse2.yaml": MACHINE.replace("skew", "skew report"),
+    "machine/profiles/wse2.yaml": MACHINE.replace("skew", "skew report") + OTHER_PICTURES,
     "mapping/machine.py": MACHINE,
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py": "route skew",
@@ -51,9 +56,9 @@ AGAIN = {
     "layer/texts/results_json.py": "simulate",
     "templates/program.c.j2": "render",
     "templates/bridge.c.j2": "link",
-    "templates/report.html.j2": "report",
-    "templates/report/grid.js": "report",
-    "picture/page.py": "report",
+    "templates/report.html.j2": PICTURES,
+    "templates/report/grid.js": PICTURES,
+    "picture/page.py": PICTURES,
     "network/whole/ways.py": "link",
     "reference/data.py": "simulate conclude supply confirm operate emit assemble",
     "lair/lair.lark": ALL,
@@ -68,7 +73,7 @@ AGAIN = {
     "network/parts/part_layers.py": "split fit supply confirm",
     "network/expecting.py": "fit",
     "layer/search/beam.py": "choose fit",
-    "mapping/kernel_yaml.py": "shape partition tile emit assemble",
+    "mapping/kernel_yaml.py": "shape partition tile emit assemble report_kernel",
     "kernel/mlir/text.py": "shape",
     "poly/box_hull.py": "adapt route allocate compress approximate enumerate simd",
     "poly/text.py": ALL,

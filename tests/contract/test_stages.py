@@ -11,9 +11,12 @@ from stages import (
     GRAPH,
     GRAPH_PARTS,
     KERNEL,
+    KERNEL_PICTURES,
     NETWORK,
+    NETWORK_PICTURES,
     PIPELINE,
     PROGRAM,
+    PROGRAM_PICTURES,
     SEARCHED,
     SLOTS,
     TILES,
@@ -27,7 +30,8 @@ HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
     r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|np[yz]|json|html|c)\b|\*\.\w+|[\w*/]*(?:in|out)puts/\*"
 )
-OF_FOLDERS = (SEARCHED, NETWORK, WHOLE, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALYSES, PROGRAM)
+OF_FOLDERS = (SEARCHED, NETWORK, WHOLE, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALYSES, PROGRAM,
+              KERNEL_PICTURES, NETWORK_PICTURES, PROGRAM_PICTURES)
 ALL = tuple(dict.fromkeys(stage for stages in OF_FOLDERS for stage in stages))
 stages = pytest.mark.parametrize("stage", ALL)
 
@@ -135,6 +139,17 @@ def test_stage_of_a_program_reads_only_what_there_is_before(stage):
     written = {name for earlier in before for name in declaration(earlier).writes}
     given = {"program.yaml", *(["*.py"] if stage == "translate" else [])}
     assert set(declaration(stage).reads) <= written | given
+
+
+def test_what_draws_a_folder_reads_what_a_user_or_its_stages_write():
+    parts = {f"*/{name}" for name in written_by(SEARCHED)}
+    for pictures, stages in {
+        KERNEL_PICTURES: (*KERNEL, *TILES), PROGRAM_PICTURES: PROGRAM,
+        NETWORK_PICTURES: (*NETWORK, *WHOLE, *GRAPH, *GRAPH_PARTS),
+    }.items():
+        given = {"kernel.yaml", "*.mlir", "network.yaml"}
+        for stage in pictures:
+            assert set(declaration(stage).reads) <= written_by(stages) | parts | given
 
 
 def test_no_two_stages_write_one_file():

@@ -28,7 +28,8 @@ on_x_size := { [8] };
 TASK = """route: Build the task graph: what moves, what reacts, what computes; and route the colours
 paper  Verdoolaege et al., IMPACT 2020, Sec. 4.2
 reads  layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
-feeds  allocate, instances, compress, approximate, enumerate, simd, render, simulate, report: tasks.yaml
+feeds  allocate, instances, compress, approximate, enumerate, simd, render, simulate, report: \
+tasks.yaml
 feeds  allocate, instances, simd, render, simulate: routes.isl
 
 cache/conv1d/tasks.yaml

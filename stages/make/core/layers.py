@@ -11,8 +11,11 @@ from stages import (
     ANALYSES,
     GRAPH as GRAPH_STAGES,
     KERNEL as KERNEL_STAGES,
+    KERNEL_PICTURES,
+    NETWORK_PICTURES,
     PIPELINE,
     PROGRAM as PROGRAM_STAGES,
+    PROGRAM_PICTURES,
 )
 from stages.make.core.searched import with_slots
 from stages.make.store.folders import (
@@ -105,10 +108,10 @@ def find_combination(word: str, folders: Iterable[LayerFolder]) -> LayerFolder |
 def _stages_of(mark: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the stages of a folder, and those that only run where they are asked for."""
     if mark.endswith(GRAPHS):
-        return GRAPH_STAGES, ()
+        return GRAPH_STAGES, NETWORK_PICTURES
     if mark == PROGRAM:
-        return PROGRAM_STAGES, ()
-    return (KERNEL_STAGES, ()) if mark.endswith(MLIR) else (PIPELINE, ANALYSES)
+        return PROGRAM_STAGES, PROGRAM_PICTURES
+    return (KERNEL_STAGES, KERNEL_PICTURES) if mark.endswith(MLIR) else (PIPELINE, ANALYSES)
 
 
 def is_buildable(path: Path) -> bool:

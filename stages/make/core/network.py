@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stages import NETWORK as STAGES, WHOLE
+from stages import NETWORK as STAGES, NETWORK_PICTURES, WHOLE
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import kept_plan
 from stages.make.core.receiving import with_receiving
@@ -41,7 +41,7 @@ def open_network(folder: LayerFolder) -> LayerFolder:
     try:
         plan = read_plan(folder)
     except Exception as error:  # the stage fails with it again
-        return replace(folder, stages=STAGES, analyses=(), unread=headline(error))
+        return replace(folder, stages=STAGES, analyses=NETWORK_PICTURES, unread=headline(error))
     parts: dict[str, LayerFolder] = {}
     for name, path in plan["parts"].items():
         crossings = _crossings(folder, name, plan, parts)
@@ -49,7 +49,7 @@ def open_network(folder: LayerFolder) -> LayerFolder:
         parts[name] = _receiving(folder, part, [m for m in plan["moved"] if m[0] == name], parts)
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
     stages = (STAGES[0], *WHOLE, *STAGES[1:]) if plan["whole"] else STAGES
-    return replace(folder, stages=stages, analyses=(), parts=there)
+    return replace(folder, stages=stages, analyses=NETWORK_PICTURES, parts=there)
 
 
 def _part(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from stages import LAYER_PICTURES
 from stages.make.core.receiving import with_receiving
 from stages.make.core.searched import open_slots, with_slots
 from stages.make.store.believed import is_inside, is_name, is_word
@@ -57,7 +58,7 @@ def _part(whole: LayerFolder, name: str, asked_in: Path) -> LayerFolder:
     path = whole.build / "parts" / name
     return LayerFolder(
         name=f"{whole.name}/{name}", path=path, build=path / "build", cache=whole.cache / name,
-        home=whole.home, analyses=(), asked_in=asked_in,
+        home=whole.home, analyses=LAYER_PICTURES, asked_in=asked_in,
     )
 
 

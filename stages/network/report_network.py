@@ -1,0 +1,78 @@
+"""Draw what a network is made of: its parts, what crosses between them, and where they lie.
+
+Paper    no source
+Reads    network.yaml, crossings.yaml, parts.yaml, layout.yaml, build/bridges/pe_*.c,
+         build/results.json, */build/layout.yaml, */build/simd/pe_*.c
+Writes   build/report.html
+Assumes  all parts were simulated (conclude, confirm).
+Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterator, Mapping
+
+from stages.fabric.layout_yaml import read_layout
+from stages.picture.of_whole import (
+    WholeOnPage,
+    describe_fabric,
+    describe_parts,
+    list_edges,
+    report_whole,
+)
+from stages.picture.tasked import describe_programs
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
+
+READS = (
+    "network.yaml",
+    "crossings.yaml",
+    "parts.yaml",
+    "layout.yaml",
+    "build/bridges/pe_*.c",
+    "build/results.json",
+    "*/build/layout.yaml",
+    "*/build/simd/pe_*.c",
+)
+WRITES = ("build/report.html",)
+TEXTS = ("network.yaml", "crossings.yaml", "parts.yaml")
+
+
+def run(inputs: Inputs) -> dict[str, str]:
+    """Return build/report.html."""
+    results = json.loads(inputs.text("build/results.json"))
+    names = tuple(results["parts"])
+    layouts = {name: read_layout(inputs.part(name).source("build/layout.yaml")) for name in names}
+    fabric = None
+    if "fabric" in results:
+        programs = {(role, "simd"): text for role, text in _programs(inputs, names)}
+        layout = read_layout(inputs.source("layout.yaml"))
+        fabric = describe_fabric(layout, describe_programs(programs))
+    return {"build/report.html": report_whole(WholeOnPage(
+        title="Network", says=_said(results), results=results,
+        texts={name: inputs.text(name) for each in TEXTS for name in inputs.names(each)},
+        parts=describe_parts(layouts), edges=tuple(list_edges(results["crossings"])),
+        fabric=fabric,
+    ))}
+
+
+def _said(results: Mapping[str, typing.Any]) -> str:
+    machines = sorted({part["machine"] for part in results["parts"].values()})
+    return f"a network of {len(results['parts'])} parts, on {', '.join(machines)}"
+
+
+def _programs(inputs: Inputs, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the role and the text of each program on the fabric of all parts."""
+    for name in inputs.names("build/bridges/pe_*.c"):
+        yield _role(name), inputs.text(name)
+    for part in names:
+        files = inputs.part(part)
+        for name in files.names("build/simd/pe_*.c"):
+            yield f"{part}.{_role(name)}", files.text(name)
+
+
+def _role(name: str) -> str:
+    return name.rpartition("/pe_")[2].removesuffix(".c")

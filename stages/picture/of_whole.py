@@ -1,0 +1,102 @@
+"""The page of what is made of parts: a network, the graph of a framework, or a kernel in tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from stages.fabric.grid import read_grid, read_roles
+from stages.fabric.layout_yaml import Layout
+from stages.picture.figures import Quantity, quantities_of_layout
+from stages.picture.gridded import GridOnPage, count_colours, describe_grid
+from stages.picture.page import write_page
+from stages.picture.tasked import ProgramOnPage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOnPage:
+    """A part, and the sizes of its grid."""
+
+    name: str
+    columns: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """What a part takes of another one, or of what is given to all: `says` how."""
+
+    source: str
+    target: str
+    tensor: str
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """The part of a result that a tile gives: its first element, the steps between them, sizes."""
+
+    name: str
+    least: tuple[int, ...]
+    steps: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fabric:
+    """The one fabric of all parts, and the programs of the roles there."""
+
+    grid: GridOnPage
+    quantities: tuple[Quantity, ...]
+    programs: tuple[ProgramOnPage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeOnPage:
+    """All that the page of a network, or a kernel, shows; `results` is its results.json."""
+
+    kind: ClassVar[Literal["whole"]] = "whole"
+    title: str
+    says: str
+    results: Mapping[str, Any]
+    texts: Mapping[str, str]
+    parts: tuple[PartOnPage, ...]
+    edges: tuple[Edge, ...] = ()
+    tiles: tuple[Tile, ...] = ()
+    fabric: Fabric | None = None
+
+
+def report_whole(page: WholeOnPage) -> str:
+    """Return the report of a network or a kernel, as HTML."""
+    return write_page(page.title, page)
+
+
+def describe_parts(layouts: Mapping[str, Layout]) -> tuple[PartOnPage, ...]:
+    """Return parts, with the layouts of each by its name."""
+    grids = {name: read_grid(layout.grid) for name, layout in layouts.items()}
+    return tuple(
+        PartOnPage(name=name, columns=grid.width, rows=grid.height) for name, grid in grids.items()
+    )
+
+
+def list_edges(crossings: Mapping[str, Mapping[str, Any]]) -> Iterator[Edge]:
+    """Yield what crosses, as results.json has it: by `part.tensor`, what it is, and how it does."""
+    for end, crossing in crossings.items():
+        target, _, tensor = end.partition(".")
+        given: str | Sequence[str] = crossing["is"]
+        sizes = " x ".join(map(str, crossing.get("sizes", ())))
+        says = ", ".join(each for each in (sizes, crossing.get("type"), crossing["by"]) if each)
+        for each in [given] if isinstance(given, str) else given:
+            source, _, output = each.partition(".")
+            yield Edge(source=source, target=target, tensor=output or tensor, says=says)
+
+
+def describe_fabric(layout: Layout, programs: tuple[ProgramOnPage, ...]) -> Fabric:
+    """Return what a page shows of the one fabric of all parts."""
+    shown, grid = describe_grid(layout, None), read_grid(layout.grid)
+    roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
+    return Fabric(
+        grid=shown, programs=programs,
+        quantities=quantities_of_layout(shown, roles, count_colours(layout, grid)),
+    )
