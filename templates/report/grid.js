@@ -2,7 +2,8 @@
 
    A view has a place and a scale, in pixels a PE; columns and rows count from the west and north. */
 
-const CELLS_FROM = 9, STREAMS_FROM = 15, WORDS_FROM = 52, PORTS_AROUND = 0.95, TILE = 256;
+const CELLS_FROM = 9, STREAMS_FROM = 18, HEADS_FROM = 26, AROUND_FROM = 36, WORDS_FROM = 56;
+const PORTS_AROUND = 0.95, TILE = 256;
 
 function makeView(holder, { grid, ...shown }) {
   const canvas = holder.append("canvas").attr("tabindex", 0).attr("role", "application")
@@ -213,53 +214,44 @@ function drawCells(view) {
   });
 }
 
-/* Write coordinates, and roles or numbers, into cells: around the letters, the colour of the cell. */
+/* Write coordinates, and roles or numbers, into cells: behind the letters, the colour of the cell. */
 function drawWords(view) {
   const { ctx, grid, role, quantity, colours, transform: { k, x, y } } = view;
   const small = `${k >= 90 ? 11 : 9.5}px ${cssColour("--mono")}`;
   const large = `600 ${k >= 90 ? 15 : 11}px ${cssColour("--sans")}`;
   ctx.textAlign = "left";
-  ctx.lineWidth = 4;
   eachSeen(view, (column, row, pe) => {
     const left = x + k * column + 8, top = y + k * row + 8, low = y + k * (row + 1) - 8;
     const colour = colours(pe);
     const isBright = colour && (0.3 * colour.r + 0.59 * colour.g + 0.11 * colour.b) > 140;
-    ctx.fillStyle = !colour ? cssColour("--faint") : isBright ? "#39424d" : "#e8ebee";
-    ctx.strokeStyle = colour ? `rgb(${colour.r},${colour.g},${colour.b})` : cssColour("--panel");
-    writeWord(ctx, `${grid.west + column}, ${grid.north + row}`, left, top, small, "top");
+    const ink = !colour ? cssColour("--faint") : isBright ? "#39424d" : "#e8ebee";
+    const behind = colour ? `rgb(${colour.r},${colour.g},${colour.b})` : cssColour("--panel");
+    const write = (text, at, size) => writeWord(ctx, text, [left, at], size, ink, behind);
+    write(`${grid.west + column}, ${grid.north + row}`, top, small);
     if (quantity) {
       const value = Math.round(valueAt(quantity, grid, pe));
-      writeWord(ctx, asNumber(value), left, low, large, "bottom");
+      write(asNumber(value), low - (k >= 90 ? 15 : 11), large);
     } else if (k >= 84 && role[pe] >= 0) {
-      ctx.font = small;
-      const name = shorten(ctx, grid.roles[role[pe]].name, k - 18);
-      writeWord(ctx, name, left, low, small, "bottom");
+      write(shorten(grid.roles[role[pe]].name, Math.floor((k - 18) / 6.6)), low - 11, small);
     }
   });
 }
 
-function writeWord(ctx, text, x, y, font, baseline) {
-  ctx.font = font;
-  ctx.textBaseline = baseline;
-  ctx.strokeText(text, x, y);
+function writeWord(ctx, text, [x, y], size, ink, behind) {
+  ctx.font = size;
+  ctx.textBaseline = "top";
+  ctx.fillStyle = behind;
+  const tall = parseFloat(size.match(/[\d.]+px/)[0]);
+  ctx.fillRect(x - 2, y - 2, text.length * tall * 0.61 + 4, tall + 3);
+  ctx.fillStyle = ink;
   ctx.fillText(text, x, y);
 }
 
-function shorten(ctx, text, most) {
-  let shown = text;
-  while (shown.length > 3 && ctx.measureText(shown).width > most) shown = `${shown.slice(0, -2)}…`;
-  return shown;
-}
+const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /* Return how far from the middle of a PE a stream runs, in PEs: beside those that it meets. */
 function laneOf({ lanes }, stream) {
   return stream ? (stream.lane - (lanes - 1) / 2) * Math.min(0.11, 0.56 / lanes) : 0;
-}
-
-/* Return the point where a stream passes a side, and the pivot in the PE, from its middle. */
-function sidePoint(side, lane) {
-  const [dx, dy] = OUTWARD[side];
-  return [dx || lane, dy || lane];
 }
 
 function drawStreams(view) {
@@ -269,33 +261,63 @@ function drawStreams(view) {
 }
 
 function drawStream(view, stream, lane) {
-  const { ctx, transform: { k, x, y } } = view;
-  const heads = new Path2D(), given = new Path2D(), taken = new Path2D();
-  const size = Math.max(2, Math.min(5, k * 0.05));
+  const { ctx, transform: { k } } = view, size = Math.max(2, Math.min(5, k * 0.05));
   ctx.beginPath();
-  eachSeen(view, (column, row, pe) => {
-    const [from, to] = passingSides(stream, pe);
-    if (!from) return;
-    const cx = x + k * (column + 0.5), cy = y + k * (row + 0.5);
-    const px = cx + k * lane, py = cy + k * lane;
-    for (let side = 0; side < 4; side++) {
-      if (!((from | to) & (1 << side))) continue;
-      const [dx, dy] = sidePoint(side, lane);
-      ctx.moveTo(px, py);
-      ctx.lineTo(cx + k * dx, cy + k * dy);
-      if (to & (1 << side)) addHead(heads, cx + k * dx, cy + k * dy, OUTWARD[side], size);
-    }
-    if (to & 16) addCircle(given, px, py, size * 0.85);
-    if (from & 16) addCircle(taken, px, py, size * 0.85);
-  });
+  addLines(view, stream, lane, 1, [0, 2]);
+  addLines(view, stream, lane, 0, [3, 1]);
   ctx.strokeStyle = ctx.fillStyle = streamColour(stream.at);
   ctx.lineWidth = Math.max(1, Math.min(2.2, k * 0.028));
   ctx.lineCap = "round";
-  if (view.quantity) strokeAround(ctx);
+  if (view.quantity && k >= AROUND_FROM) strokeAround(ctx);
   ctx.setLineDash(streamDash(stream.at));
   ctx.stroke();
   ctx.setLineDash([]);
-  if (k < 22) return;
+  if (k >= HEADS_FROM) drawEnds(view, stream, lane, size);
+}
+
+/* Add the lines of a stream along x, 0, or y, 1, from a side to the other one, as long as can be. */
+function addLines({ ctx, grid, seen, transform }, { from, out }, lane, along, [before, behind]) {
+  const { k } = transform, [lines, cells] = along ? [seen.columns, seen.rows]
+    : [seen.rows, seen.columns];
+  const [start, across] = along ? [transform.y, transform.x] : [transform.x, transform.y];
+  for (let line = lines[0]; line <= lines[1]; line++) {
+    const at = across + k * (line + 0.5 + lane);
+    let begin = null, end = null;
+    const add = () => {
+      if (begin === null) return;
+      const [b, e] = [start + k * begin, start + k * end];
+      ctx.moveTo(...(along ? [at, b] : [b, at]));
+      ctx.lineTo(...(along ? [at, e] : [e, at]));
+    };
+    for (let cell = cells[0]; cell <= cells[1]; cell++) {
+      const pe = along ? cell * grid.width + line : line * grid.width + cell;
+      const sides = from[pe] | out[pe], pivot = cell + 0.5 + lane;
+      const first = sides & (1 << before) ? cell : pivot;
+      const last = sides & (1 << behind) ? cell + 1 : pivot;
+      if (first === last) continue;
+      if (first !== end) { add(); begin = first; }
+      end = last;
+    }
+    add();
+  }
+}
+
+/* Draw heads of arrows where a stream leaves PEs, dots where it is handed to them, and rings where
+   it is taken from them. */
+function drawEnds(view, { from, out }, lane, size) {
+  const { ctx, transform: { k, x, y } } = view;
+  const heads = new Path2D(), given = new Path2D(), taken = new Path2D();
+  eachSeen(view, (column, row, pe) => {
+    if (!from[pe]) return;
+    const cx = x + k * (column + 0.5), cy = y + k * (row + 0.5), px = k * lane;
+    for (let side = 0; side < 4; side++) {
+      if (!(out[pe] & (1 << side))) continue;
+      const [dx, dy] = OUTWARD[side];
+      addHead(heads, cx + (k * dx || px), cy + (k * dy || px), OUTWARD[side], size);
+    }
+    if (out[pe] & 16) addCircle(given, cx + px, cy + px, size * 0.85);
+    if (from[pe] & 16) addCircle(taken, cx + px, cy + px, size * 0.85);
+  });
   ctx.fill(heads);
   ctx.fill(given);
   ctx.lineWidth = Math.max(1, size * 0.4);

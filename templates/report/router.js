@@ -3,17 +3,25 @@
 const SIDES = ["N", "E", "S", "W", "ramp"];
 const OUTWARD = [[0, -0.5], [0.5, 0], [0, 0.5], [-0.5, 0], [0, 0]];
 
-/* Return a promise of streams: { name, number, lane, to: by side, where wavelets go, or null }. */
+/* Return a promise of streams: { name, number, lane, to, from, out }.
+
+   `to` has by side, for each PE, where what comes from there goes to, or is null; `from` and `out`
+   are for each PE the sides that wavelets come from and go to, as bits. */
 function readStreams(grid) {
   return Promise.all(grid.streams.map(async ({ name, number, lane, routes }, at) => {
-    const to = SIDES.map(() => null);
+    const count = grid.width * grid.height, to = SIDES.map(() => null);
+    const from = new Uint8Array(count), out = new Uint8Array(count);
     for (const route of routes) {
-      const side = SIDES.indexOf(route.side);
-      const { values } = await unpack(route.to);
-      if (to[side] === null) to[side] = new Uint8Array(values);
-      else values.forEach((bits, pe) => { to[side][pe] |= bits; });
+      const side = SIDES.indexOf(route.side), { values } = await unpack(route.to);
+      to[side] = to[side] || new Uint8Array(count);
+      for (let pe = 0; pe < count; pe++) {
+        if (!values[pe]) continue;
+        to[side][pe] |= values[pe];
+        from[pe] |= 1 << side;
+        out[pe] |= values[pe];
+      }
     }
-    return { name, number, lane, at, to };
+    return { name, number, lane, at, to, from, out };
   }));
 }
 
@@ -23,13 +31,4 @@ const sidesOf = (bits) => SIDES.filter((_, side) => bits & (1 << side));
 function describeRoute(stream, pe) {
   return stream.to.flatMap((bits, side) =>
     bits && bits[pe] ? [`${SIDES[side]} → ${sidesOf(bits[pe]).join(", ")}`] : []);
-}
-
-/* Return the sides that a stream comes from, and goes to, at one router, as bits. */
-function passingSides(stream, pe) {
-  let from = 0, to = 0;
-  stream.to.forEach((bits, side) => {
-    if (bits && bits[pe]) { from |= 1 << side; to |= bits[pe]; }
-  });
-  return [from, to];
 }

@@ -41,7 +41,7 @@ async function addGrid({ grid, quantities, programs, path = [], events = [] }) {
   const bar = section.append("div").attr("class", "toolbar");
   const body = section.append("div").attr("class", "grid-body");
   const left = body.append("div").attr("class", "grid-left");
-  const view = makeView(left.append("div").attr("class", "canvas"),
+  const view = window.view = makeView(left.append("div").attr("class", "canvas"),
     { grid, programs, path, events });
   const legend = left.append("div").attr("class", "legend");
   const status = left.append("p").attr("class", "status").attr("role", "status");
