@@ -16,10 +16,11 @@ PLACE = re.compile(r"PE\[ *(-?\d{1,6}) *, *(-?\d{1,6}) *\]", re.ASCII)
 
 class Fabric(File):
     """A network.yaml. With `run: whole` all parts run on one fabric, too, each where `floorplan`
-    says: the place of its PE[0, 0]."""
+    says: the place of its PE[0, 0]. Each build draws a report if `report` says so."""
 
     run: Literal["parts", "whole"] = "parts"
     floorplan: dict[str, str] = {}
+    report: bool = False
 
     @property
     def is_whole(self) -> bool:

@@ -26,7 +26,8 @@ class Kernel(File):
     `outputs` and `inputs` are the volumes between which the program map goes: by default what the
     function returns, and all that no operation gives. With `facts`, or `tiles`, the result is made
     of parts: none of them needs a volume that `facts` names for some of its elements only, and each
-    is cut into tiles of the sizes that `tiles` gives.
+    is cut into tiles of the sizes that `tiles` gives. Each build draws a report if `report` says
+    so.
     """
 
     NAME = NAME
@@ -39,6 +40,7 @@ class Kernel(File):
     tiles: dict[str, list[Size]] = {}
     machine: Machine = "wse2"
     data: Data = Data()
+    report: bool = False
 
     @property
     def has_parts(self) -> bool:

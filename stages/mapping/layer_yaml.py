@@ -208,7 +208,8 @@ class Running(Strict):
 
 
 class Mapping(Running, File):
-    """A layer.yaml. `invocations` is how many times in a row the layer runs.
+    """A layer.yaml. `invocations` is how many times in a row the layer runs; each build draws a
+    report if `report` says so.
 
     `delays` says how many invocations ago the value is that a node reads, by `node.input`.
     """
@@ -224,6 +225,7 @@ class Mapping(Running, File):
     delays: dict[str, Annotated[int, Field(ge=1, le=LONGEST_DELAY)]] = {}
     invocations: int = Field(default=1, ge=1, le=2**20)
     data: Data = Data()
+    report: bool = False
 
     @property
     def following(self) -> dict[str, str]:

@@ -48,7 +48,8 @@ class Program(File):
     """A program.yaml.
 
     `program` is the source: by default the only one. `parameters` are what `parameter("n", 16)`
-    gives in it, by name. `reductions` is how sums come together on the fabric.
+    gives in it, by name. `reductions` is how sums come together on the fabric. Each
+    build draws a report if `report` says so.
     """
 
     NAME = NAME
@@ -58,6 +59,7 @@ class Program(File):
     parameters: dict[str, Parameter] = {}
     control: Control = Control()
     reductions: Literal["drain"] = "drain"
+    report: bool = False
 
 
 def read_program(source: Source) -> Program:

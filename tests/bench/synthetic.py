@@ -73,6 +73,7 @@ def write_modules(root):
     for at, name in enumerate(names):
         (stages / f"{name}.py").write_text(_stage(at), encoding="utf-8")
     text = f"PIPELINE = SEARCHED = {tuple(names)}\nSLOTS = TRIED = ()\n"
+    text += "LAYER_PICTURES = KERNEL_PICTURES = NETWORK_PICTURES = PROGRAM_PICTURES = ()\n"
     text += "NETWORK = GRAPH = KERNEL = PROGRAM = ANALYSES = ()\n" + MODULE_OF
     (stages / "__init__.py").write_text(text, encoding="utf-8")
 

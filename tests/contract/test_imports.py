@@ -48,7 +48,8 @@ AGAIN = {
     "fabric/report.c": "simulate operate execute",
     "fabric/command.py": "simulate operate execute",
     "fabric/pe.h": "settle render simulate operate execute",
-    "machine/profiles/wse2.yaml": MACHINE.replace("skew", "skew report") + OTHER_PICTURES,
+    "machine/profiles/wse2.yaml": MACHINE.replace("skew", "skew report draw")
+    + OTHER_PICTURES + " draw_program",
     "mapping/machine.py": MACHINE,
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py": "route skew",

@@ -28,7 +28,7 @@ from stages.make.core.declare import declaration, path_of
 
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
-    r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|np[yz]|json|html|c)\b|\*\.\w+|[\w*/]*(?:in|out)puts/\*"
+    r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|np[yz]|json|html|svg|c)\b|\*\.\w+|[\w*/]*(?:in|out)puts/\*"
 )
 OF_FOLDERS = (SEARCHED, NETWORK, WHOLE, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALYSES, PROGRAM,
               KERNEL_PICTURES, NETWORK_PICTURES, PROGRAM_PICTURES)

@@ -146,6 +146,7 @@ def modules(tmp_path_factory):
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nKERNEL, ANALYSES = ('gather',), ('count',)\n"
     tuples += "NETWORK, GRAPH, TILES = (), (), ()\n"
+    tuples += "LAYER_PICTURES = KERNEL_PICTURES = NETWORK_PICTURES = PROGRAM_PICTURES = ()\n"
     tuples += "PROGRAM = ('translate', 'capture')\nSEARCHED, SLOTS, TRIED = PIPELINE, (), ()\n"
     (stages / "__init__.py").write_text(tuples + MODULE_OF, encoding="utf-8")
     before = sources(stages.parent)

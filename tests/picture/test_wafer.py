@@ -31,8 +31,9 @@ roles:
     memory: {{data: 40, code: 2304}}
     tensors: {{}}
 colours:
-  x: {{number: 0, routes: '{{ [PE[x, y] -> N[]] -> ramp[] : 0 <= x < {WIDTH} and 0 <= y < {HEIGHT - 1};
-    [PE[x, y] -> N[]] -> S[] : 0 <= x < {WIDTH} and 0 <= y < {HEIGHT - 2} }}'}}
+  x: {{number: 0, routes: '{{ [PE[x, y] -> N[]] -> ramp[] : 0 <= x < {WIDTH} and
+    0 <= y < {HEIGHT - 1}; [PE[x, y] -> N[]] -> S[] : 0 <= x < {WIDTH} and
+    0 <= y < {HEIGHT - 2} }}'}}
   even: {{number: 1, routes: '{{ [PE[x, y] -> ramp[]] -> E[] : x mod 2 = 0 and 0 <= x < {WIDTH} and
     0 <= y < {HEIGHT - 1}; [PE[x, y] -> W[]] -> ramp[] : x mod 2 = 1 and 0 <= x < {WIDTH} and
     0 <= y < {HEIGHT - 1} }}'}}

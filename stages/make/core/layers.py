@@ -17,6 +17,7 @@ from stages import (
     PROGRAM as PROGRAM_STAGES,
     PROGRAM_PICTURES,
 )
+from stages.make.core.reported import with_report
 from stages.make.core.searched import with_slots
 from stages.make.store.folders import (
     GRAPHS,
@@ -45,7 +46,7 @@ def open_folder(path: Path | str) -> LayerFolder:
         if mark_of(files_in(place)) == NETWORK:
             from stages.make.core.network import open_network
 
-            network = open_network(lone_folder(place))
+            network = with_report(open_network(lone_folder(place)))
             inside = (f for f in (network, *parts_of(network)) if f.build == folder / "build")
             return next(inside, lone_folder(folder) if network.parts else network)
     return with_parts(lone_folder(folder))
@@ -59,7 +60,12 @@ def network_of(folder: LayerFolder) -> LayerFolder:
 
 def with_parts(folder: LayerFolder) -> LayerFolder:
     """Return a folder, with the parts of its result if it is a kernel folder that has some, or with
-    slots if its layer.yaml leaves something open; the folder of a graph has its parts, too."""
+    slots if its layer.yaml leaves something open; the folder of a graph has its parts, too. Where
+    its user asked for that, the last stage draws a report."""
+    return with_report(_opened(folder))
+
+
+def _opened(folder: LayerFolder) -> LayerFolder:
     if folder.stages == KERNEL_STAGES and (folder.path / KERNEL).is_file():
         from stages.make.core.kernel import open_kernel
 

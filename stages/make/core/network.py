@@ -12,6 +12,7 @@ from stages import NETWORK as STAGES, NETWORK_PICTURES, WHOLE
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import kept_plan
 from stages.make.core.receiving import with_receiving
+from stages.make.core.reported import with_report
 from stages.make.core.searched import with_slots
 from stages.make.store.believed import is_name, is_word
 from stages.make.store.folders import (
@@ -66,7 +67,7 @@ def _part(
         home=network.home,
         crossings=crossings,
     )
-    return with_slots(part)
+    return with_report(with_slots(part))
 
 
 def _crossings(

@@ -184,7 +184,7 @@ def further_file(folder: LayerFolder, name: str) -> Path:
 
 def is_program(folder: LayerFolder) -> bool:
     """Return whether a folder is that of a program, whose run may open any file in it."""
-    return folder.stages == PROGRAM_STAGES
+    return folder.stages[:1] == PROGRAM_STAGES[:1]
 
 
 def is_pattern(name: str) -> bool:

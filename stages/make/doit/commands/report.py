@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from stages.make.core.declare import declaration
+from stages.make.core.reported import PAGE, stage_that_draws
 from stages.make.doit.commands.command import LayerCommand, Options
 from stages.make.doit.commands.inert import option
 from stages.make.store.folders import (
     LayerFolder,
-    every_stage,
     file_of,
     parts_of,
     shown_path,
     user_folder,
 )
 
-PAGE, PICTURE = "build/report.html", "build/grid.svg"
+PICTURE = "build/grid.svg"
 SVG = option("svg", "draw the grid only, for a paper, in build/grid.svg")
 
 
@@ -42,14 +41,15 @@ class Report(LayerCommand):
         for word in rest:
             raise self.refuse_unknown(word)
         chosen = {each.name: each for each in _wholes(folders, bool(words))}
-        drawn = {name: stage for name, each in chosen.items() if (stage := _writer(each, file))}
-        for name in chosen.keys() - drawn.keys():
-            raise self.refuse(f"{name} has no {file}", f"`{self.session.program} report {name}`")
+        stages = {name: stage_that_draws(each, file) for name, each in chosen.items()}
+        for name in (name for name, stage in stages.items() if stage is None):
+            hint = f"`{self.session.program} report {name}` draws all that there is"
+            raise self.refuse(f"{name} has no {file}", hint)
         os.chdir(user_folder())
         run = self.cmds.get_plugin("run")(task_loader=self.loader, cmds=self.cmds, **self._kwargs)
-        code: int = run.parse_execute([f"{name}:{stage}" for name, stage in drawn.items()])
+        code: int = run.parse_execute([f"{name}:{stage}" for name, stage in stages.items()])
         if code == 0:
-            print("\n".join(shown_path(file_of(chosen[name], file)) for name in drawn))
+            print("\n".join(shown_path(file_of(chosen[name], file)) for name in stages))
         return code
 
 
@@ -58,9 +58,3 @@ def _wholes(folders: Iterable[LayerFolder], are_named: bool) -> list[LayerFolder
     found = [folder for folder in folders if not folder.is_slot]
     parts = {part.name for folder in found for part in parts_of(folder)}
     return found if are_named else [folder for folder in found if folder.name not in parts]
-
-
-def _writer(folder: LayerFolder, file: str) -> str | None:
-    """Return the stage of a folder that writes a file; None if none does."""
-    stages = every_stage(folder)
-    return next((stage for stage in stages if file in declaration(stage).writes), None)

@@ -1,0 +1,65 @@
+"""Folders of which each build draws a report, for their YAML says `report: true`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.core.declare import declaration
+from stages.make.core.plans import kept_plan
+from stages.make.store.folders import KERNEL, LAYER, NETWORK, PROGRAM, LayerFolder, shown_path
+from stages.make.store.given import content_of
+
+PAGE = "build/report.html"
+KEY = "report"
+KIND = "reports"
+"""What is kept of a folder under this name: whether it is one of these."""
+
+
+def with_report(folder: LayerFolder) -> LayerFolder:
+    """Return a folder of which the last stage draws, if the file that its user wrote says so."""
+    stage = stage_that_draws(folder)
+    if stage is None or stage in folder.stages or not _is_asked(folder):
+        return folder
+    analyses = tuple(each for each in folder.analyses if each != stage)
+    return replace(folder, stages=(*folder.stages, stage), analyses=analyses)
+
+
+def stage_that_draws(folder: LayerFolder, file: str = PAGE) -> str | None:
+    """Return the stage of a folder that writes build/report.html, or another file; None for none.
+    """
+    stages = folder.stages + folder.analyses
+    return next((stage for stage in stages if file in declaration(stage).writes), None)
+
+
+def _is_asked(folder: LayerFolder) -> bool:
+    for name in (NETWORK, PROGRAM, KERNEL, LAYER):
+        if (folder.path / name).is_file():
+            return _says_so(folder, name)
+    return False
+
+
+def _says_so(folder: LayerFolder, name: str) -> bool:
+    """Return whether a file says `report: true`; of one that is wrong a stage says what is."""
+    try:
+        content = content_of(folder.path / name)
+        if KEY.encode() not in content:
+            return False  # nearly every folder, without reading YAML
+        return bool(kept_plan(
+            folder, [name], folder.stages[:1], _is_plan, lambda: _read(folder, name, content),
+            kind=KIND,
+        ))
+    except (UserError, UserErrors):
+        return False
+
+
+def _is_plan(data: Any) -> bool:
+    return isinstance(data, bool)
+
+
+def _read(folder: LayerFolder, name: str, content: bytes) -> bool:
+    from stages.mapping.yaml_text import read_document
+
+    value = read_document(source_of(shown_path(folder.path / name), content)).value
+    return isinstance(value, dict) and value.get(KEY) is True

@@ -1,0 +1,227 @@
+"""The grid of a layout as a picture for a paper: roles, streams and ports, in SVG.
+
+Where PEs are alike side by side they are one rectangle, and where a stream goes straight on it is
+one line, so the picture of a large grid is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.grid import SIDES, STEPS, Grid, read_colours, read_grid, read_roles
+from stages.fabric.layout_yaml import Entry, Exit, Layout
+from stages.jinja import template_in
+from stages.picture.gridded import find_lanes, find_places
+from stages.shipped import shipped
+
+DATA = ("../../templates/grid.svg.j2", "../templates/grid.svg.j2")
+"""In a checkout, and where it is installed."""
+LARGEST, SMALLEST, WIDEST, AROUND = 56.0, 1.0, 900.0, 44.0
+"""The sides of a PE, the width of a grid of many, and the room for ports, in pixels."""
+DOTS_FROM = 16.0
+"""From this size on it is shown where PEs take and send."""
+UNSEEN = 2.0
+"""Gaps between lines that are no larger are closed."""
+TINTS = ("#dfe8f2", "#f6e5c8", "#dbecdc", "#eaddf0", "#f8dcd6", "#d3ecef", "#ece8b6", "#e4e4e4")
+HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#3d9bd8", "#882255", "#6f7d1f")
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rectangle:
+    """PEs of one role, in pixels."""
+
+    x: str
+    y: str
+    width: str
+    height: str
+    colour: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A stream as paths: its lines, the heads of arrows where it leaves PEs, dots where these are
+    given it, and rings where they send."""
+
+    colour: str
+    lines: str
+    heads: str
+    dots: str
+    rings: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A port: the name of its tensor, and an arrow from there to the grid, or to there."""
+
+    text: str
+    x: str
+    y: str
+    path: str
+    head: str
+    colour: str
+
+
+def draw_grid(layout: Layout) -> str:
+    """Return the SVG of a layout. Raises ValueError for a layout that is none."""
+    grid = read_grid(layout.grid)
+    size = min(LARGEST, max(SMALLEST, WIDEST / max(grid.width, grid.height)))
+    colours = read_colours(layout.colours, grid)
+    lanes = find_lanes(np.any(colours.routes, axis=(0, 2)))
+    offsets = [_offset(lane, max(lanes, default=0) + 1) for lane in lanes]
+    merged = np.bitwise_or.reduce(colours.routes, axis=0)
+    streams = [
+        _stream(merged[c.number].reshape(-1, grid.height, grid.width), at, offsets[c.number], size)
+        for at, c in enumerate(layout.colours.values())
+    ]
+    return template_in(shipped("templates"), "grid.svg.j2").render(
+        width=_round(grid.width * size + 2 * AROUND),
+        height=_round(grid.height * size + 2 * AROUND),
+        around=AROUND, size=_round(size), line=_round(max(0.5, size / 32)),
+        gap=_round(size * 0.07), inner_width=_round(grid.width * size),
+        inner_height=_round(grid.height * size), has_gaps=size >= 4,
+        rectangles=list(_rectangles(layout, grid, size)), streams=streams,
+        labels=list(_labels(layout, grid, offsets, size)) if size >= DOTS_FROM else [],
+    )
+
+
+def _offset(lane: int, count: int) -> float:
+    """Return how far from the middle of a PE a lane is, in PEs."""
+    return (lane - (count - 1) / 2) * min(0.11, 0.56 / count)
+
+
+def _round(number: float) -> str:
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _rectangles(layout: Layout, grid: Grid, size: float) -> Iterator[Rectangle]:
+    roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
+    for number in range(len(layout.roles)):
+        for x, y, width, height in list_rectangles(roles == number):
+            yield Rectangle(
+                x=_round(x * size), y=_round(y * size), width=_round(width * size),
+                height=_round(height * size), colour=TINTS[number % len(TINTS)],
+            )
+
+
+def list_rectangles(here: Bools) -> Iterator[tuple[int, int, int, int]]:
+    """Yield x, y, width and height of rectangles that make up a set of PEs, [height][width].
+
+    Rows that are alike, one below the other, are cut alike.
+    """
+    changes = np.flatnonzero(np.any(here[1:] != here[:-1], axis=1)) + 1
+    starts = [0, *changes.tolist()]
+    for first, end in zip(starts, [*starts[1:], len(here)], strict=True):
+        for begin, stop in list_runs(here[first]):
+            yield begin, first, stop - begin, end - first
+
+
+def list_runs(here: Bools, gap: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield where a row has true values, one after the other: the first, and the one after them.
+
+    Between two runs there are more than `gap` others: what is nearer is one run.
+    """
+    edges = np.flatnonzero(np.diff(here.astype(np.int8), prepend=0, append=0))
+    begins, ends = edges[::2], edges[1::2]
+    far = begins[1:] - ends[:-1] > gap
+    firsts, lasts = begins[:1].tolist() + begins[1:][far].tolist(), ends[:-1][far].tolist()
+    yield from zip(firsts, lasts + ends[-1:].tolist(), strict=True)
+
+
+def _stream(to: NDArray[np.uint8], at: int, offset: float, size: float) -> Drawn:
+    """Draw a stream; `to` is [side from][height][width], of bits of sides."""
+    out = np.bitwise_or.reduce(to, axis=0)
+    sides = out.copy()
+    for side in range(len(SIDES)):
+        sides |= (to[side] != 0).astype(np.uint8) << side
+    given, sent = out & (1 << SIDES.index("ramp")) != 0, to[SIDES.index("ramp")] != 0
+    rows = _lines(_halves(sides, "W", "E"), offset, size, upright=False)
+    columns = _lines(_halves(sides.T, "N", "S"), offset, size, upright=True)
+    return Drawn(
+        colour=HUES[at % len(HUES)], lines=" ".join([*rows, *columns]),
+        heads=" ".join(_heads(out, offset, size)),
+        dots=" ".join(_points(given, offset, size)), rings=" ".join(_points(sent, offset, size)),
+    )
+
+
+def _halves(sides: NDArray[np.uint8], before: str, behind: str) -> Bools:
+    """Return [line][2 * cell]: whether a stream runs from each side to the middle of each PE."""
+    found = [(sides & (1 << SIDES.index(side))) != 0 for side in (before, behind)]
+    return np.stack(found, axis=-1).reshape(len(sides), -1)
+
+
+def _lines(halves: Bools, offset: float, size: float, upright: bool) -> Iterator[str]:
+    """Yield paths of lines along rows, or columns; they bend where a stream has its lane."""
+    gap = int(2 * UNSEEN / size)
+    for line in np.flatnonzero(halves.any(axis=1)).tolist():
+        across = _round((line + 0.5 + offset) * size)
+        for begin, end in list_runs(halves[line], gap):
+            ends = [_round(_end(each, offset) * size) for each in (begin, end)]
+            yield (f"M{across} {ends[0]}V{ends[1]}" if upright else
+                   f"M{ends[0]} {across}H{ends[1]}")
+
+
+def _end(half: int, offset: float) -> float:
+    """Return where a half of a PE begins: at its side, or where the stream has its lane in it."""
+    return half / 2 + (offset if half % 2 else 0)
+
+
+def _points(here: Bools, offset: float, size: float) -> Iterator[str]:
+    """Yield paths of points, which round ends of lines make dots; none where PEs are small."""
+    if size >= DOTS_FROM:
+        for y, x in np.argwhere(here).tolist():
+            place = ((each + 0.5 + offset) * size for each in (x, y))
+            yield "M{} {}h0".format(*map(_round, place))
+
+
+def _heads(out: NDArray[np.uint8], offset: float, size: float) -> Iterator[str]:
+    """Yield the heads of arrows at the sides that a stream goes out of PEs; none of small ones."""
+    for side in SIDES[:-1] if size >= DOTS_FROM else ():
+        dx, dy = STEPS[side]
+        for y, x in np.argwhere(out & (1 << SIDES.index(side)) != 0).tolist():
+            at = (x + 0.5 + (dx / 2 or offset)) * size, (y + 0.5 + (dy / 2 or offset)) * size
+            yield _head(at, (dx, dy))
+
+
+def _head(tip: tuple[float, float], step: tuple[int, int]) -> str:
+    """Return the path of an arrow's head."""
+    (x, y), (dx, dy) = tip, step
+    back = [(x - 5 * dx + 3 * s * dy, y - 5 * dy + 3 * s * dx) for s in (1, -1)]
+    points = (_round(each) for each in (x, y, *back[0], *back[1]))
+    return "M{} {}L{} {}L{} {}z".format(*points)
+
+
+def _labels(
+    layout: Layout, grid: Grid, offsets: Sequence[float], size: float
+) -> Iterator[Label]:
+    numbers = {name: each.number for name, each in layout.colours.items()}
+    hues = dict(zip(layout.colours, range(len(layout.colours)), strict=True))
+    ports: list[Entry | Exit] = [*layout.arrivals.values(), *layout.departures.values()]
+    for port in ports:
+        colour = port.colour if isinstance(port, Entry) else port.colours[0]
+        hue = HUES[hues[colour] % len(HUES)]
+        yield from _labels_of(port, grid, offsets[numbers[colour]], size, hue)
+
+
+def _labels_of(
+    port: Entry | Exit, grid: Grid, offset: float, size: float, colour: str
+) -> Iterator[Label]:
+    dx, dy = STEPS[port.side]
+    places = find_places(isl.Map(port.order))
+    for x, y in zip(*(each.tolist() for each in places), strict=True):
+        lane = [0.0 if step else offset for step in (dx, dy)]
+        middle = [(x - grid.west + 0.5 + lane[0]) * size, (y - grid.north + 0.5 + lane[1]) * size]
+        near = [middle[0] - dx * size / 2, middle[1] - dy * size / 2]
+        far = [near[0] + dx * AROUND * 0.45, near[1] + dy * AROUND * 0.45]
+        enters = isinstance(port, Entry)
+        tip, step = (near, (-dx, -dy)) if enters else (far, (dx, dy))
+        yield Label(
+            text=port.tensor, colour=colour, head=_head((tip[0], tip[1]), step),
+            x=_round(near[0] + dx * AROUND * 0.72), y=_round(near[1] + dy * AROUND * 0.72),
+            path="M{} {}L{} {}".format(*map(_round, (*near, *far))),
+        )

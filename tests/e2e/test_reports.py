@@ -1,0 +1,87 @@
+"""The command `doit report`, by real doit processes: what it runs, writes, and says."""
+
+import re
+
+import pytest
+
+from stages import NETWORK, PIPELINE
+from tests.e2e.conftest import DODO, ROOT
+from tests.picture.browser import needs_browser, started
+
+
+def test_report_draws_a_layer_and_says_where(paper):
+    run = paper.run("report", "conv1d")
+    assert (run.code, run.out) == (
+        0, "conv1d: 1 stage ran\nprojects/conv1d/build/report.html\n")
+    again = paper.run("report", cwd="projects/conv1d")
+    assert (again.code, again.out) == (0, "build/report.html\n")
+
+
+def test_report_draws_the_grid_for_a_paper(paper):
+    run = paper.run("report", "conv2d", "--svg")
+    assert (run.code, run.out) == (0, "conv2d: 1 stage ran\nprojects/conv2d/build/grid.svg\n")
+    assert paper.read("projects/conv2d/build/grid.svg").startswith("<svg ")
+
+
+def test_a_report_names_no_folder_and_is_the_same_again(paper):
+    paper.run("report", "fc")
+    text = paper.read("projects/fc/build/report.html")
+    assert str(paper.root) not in text and len(text) < 2_000_000
+    (paper.root / "projects/fc/build/report.html").unlink()
+    paper.run("--always", "fc:report")
+    assert paper.read("projects/fc/build/report.html") == text
+
+
+def test_what_is_no_layer_is_not_drawn(paper):
+    run = paper.run("report", "fd")
+    assert (run.code, run.out) == (3, "")
+    assert run.err == "ERROR: report: fd is no layer and no stage\n"
+
+
+def test_a_network_has_a_report_but_no_grid_of_its_own(mlp):
+    run = mlp.run("report", "mlp")
+    assert (run.code, run.out) == (0, "mlp: 1 stage ran\nprojects/mlp/build/report.html\n")
+    run = mlp.run("report", "mlp", "--svg")
+    assert (run.code, run.err) == (3, "ERROR: report: mlp has no build/grid.svg\n"
+                                      "hint: `doit report mlp` draws all that there is\n")
+
+
+def test_with_report_true_each_build_draws(space):
+    space.write("dodo.py", DODO)
+    space.copy(ROOT / "projects/fc", "projects/fc")
+    text = space.read("projects/fc/layer.yaml")
+    space.write("projects/fc/layer.yaml", f"{text}report: true\n")
+    assert space.build() == [f"fc:{stage}" for stage in (*PIPELINE, "report")]
+    assert space.build() == []
+    space.write("projects/fc/layer.yaml", f"{text}report: 1\n")
+    run = space.run()
+    assert run.err.endswith("error: report must be true or false\n  report: 1\n          ^\n")
+
+
+def test_with_report_true_a_network_is_drawn_and_its_parts_are_not(mlp):
+    text = mlp.read("projects/mlp/network.yaml")
+    mlp.write("projects/mlp/network.yaml", f"{text}report: true\n")
+    ran = mlp.build()
+    assert ran == ["mlp:report_network"] or set(ran) <= {f"mlp:{s}" for s in NETWORK} | {
+        "mlp:report_network"}
+    assert "mlp:report_network" in ran
+
+
+@pytest.mark.long
+@needs_browser
+def test_the_reports_of_all_folders_open_without_an_error(space):
+    """Each is built here, and opened from the disk."""
+    space.write("dodo.py", DODO)
+    space.copy(ROOT / "projects", "projects")
+    run = space.run("report")
+    assert run.code == 0, run.err
+    pages = re.findall(r"^(projects/.*report\.html)$", run.out, re.MULTILINE)
+    assert len(pages) > 100
+    with started() as browser:
+        wrong = {}
+        for page in pages:
+            browser.open(space.root / page)
+            if errors := browser.errors():
+                wrong[page] = errors
+            assert (space.root / page).stat().st_size < 2_000_000
+    assert wrong == {}
