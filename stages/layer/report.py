@@ -48,7 +48,12 @@ ROLE = re.compile(r"build/(\w+)/pe_(\w+)\.c")
 
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return build/report.html."""
-    written = Written(
+    return {"build/report.html": report_layer(read_written(inputs))}
+
+
+def read_written(inputs: LayerInputs) -> Written:
+    """Return what the stages before this one wrote, as far as a page shows it."""
+    return Written(
         layout=read_layout(inputs.source("build/layout.yaml")),
         graph=read_graph(inputs.source("tasks.yaml")),
         decisions=read_decisions(inputs.source("simd.yaml")),
@@ -60,7 +65,6 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         },
         results=json.loads(inputs.text("build/results.json")),
     )
-    return {"build/report.html": report_layer(written)}
 
 
 def _programs(inputs: LayerInputs) -> Iterator[tuple[tuple[str, str], str]]:

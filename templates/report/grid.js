@@ -12,7 +12,7 @@ function makeView(holder, { grid, ...shown }) {
   const view = {
     ...shown, grid, canvas, ctx: canvas.getContext("2d"), width: 1, height: 1,
     transform: d3.zoomIdentity, role: null, streams: [], ports: [], hidden: new Set(),
-    quantity: null, links: null, levels: [], cursor: null, chosen: null, asked: false,
+    quantity: null, links: null, showsPath: true, levels: [], cursor: null, chosen: null, asked: false,
     onChoose: () => {}, onPoint: () => {},
   };
   view.zoom = d3.zoom()
@@ -410,8 +410,8 @@ function drawLinks(view) {
 }
 
 /* Draw the critical path, from its first PE to the last. */
-function drawPath({ ctx, path, grid, transform: { k, x, y } }) {
-  if (!path.length) return;
+function drawPath({ ctx, path, showsPath, grid, transform: { k, x, y } }) {
+  if (!showsPath || !path.length) return;
   ctx.strokeStyle = cssColour("--accent");
   ctx.lineWidth = Math.max(2, Math.min(5, k * 0.06));
   ctx.lineJoin = "round";

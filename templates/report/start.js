@@ -55,6 +55,7 @@ async function addGrid({ grid, quantities, programs, path = [], events = [] }) {
   await readView(view);
   addColouring(bar, view, legend);
   addStreams(bar, view);
+  addPathButton(bar, view);
   addButtons(bar, view);
   view.onChoose = (at) => inspect(panel, view, at);
   view.onPoint = (at) => status.text(at ? describePe(view, at) : HINT);
@@ -131,6 +132,18 @@ function addStreams(bar, view) {
   chips.on("click", function (_, { name }) {
     if (!view.hidden.delete(name)) view.hidden.add(name);
     d3.select(this).attr("aria-pressed", String(!view.hidden.has(name)));
+    redraw(view);
+  });
+}
+
+/* Let one hide the critical path, where there is one. */
+function addPathButton(bar, view) {
+  if (!view.path.length) return;
+  const button = bar.append("button").attr("type", "button").attr("class", "paths")
+    .attr("aria-pressed", "true").text("critical path");
+  button.on("click", () => {
+    view.showsPath = !view.showsPath;
+    button.attr("aria-pressed", String(view.showsPath));
     redraw(view);
   });
 }

@@ -40,8 +40,22 @@ function addTime(results) {
       .map(([name, cycles]) => `${asNumber(cycles)} cycles of these rest on ${name.replaceAll("_", " ")}`)
       .join(", ") + ". No source has that figure of the machine; the profile says what was chosen.");
   }
+  addCauses(section, "What PEs waited for, in cycles of all of them", results.waits);
+  addCauses(section, "The cycles of the critical path", results.path);
   if (page.bins) addBins(section, page.bins);
   if (page.path && page.path.length) addPath(section, page.path);
+}
+
+/* Add cycles by cause, the most first, where results.json has them. */
+function addCauses(section, title, causes = {}) {
+  const parts = d3.sort(Object.entries(causes), ([, cycles]) => -cycles)
+    .filter(([, cycles]) => cycles > 0).map(([cause, cycles]) => ({
+      name: causeName(cause), cycles, colour: themed(causeColour(cause)),
+    }));
+  if (!parts.length) return;
+  section.append("h3").text(title);
+  addStack(section, parts, d3.sum(parts, ({ cycles }) => cycles));
+  addKeys(section, parts);
 }
 
 /* Draw each cause as a bar that begins where the one before it ended, up to all cycles. */
