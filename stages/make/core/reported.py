@@ -13,6 +13,10 @@ from stages.make.store.given import content_of
 
 PAGE = "build/report.html"
 KEY = "report"
+FILES = {
+    "report": LAYER, "report_network": NETWORK, "report_kernel": KERNEL, "report_program": PROGRAM,
+}
+"""By the stage that draws, which file says so."""
 KIND = "reports"
 """What is kept of a folder under this name: whether it is one of these."""
 
@@ -20,7 +24,7 @@ KIND = "reports"
 def with_report(folder: LayerFolder) -> LayerFolder:
     """Return a folder of which the last stage draws, if the file that its user wrote says so."""
     stage = stage_that_draws(folder)
-    if stage is None or stage in folder.stages or not _is_asked(folder):
+    if stage is None or stage in folder.stages or not _says_so(folder, FILES[stage]):
         return folder
     analyses = tuple(each for each in folder.analyses if each != stage)
     return replace(folder, stages=(*folder.stages, stage), analyses=analyses)
@@ -31,13 +35,6 @@ def stage_that_draws(folder: LayerFolder, file: str = PAGE) -> str | None:
     """
     stages = folder.stages + folder.analyses
     return next((stage for stage in stages if file in declaration(stage).writes), None)
-
-
-def _is_asked(folder: LayerFolder) -> bool:
-    for name in (NETWORK, PROGRAM, KERNEL, LAYER):
-        if (folder.path / name).is_file():
-            return _says_so(folder, name)
-    return False
 
 
 def _says_so(folder: LayerFolder, name: str) -> bool:
