@@ -16,7 +16,8 @@ function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric, ...m
   const outputs = Object.entries(check), wrong = outputs.filter(([, { right }]) => !right);
   const exact = outputs.every(([, each]) => each.exact);
   return [
-    { key: "cycles.simd", value: asNumber(cycles.simd), unit: " cycles", says: "with vector instructions" },
+    { key: "cycles.simd", value: asNumber(cycles.simd), unit: " cycles",
+      says: "with vector instructions" },
     { key: "speedup", value: String(speedup), unit: " ×",
       says: `as fast as loops, ${asNumber(cycles.loops)} cycles` },
     { key: "bound.cycles", value: asNumber(bound.cycles), unit: " cycles",
@@ -26,134 +27,13 @@ function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric, ...m
         : exact ? "all outputs, bit for bit" : "all outputs, within rounding" },
     { key: "pes.compute", value: asNumber(pes.compute), unit: ` of ${asNumber(pes.of)}`,
       says: "PEs of the target compute" },
-    { key: "memory.bytes_per_pe", value: asNumber(memory.bytes_per_pe), unit: ` of ${asNumber(memory.of)}`,
-      says: "bytes on the fullest PE" },
+    { key: "memory.bytes_per_pe", value: asNumber(memory.bytes_per_pe),
+      unit: ` of ${asNumber(memory.of)}`, says: "bytes on the fullest PE" },
     { key: "fabric.wavelets", value: asNumber(fabric.wavelets), unit: " wavelets",
       says: `${asNumber(fabric.hops)} hops, ${asNumber(fabric.stalls)} stalls` },
-    ...(more.utilisation === undefined ? [] : [{ key: "utilisation", value: asShare(more.utilisation),
-      says: "of the cycles of PEs compute" }]),
+    ...(more.utilisation === undefined ? [] : [{ key: "utilisation",
+      value: asShare(more.utilisation), says: "of the cycles of PEs compute" }]),
   ];
-}
-
-/* Add the grid, what chooses its colours, and the PE that is looked at. */
-async function addGrid({ grid, quantities, programs, path = [], events = [] }) {
-  const section = addSection("grid", "Grid");
-  const bar = section.append("div").attr("class", "toolbar");
-  const body = section.append("div").attr("class", "grid-body");
-  const left = body.append("div").attr("class", "grid-left");
-  const view = window.view = makeView(left.append("div").attr("class", "canvas"),
-    { grid, programs, path, events });
-  const legend = left.append("div").attr("class", "legend");
-  const status = left.append("p").attr("class", "status").attr("role", "status");
-  const panel = body.append("aside").attr("class", "panel").attr("id", "pe").attr("aria-label", "PE");
-  panel.append("p").attr("class", "hint").text("Click a PE, or go to one with the arrow keys and " +
-    "press Enter: its program, its memory and its figures stand here.");
-  view.quantities = await Promise.all(quantities.map(async (each) => {
-    const read = await unpack(each.values);
-    return { ...each, read, greatest: read.least + read.step * d3.max(read.values) };
-  }));
-  await readView(view);
-  addColouring(bar, view, legend);
-  addStreams(bar, view);
-  addPathButton(bar, view);
-  addButtons(bar, view);
-  view.onChoose = (at) => inspect(panel, view, at);
-  view.onPoint = (at) => status.text(at ? describePe(view, at) : HINT);
-  status.text(HINT);
-}
-
-const HINT = "Drag to move; click, then turn the wheel to zoom. Keys: arrows, Enter, + − 0.";
-
-function describePe(view, [column, row]) {
-  const { grid, role, quantity } = view, pe = row * grid.width + column;
-  const said = [`PE ${grid.west + column}, ${grid.north + row}`];
-  said.push(role[pe] < 0 ? "no program" : grid.roles[role[pe]].name);
-  if (quantity) {
-    said.push(`${quantity.title} ${asNumber(Math.round(valueAt(quantity, grid, pe)))} ${quantity.unit}`);
-  }
-  return said.join(" · ");
-}
-
-/* Let one choose what the colours of PEs mean, and say so. */
-function addColouring(bar, view, legend) {
-  const label = bar.append("label").text("Colour ");
-  const select = label.append("select").attr("id", "quantity");
-  select.append("option").attr("value", "").text("roles");
-  const whole = view.quantities.filter(({ name }) => !name.includes("."));
-  const links = d3.group(view.quantities.filter(({ name }) => name.includes(".")),
-    ({ name }) => name.split(".")[0]);
-  for (const [group, members] of d3.group(whole, (each) => each.group)) {
-    const options = select.append("optgroup").attr("label", group);
-    for (const { name, title } of members) options.append("option").attr("value", name).text(title);
-  }
-  if (links.size) {
-    const options = select.append("optgroup").attr("label", "links");
-    for (const [name, [{ title }]] of links) options.append("option").attr("value", name).text(title);
-  }
-  const change = () => {
-    const name = select.property("value");
-    view.links = links.get(name) || null;
-    view.quantity = whole.find((each) => each.name === name) || null;
-    showLegend(legend, view);
-    paint(view);
-  };
-  select.on("change", change);
-  onTheme(() => showLegend(legend, view));
-  change();
-}
-
-function showLegend(legend, view) {
-  legend.html("");
-  const shown = view.quantity || (view.links && view.links[0]);
-  if (!shown) {
-    addKeys(legend, view.grid.roles.map(({ name, pes }, at) => ({
-      name, cycles: pes, colour: roleTint(at),
-    })));
-    return;
-  }
-  const greatest = view.links ? d3.max(view.links, (each) => each.greatest) : shown.greatest;
-  if (view.links) view.links.forEach((each) => { each.greatest = greatest; });
-  const ends = legend.append("div").attr("class", "ramp");
-  ends.append("b").text("0");
-  ends.append("i");
-  ends.append("b").text(`${asNumber(Math.round(greatest))} ${shown.unit}`);
-  legend.append("span").text(shown.says + (shown.read.block > 1
-    ? `; means of ${shown.read.block} × ${shown.read.block} PEs` : ""));
-}
-
-function addStreams(bar, view) {
-  if (!view.streams.length) return;
-  const group = bar.append("div").attr("class", "streams").attr("role", "group")
-    .attr("aria-label", "streams");
-  const chips = group.selectAll("button").data(view.streams).join("button").attr("type", "button")
-    .attr("aria-pressed", "true").attr("title", ({ number }) => `colour ${number} of the fabric`);
-  chips.append("i").style("background", ({ at }) => streamColour(at));
-  chips.append("span").text(({ name }) => name);
-  chips.on("click", function (_, { name }) {
-    if (!view.hidden.delete(name)) view.hidden.add(name);
-    d3.select(this).attr("aria-pressed", String(!view.hidden.has(name)));
-    redraw(view);
-  });
-}
-
-/* Let one hide the critical path, where there is one. */
-function addPathButton(bar, view) {
-  if (!view.path.length) return;
-  const button = bar.append("button").attr("type", "button").attr("class", "paths")
-    .attr("aria-pressed", "true").text("critical path");
-  button.on("click", () => {
-    view.showsPath = !view.showsPath;
-    button.attr("aria-pressed", String(view.showsPath));
-    redraw(view);
-  });
-}
-
-function addButtons(bar, view) {
-  const buttons = [["−", "zoom out", () => scaleBy(view, 1 / 1.4)],
-    ["+", "zoom in", () => scaleBy(view, 1.4)], ["all", "show all", () => fitAll(view)]];
-  const group = bar.append("div").attr("class", "buttons");
-  group.selectAll("button").data(buttons).join("button").attr("type", "button")
-    .attr("aria-label", ([, says]) => says).text(([text]) => text).on("click", (_, [, , act]) => act());
 }
 
 async function drawWhole() {
@@ -177,23 +57,25 @@ function factsOfWhole({ one_after_another: cycles, check, fabric, ...more }, par
     { key: "right", value: wrong.length ? "wrong" : "right", mood: wrong.length ? "bad" : "good",
       says: more.against ? `against ${more.against}` : "from end to end" },
     { key: "parts", value: asNumber(parts.length), unit: " parts",
-      says: `${asNumber(new Set(Object.values(more.parts).map(({ like }) => like)).size)} of them differ` },
+      says: `${new Set(Object.values(more.parts).map(({ like }) => like)).size} of them differ` },
     ...(fabric ? [{ key: "fabric.cycles", value: asNumber(fabric.cycles), unit: " cycles",
       says: `on one fabric of ${fabric.pes.join(" × ")} PEs` }] : []),
   ];
 }
 
 function addPartTable(parts) {
-  addTable(d3.select("#parts"), ["part", "cycles", "with loops", "times as fast", "bytes", "values"],
-    Object.entries(parts).map(([name, { cycles, speedup, memory, right, exact }]) => [
-      name, cycles.simd, cycles.loops, String(speedup), memory.bytes_per_pe,
-      right ? (exact ? "right, bit for bit" : "right, within rounding") : "WRONG",
-    ]));
+  const heads = ["part", "cycles", "with loops", "times as fast", "bytes", "values"];
+  const rows = Object.entries(parts).map(([name, { cycles, speedup, memory, right, exact }]) => [
+    name, cycles.simd, cycles.loops, String(speedup), memory.bytes_per_pe,
+    right ? (exact ? "right, bit for bit" : "right, within rounding") : "WRONG",
+  ]);
+  addTable(d3.select("#parts"), heads, rows);
 }
 
 async function drawProgram() {
   const { results, fabric, nodes, lives, calls } = page;
-  addTitle(page.title, `a program in NumPy on ${results.field.join(" × ")} workers, on ${results.machine}`);
+  const field = results.field.join(" × ");
+  addTitle(page.title, `a program in NumPy on ${field} workers, on ${results.machine}`);
   addFacts(factsOfProgram(results));
   await addGrid(fabric);
   addShares(results);
@@ -210,8 +92,8 @@ function factsOfProgram({ cycles, outputs, memory, operations, sums, set_up: set
       says: "NumPy, graph and fabric, bit for bit" },
     { key: "operations", value: asNumber(d3.sum(Object.values(operations))), unit: " operations",
       says: Object.entries(operations).map(([name, count]) => `${count} ${name}`).join(", ") },
-    { key: "set_up.center", value: setUp.center == null ? "–" : asNumber(setUp.center), unit: " cycles",
-      says: "an operation takes besides its elements" },
+    { key: "set_up.center", value: setUp.center == null ? "–" : asNumber(setUp.center),
+      unit: " cycles", says: "an operation takes besides its elements" },
     { key: "sums.count", value: asNumber(sums.count), unit: sums.count === 1 ? " sum" : " sums",
       says: sums.latency == null ? "over all workers" : `${sums.latency} cycles the last one` },
     { key: "memory.workers", value: asNumber(memory.workers), unit: ` of ${asNumber(memory.of)}`,

@@ -54,7 +54,8 @@ function drawInstances(figure, { rows, dimensions, least, sizes, constants, oute
     svg.append("text").attr("transform", `translate(22,${top}) rotate(90)`)
       .text(`${name(0)} = ${from(0)} … ${to(0, down)}`);
   }
-  const fixed = Object.entries({ ...constants, ...outer }).map(([key, value]) => `${key} = ${value}`);
+  const fixed = Object.entries({ ...constants, ...outer })
+    .map(([key, value]) => `${key} = ${value}`);
   const cut = sizes.some((size, at) => size > (at === last ? across : down));
   const extra = points.filter(({ digit }) => digit === "2").length;
   figure.append("figcaption").text([

@@ -1,7 +1,8 @@
 /* Where the cycles went: the bound, the busiest PE, states over time, the critical path. */
 
 const CHARGED = [
-  "lanes", "memory", "streams", "dispatch", "start_up", "configuration", "loop", "scalar", "address",
+  "lanes", "memory", "streams", "dispatch", "start_up", "configuration", "loop", "scalar",
+  "address",
 ];
 
 /* Return what the busiest PE did, and waited, as parts: { cause, name, cycles, colour }. */
@@ -14,8 +15,9 @@ function partsOfBusiest(busiest, cycles) {
 }
 
 function addTime(results) {
-  const section = addSection("time", "Time", "What the cycles of the busiest PE went into, beside " +
-    "the bound: no programs take fewer cycles, for this placement, these arrivals and this data.");
+  const section = addSection("time", "Time", "What the cycles of the busiest PE went into, " +
+    "beside the bound: no programs take fewer cycles, for this placement, these arrivals and " +
+    "this data.");
   const variants = [["simd", "with vector instructions"], ["loops", "with loops only"]];
   const most = d3.max(variants, ([name]) => results.cycles[name]);
   const draw = () => {
@@ -37,8 +39,9 @@ function addTime(results) {
   const rests = Object.entries(results.rests || {});
   if (rests.length) {
     section.append("p").attr("class", "rests").text("Not published: " + rests
-      .map(([name, cycles]) => `${asNumber(cycles)} cycles of these rest on ${name.replaceAll("_", " ")}`)
-      .join(", ") + ". No source has that figure of the machine; the profile says what was chosen.");
+      .map(([name, cycles]) =>
+        `${asNumber(cycles)} cycles of these rest on ${name.replaceAll("_", " ")}`)
+      .join(", ") + ". No source has that figure; the profile says what was chosen.");
   }
   addCauses(section, "What PEs waited for, in cycles of all of them", results.waits);
   addCauses(section, "The cycles of the critical path", results.path);
@@ -67,7 +70,8 @@ function drawWaterfall(section, bound, parts, cycles) {
   rows.push({ name: "all cycles", begin: 0, cycles, colour: cssColour("--faint") });
   const width = 1180, left = 230, tall = 26, height = rows.length * tall + 30;
   const x = d3.scaleLinear([0, cycles], [left, width - 70]);
-  const svg = section.append("svg").attr("class", "waterfall").attr("viewBox", `0 0 ${width} ${height}`)
+  const svg = section.append("svg").attr("class", "waterfall")
+    .attr("viewBox", `0 0 ${width} ${height}`)
     .attr("role", "img").attr("aria-label", "From the bound to the cycles: " +
       rows.map((row) => `${row.name} ${row.cycles}`).join(", "));
   svg.append("line").attr("class", "bound").attr("x1", x(bound.cycles)).attr("x2", x(bound.cycles))
@@ -93,7 +97,8 @@ async function addBins(section, bins) {
   const rows = d3.range(columns[0].values.length).map((at) =>
     Object.fromEntries(names.map((name, k) => [name, columns[k].values[at] / bins.width])));
   const x = d3.scaleLinear([0, rows.length * bins.width], [50, width - 10]);
-  const y = d3.scaleLinear([0, d3.max(rows, (row) => d3.sum(Object.values(row)))], [height - 24, 8]);
+  const most = d3.max(rows, (row) => d3.sum(Object.values(row)));
+  const y = d3.scaleLinear([0, most], [height - 24, 8]);
   holder.append("h3").text("PEs in each state, over time");
   const svg = holder.append("svg").attr("class", "bins").attr("viewBox", `0 0 ${width} ${height}`)
     .attr("role", "img").attr("aria-label", `PEs in the states ${names.join(", ")} over time`);
@@ -104,7 +109,9 @@ async function addBins(section, bins) {
     .append("title").text(({ key }) => causeName(key));
   svg.append("g").attr("transform", `translate(0,${height - 24})`).call(d3.axisBottom(x).ticks(8));
   svg.append("g").attr("transform", "translate(50,0)").call(d3.axisLeft(y).ticks(5));
-  addKeys(holder, names.map((name) => ({ name: causeName(name), colour: themed(causeColour(name)) })));
+  addKeys(holder, names.map((name) => ({
+    name: causeName(name), colour: themed(causeColour(name)),
+  })));
 }
 
 /* List the critical path, from the last output back to the first arrival. */

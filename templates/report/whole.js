@@ -2,8 +2,9 @@
 
 /* Draw parts as boxes, each in a column to the right of those whose results it takes. */
 function addParts({ parts, edges = [], results }) {
-  const section = addSection("parts", "Parts", edges.length ? "Each takes what those before it " +
-    "give; its bar is its share of the cycles of the longest." : "None takes what another one gives.");
+  const section = addSection("parts", "Parts", edges.length
+    ? "Each takes what those before it give; its bar is its share of the cycles of the longest."
+    : "None takes what another one gives.");
   if (!edges.length) return;
   const columns = columnsOf(parts, edges), wide = 200, tall = 92, apart = 150, between = 26;
   const place = new Map(), counts = new Map();
@@ -25,7 +26,8 @@ function addParts({ parts, edges = [], results }) {
   drawEdges(svg, edges, place, wide, tall);
   const longest = d3.max(Object.values(results.parts || {}), ({ cycles }) => cycles.simd) || 1;
   const groups = svg.selectAll("g.node").data(place.values()).join("g")
-    .attr("class", ({ isGiven }) => `node ${isGiven ? "given" : ""}`).attr("data-part", ({ name }) => name)
+    .attr("class", ({ isGiven }) => `node ${isGiven ? "given" : ""}`)
+    .attr("data-part", ({ name }) => name)
     .attr("transform", ({ x, y }) => `translate(${x},${y})`);
   groups.append("rect").attr("width", wide).attr("height", tall).attr("rx", 10);
   groups.append("text").attr("class", "name").attr("x", 14).attr("y", 26).text(({ name }) => name);
@@ -58,7 +60,9 @@ function columnsOf(parts, edges) {
   };
   names.forEach(find);
   return {
-    depth, nodes: [...given.map((name) => ({ name, isGiven: true })), ...names.map((name) => ({ name }))],
+    depth, nodes: [
+      ...given.map((name) => ({ name, isGiven: true })), ...names.map((name) => ({ name })),
+    ],
   };
 }
 
@@ -84,19 +88,21 @@ function drawEdges(svg, edges, place, wide, tall) {
 
 /* Draw where the results of tiles lie, in the two innermost dimensions of the result. */
 function addTiles(tiles, parts) {
-  const section = addSection("tiles", "Tiles", "What part of the result each tile gives, in its two " +
-    "innermost dimensions, for the first elements of the others.");
+  const section = addSection("tiles", "Tiles", "What part of the result each tile gives, in its " +
+    "two innermost dimensions, for the first elements of the others.");
   const ends = (tile, at) => tile.least[at] + tile.steps[at] * (tile.sizes[at] - 1) + 1;
   const count = tiles[0].least.length, [down, across] = [count - 2, count - 1];
   const height = down < 0 ? 1 : d3.max(tiles, (t) => ends(t, down));
-  const width = d3.max(tiles, (t) => ends(t, across)), cell = Math.min(56, 620 / Math.max(width, height));
+  const width = d3.max(tiles, (t) => ends(t, across));
+  const cell = Math.min(56, 620 / Math.max(width, height));
   const svg = section.append("div").attr("class", "graph scroll").append("svg")
     .attr("width", width * cell + 24).attr("height", height * cell + 24).attr("role", "img")
     .attr("aria-label", `${tiles.length} tiles of a result`).append("g")
     .attr("transform", "translate(12,12)");
   const first = tiles.filter((t) => t.least.slice(0, Math.max(0, down)).every((at) => at === 0));
   const groups = svg.selectAll("g").data(first).join("g").attr("class", "tile")
-    .attr("transform", (t) => `translate(${t.least[across] * cell},${down < 0 ? 0 : t.least[down] * cell})`);
+    .attr("transform", (t) =>
+      `translate(${t.least[across] * cell},${down < 0 ? 0 : t.least[down] * cell})`);
   const long = (t, at) => (at < 0 ? 1 : ends(t, at) - t.least[at]) * cell - 2;
   groups.append("rect").attr("width", (t) => long(t, across)).attr("height", (t) => long(t, down))
     .attr("rx", 4).attr("fill", (_, at) => roleTint(at));
