@@ -31,6 +31,13 @@ const CAUSES = {
   waiting: ["waiting", "#9aa3ae"],
   idle: ["idle", "#c3c9d1"],
   busy: ["a task runs", "#0072b2"],
+  begun: ["before the first arrival", "#c3c9d1"],
+  port: ["what came before at the port", "#77679b"],
+  links: ["links and ramps", "#56b4e9"],
+  routers: ["in routers, waiting", "#6b7480"],
+  task: ["a task", "#0072b2"],
+  stream: ["elements before, in the stream", "#009e73"],
+  started: ["start-up", "#e69f00"],
 };
 
 const isDark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
