@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import islpy as isl
-import numpy as np
 
 from stages.fabric.driver import FabricRun
 from stages.fabric.usage import sum_up
@@ -31,7 +30,7 @@ from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.poly.cardinality import cardinality
 from stages.reference.data import find_origins
-from stages.reference.unroll import Arrays, Samples
+from stages.reference.unroll import Samples, alike, column
 
 VARIANTS = ("simd", "loops")
 COPIED = "multicast"
@@ -172,13 +171,3 @@ def configurations(decision: Decision) -> int:
 def extent(sizes: int | tuple[int, int]) -> int | str:
     """Return a size, or `1..3` for one that is not the same everywhere."""
     return sizes if isinstance(sizes, int) else f"{sizes[0]}..{sizes[1]}"
-
-
-def alike(values: list[np.ndarray]) -> list[np.ndarray]:
-    """Return the values of an input in each invocation; one where all are the same array."""
-    return values[:1] if all(value is values[0] for value in values) else values
-
-
-def column(invocations: Sequence[Arrays], name: str) -> list[np.ndarray]:
-    """Return one tensor of every invocation; nothing where nothing is known of any."""
-    return [tensors[name] for tensors in invocations]

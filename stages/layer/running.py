@@ -15,9 +15,8 @@ from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabr
 from stages.fabric.layout_texts import check_texts, find_place
 from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.progress import Tell
-from stages.layer.results import alike, column
 from stages.reference.strided import Array
-from stages.reference.unroll import Samples
+from stages.reference.unroll import Samples, alike, column
 
 if typing.TYPE_CHECKING:
     from stages.fabric.recorded import Asked

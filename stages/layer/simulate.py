@@ -24,7 +24,7 @@ from stages.fabric.usage import find_usage, write_usage
 from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
 from stages.layer.probing import find_probes
-from stages.layer.results import COPIED, VARIANTS, Simulated, column, describe_results
+from stages.layer.results import COPIED, VARIANTS, Simulated, describe_results
 from stages.layer.running import run_on_fabric
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
@@ -35,7 +35,7 @@ from stages.mapping.machine import read_machine
 from stages.reference.data import find_negative_zeros, input_samples, stack_samples
 from stages.reference.evaluate import evaluate_all
 from stages.reference.magnitude import is_exact, magnitudes
-from stages.reference.unroll import Samples
+from stages.reference.unroll import Samples, column
 from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
@@ -149,7 +149,7 @@ def tell_part(inputs: LayerInputs, number: int, count: int) -> Tell:
     return lambda share: inputs.tell((number + share) / count)
 
 
-def record_layer(inputs: LayerInputs, asked: Asked | None) -> FabricRun:
+def record(inputs: LayerInputs, asked: Asked | None) -> FabricRun:
     """Run the programs with vector instructions once more, and record it."""
     layer = inputs.lair()
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())

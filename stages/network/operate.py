@@ -81,7 +81,7 @@ def _network(inputs: Inputs) -> Network:
     return read_whole(inputs.source("network.yaml"), parts)
 
 
-def record_whole(inputs: Inputs, asked: Asked | None) -> FabricRun:
+def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
     """Run all parts on one fabric once more, and record it, with the events that are asked for."""
     source = inputs.source("layout.yaml")
     layout = read_layout(source)

@@ -48,7 +48,7 @@ def choose_events(layout: Layout, usage: Usage) -> Asked:
     whole = isl.Set(layout.grid)
     if grid.size > EVERY_PE:
         roles = read_roles(layout.roles, grid)
-        busy = sum(usage.quantities[name].astype(np.int64) for name in BUSY).reshape(-1)
+        busy = np.sum([usage.quantities[name] for name in BUSY], axis=0, dtype=np.int64).reshape(-1)
         nodes = [
             node for role in range(len(layout.roles)) if (pes := np.flatnonzero(roles == role)).size
             for node in (pes[0], pes[busy[pes].argmax()])

@@ -51,7 +51,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     return files | {"build/results.json": write_results(results)}
 
 
-def record_program(inputs: Inputs, asked: Asked | None) -> FabricRun:
+def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
     """Run the programs once more, and record it, with the events that are asked for."""
     return run_fabric_of(inputs, {}, recorded=True, asked=asked)[1]
 

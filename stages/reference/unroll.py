@@ -46,3 +46,13 @@ def unroll(layer: Layer, samples: Samples, meaning: Meaning) -> list[Arrays]:
 def is_same(inputs: Arrays, before: Arrays) -> bool:
     """Whether two invocations have the same arrays as inputs."""
     return all(array is before[name] for name, array in inputs.items())
+
+
+def alike(values: list[Array]) -> list[Array]:
+    """Return the values of an input in each invocation; one where all are the same array."""
+    return values[:1] if all(value is values[0] for value in values) else values
+
+
+def column(invocations: Sequence[Arrays], name: str) -> list[Array]:
+    """Return one tensor of every invocation; nothing where nothing is known of any."""
+    return [tensors[name] for tensors in invocations]

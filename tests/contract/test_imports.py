@@ -45,12 +45,12 @@ AGAIN = {
     "layer/bound/bound.py": "simulate",
     "layer/pe/block.py": "settle simd render",
     "layer/pe/speller.py": "render",
-    "fabric/report.c": "simulate operate execute",
-    "fabric/command.py": "simulate operate execute",
-    "fabric/pe.h": "settle render simulate operate execute",
+    "fabric/report.c": "simulate operate report execute",
+    "fabric/command.py": "simulate operate report execute",
+    "fabric/pe.h": "settle render simulate operate report execute",
     "machine/profiles/wse2.yaml": MACHINE.replace("skew", "skew report draw")
     + OTHER_PICTURES + " draw_program",
-    "mapping/machine.py": MACHINE,
+    "mapping/machine.py": MACHINE.replace("skew", "skew report"),
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py": "route skew",
     "layer/texts/tasks_text.py": "settle instances compress approximate enumerate simd render",
@@ -61,7 +61,7 @@ AGAIN = {
     "templates/report/grid.js": PICTURES,
     "picture/page.py": PICTURES,
     "network/whole/ways.py": "link",
-    "reference/data.py": "simulate conclude supply confirm operate emit assemble",
+    "reference/data.py": "simulate conclude supply confirm operate emit assemble report",
     "lair/lair.lark": ALL,
     "network/crossing.py": "connect link",
     "network/crossing_maps.py": "connect conclude link",
@@ -180,7 +180,7 @@ def test_a_program_that_runs_waits_for_numpy_alone(modules):
 
 def test_only_stages_that_compile_depend_on_the_compiler(code):
     assert [stage for stage in EVERY if COMPILES in code[stage]] == [
-        "simulate", "operate", "execute"]
+        "simulate", "operate", "report", "execute"]
 
 
 @pytest.fixture

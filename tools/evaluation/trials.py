@@ -18,7 +18,6 @@ from stages.diagnose import UserError, UserErrors
 from stages.layer import choose, simulate
 from stages.layer.compared import check
 from stages.layer.cost.predict import predict, read_written
-from stages.layer.results import column
 from stages.layer.search.beam import Search
 from stages.layer.search.proposal import Proposal, propose_state
 from stages.layer.search.question import Question, ask
@@ -30,6 +29,7 @@ from stages.mapping.machine import read_machine
 from stages.reference.data import input_samples
 from stages.reference.evaluate import evaluate_all
 from stages.reference.magnitude import is_exact, magnitudes
+from stages.reference.unroll import column
 from stages.skewing.elements import read_lair
 from tools.evaluation.measure import Case, build
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import re
-from collections.abc import Callable
-from typing import Any
 
+from stages import module_of
 from stages.make.core.declare import declaration
 from stages.make.doit.commands.command import LayerCommand, Options
 from stages.make.doit.commands.inert import option
@@ -19,7 +19,7 @@ MOST = 1_000_000
 LAYOUTS = {
     "operate": "layout.yaml", "execute": "build/layout.yaml", "simulate": "build/layout.yaml",
 }
-"""The layout of what each stage runs."""
+"""The layout of what each stage runs; its `record` runs that once more."""
 EVERY_CYCLE = 2**30
 PES = option("pes", "the PEs that are meant, `{ PE[x, 0] : x < 4 }`; default: all", default="")
 CYCLES = option("cycles", "the cycles that are meant, 0:500; default: all", default="")
@@ -81,17 +81,8 @@ def _write(
     from stages.picture.traced import trace
 
     inputs = FolderInputs(folder, declaration(stage).reads)
-    record = functools.partial(_recording(stage), inputs)
+    record = functools.partial(importlib.import_module(module_of(stage)).record, inputs)
     content, count = trace(inputs.source(LAYOUTS[stage]), record, pes, cycles, most)
     path = file_of(folder, FILE)
     write_whole(path, content)
     print(f"{shown_path(path)}: {count} events; https://ui.perfetto.dev opens it")
-
-
-def _recording(stage: str) -> Callable[..., Any]:
-    """Return what runs once more what a stage runs, and records it."""
-    from stages.layer.simulate import record_layer
-    from stages.network.operate import record_whole
-    from stages.program.execute import record_program
-
-    return {"simulate": record_layer, "operate": record_whole, "execute": record_program}[stage]
