@@ -1,9 +1,11 @@
 """Tensors of which some elements never arrive: these are what layer.yaml says."""
 
+import islpy as isl
 import numpy as np
 import pytest
 
 from stages.diagnose import UserError, UserErrors
+from stages.make.core.action import run_stage
 from tests.layer.built import build
 
 CONV = """lair c(): float16 x[2][6][10], float16 w[2][2][3] -> float16 y[2][4][8]
@@ -71,6 +73,36 @@ def test_what_is_used_may_all_never_arrive():
     text = POINTS.replace("x[12] ->", "x[40] ->").replace("x[i] * 2", "x[i + 20] * 2")
     built = build(text, POINTWISE + "invocations: 2\n", "simulate")
     assert built.results()["check"]["y"]["exact"]
+
+
+LARGE = """lair c(): float32 x[4][30][30], float32 w[4][3][3] -> float32 y[28][28]
+{ all (i, j, c, a, b) in (28, 28, 4, 3, 3) y[i][j] += x[c][i + a][j + b] * w[c][a][b] }
+"""
+ON_LANES = """target: "{{ PE[7, 2] }}"
+placement: "{0}"
+tensors:
+  x:
+    arrives: "{{ x[c,i,j] -> [PE[-1, {1}] -> index[c, i, j]] : 1 <= i <= 28 and 1 <= j <= 28 }}"
+    otherwise: 0
+  y: {{leaves: "{{ y[i,j] -> [PE[i//4, -1] -> index[i, j]] }}"}}
+"""
+
+
+@pytest.mark.parametrize(("directions", "place", "lane"), [
+    ("(i)", "i//4, 0", "0"), ("(i, c)", "i//4, c//2", "c//2"),
+])
+def test_a_search_knows_that_pes_keep_all_that_comes_along_their_lane(directions, place, lane):
+    """And not only what they use, a fifth of it."""
+    thought = build(LARGE, ON_LANES.format(directions, lane), "parse")
+    run_stage("choose", thought.folder)
+    wanted = isl.Map(f"{{ c[i,j,c,a,b] -> PE[{place}] }}")
+    (memory,) = {
+        each["memory"] for each in thought.yaml("candidates.yaml")["candidates"]
+        if isl.Map(each["placement"]).is_subset(wanted)
+    }
+    built = build(LARGE, ON_LANES.format(str(wanted), lane), "simulate")
+    taken = built.results()["memory"]["bytes_per_pe"]
+    assert 0.7 * taken < memory < taken
 
 
 ERRORS = {

@@ -13,7 +13,8 @@ from stages.lair.tree import Access
 from stages.layer.search.known import Known, Option
 from stages.layer.search.moving import count_taken, weigh_anywhere, weigh_feedback, weigh_stream
 from stages.layer.search.state import Place
-from stages.layer.search.weight import Part, count_bytes, count_work
+from stages.layer.search.weight import Part, count_elements, count_work, is_sparse
+from stages.machine.types import BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ class Needs:
         return Need(
             place=place, work=count_work(part, question),
             streams=dict(self._weigh_streams(statement, place)),
-            kept=count_bytes(statement, spans, question),
+            kept=self._count_bytes(statement, place),
         )
 
     def _weigh_streams(self, statement: Statement, place: Place) -> Iterator[tuple[str, float]]:
@@ -77,3 +78,23 @@ class Needs:
                 cycles = weigh_anywhere(access, statement, place, question)
             if cycles:
                 yield access.tensor, cycles
+
+    def _count_bytes(self, statement: Statement, place: Place) -> dict[str, int]:
+        """Return the bytes of what a PE keeps of each tensor of a statement."""
+        question = self._known.question
+        kept = [
+            a for a in (statement.target, *statement.reads) if not is_sparse(a.tensor, question)
+        ]
+        types = {a.tensor: question.layer.tensors[a.tensor].type for a in kept}
+        return {
+            a.tensor: self._count_kept(a, statement, place) * BYTES[types[a.tensor]] for a in kept
+        }
+
+    def _count_kept(self, access: Access, statement: Statement, place: Place) -> int:
+        """Return the elements that a PE keeps: those that it uses, in a box.
+
+        And all that comes along its lane, where some never arrive, so that nothing rolls.
+        """
+        used = count_elements(access, statement, place.spans)
+        along = [option.along.whole.get(access.tensor, 0) for option in place.axes]
+        return max(used, *along)

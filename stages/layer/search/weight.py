@@ -19,7 +19,6 @@ import islpy as isl
 from stages.lair.operations import LOOPED, list_operations
 from stages.layer.search.coordinate import Coordinate
 from stages.layer.search.question import AXES, Link, Question, Traffic
-from stages.machine.types import BYTES
 from stages.poly.extents import bounding_box
 from stages.poly.extremes import greatest_value
 
@@ -27,6 +26,7 @@ if typing.TYPE_CHECKING:
     from stages.lair.layer import Statement
     from stages.lair.tree import Access
 
+OUT = isl.dim_type.out
 SAME = isl.Set("{ [[c] -> [c]] }")
 
 
@@ -37,7 +37,9 @@ class Along:
     `free` are the sides that adapters need, `spread` the tensors that these bring there or collect;
     `sums` are the tensors of which several places have a part. `passing` is the part of the
     innermost index of what arrives that routers let pass to a place, `senders` at how many places
-    elements are that leave at one port.
+    elements are that leave at one port. `whole` is how many elements of a tensor its PEs keep of
+    which some never arrive: the box around all that comes to a place and is used there, as that
+    does not roll.
     """
 
     free: frozenset[str]
@@ -45,6 +47,7 @@ class Along:
     sums: frozenset[str]
     passing: Mapping[str, float]
     senders: Mapping[str, int]
+    whole: Mapping[str, int]
 
 
 def weigh_along(
@@ -64,16 +67,36 @@ def weigh_along(
         if statement == name
         and not access.reverse().apply_range(coordinate.relation).is_single_valued()
     }
-    passing, senders = {}, {}
+    passing, senders, whole = {}, {}, {}
     for access, traffic in _list_traffic(name, question):
         used = access.reverse().apply_range(coordinate.relation)
         if traffic.arrives and traffic.sparse:
             passing[traffic.tensor] = _passing(used, traffic)
         elif not traffic.arrives:
             senders[traffic.tensor] = _senders(used, axis, traffic)
+        elif question.mapping.tensors[traffic.tensor].otherwise is not None:
+            straight = traffic.tensor not in spread
+            whole[traffic.tensor] = _whole(used, axis, traffic, straight)
     return Along(
         free=frozenset(free), spread=frozenset(spread), sums=frozenset(sums),
-        passing=passing, senders=senders,
+        passing=passing, senders=senders, whole=whole,
+    )
+
+
+def _whole(used: isl.Map, axis: int, traffic: Traffic, straight: bool) -> int:
+    """Return the size of the box of what comes along a lane { T[e] -> [c] } and is `used` there.
+
+    0 where no port is at a lane. What does not come straight is what adapters send: what is used.
+    """
+    lanes = traffic.lanes[axis]
+    if lanes.is_empty():
+        return 0
+    kept = used.union(lanes.intersect_range(used.range())) if straight else used
+    at = kept.reverse()
+    rank = at.dim(OUT)
+    return prod(
+        _extent(at.project_out(OUT, k + 1, rank - k - 1).project_out(OUT, 0, k))
+        for k in range(rank)
     )
 
 
@@ -215,10 +238,3 @@ def count_elements(access: Access, statement: Statement, spans: Sequence[int]) -
         for row in access.rows
     )
     return prod(sizes)
-
-
-def count_bytes(statement: Statement, spans: Sequence[int], question: Question) -> dict[str, int]:
-    """Return the bytes of what a PE keeps of each tensor of a statement."""
-    kept = [a for a in (statement.target, *statement.reads) if not is_sparse(a.tensor, question)]
-    types = {a.tensor: question.layer.tensors[a.tensor].type for a in kept}
-    return {a.tensor: count_elements(a, statement, spans) * BYTES[types[a.tensor]] for a in kept}
