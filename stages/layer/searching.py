@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from stages.diagnose import UserError, UserErrors
 from stages.lair.layer import Layer
 from stages.lair.names import did_you_mean
+from stages.mapping.isl_text import IslText
 from stages.mapping.layer_yaml import DIRECTIONS, Mapping, is_whole
 from stages.mapping.texts import parse_map
 from stages.poly.pieces import list_maps, list_sets
@@ -15,7 +16,7 @@ from stages.skewing.elements import Lair
 
 def check_search(mapping: Mapping, layer: Layer, lair: Lair) -> None:
     """Raise UserErrors for statements or iterators that there are not, or that have a place."""
-    errors = [*_check_names(mapping, lair), *_check_directions(mapping, layer)]
+    errors = [*_check_names(mapping, lair), *check_directions(mapping.placement, layer)]
     if errors:
         raise UserErrors(errors)
 
@@ -46,19 +47,21 @@ def _placed(mapping: Mapping) -> set[str]:
     return {each.domain().get_tuple_name() or "" for each in list_maps(parse_map(text))}
 
 
-def _check_directions(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
-    """Yield an error for every iterator of `(j, i)` that some statement does not have.
+def check_directions(text: IslText | None, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for every iterator of `(j, i)` that no statement has.
 
     The texts of isl do not say: where all instances have one value of an iterator, they have that.
     """
-    text = mapping.placement
     match = DIRECTIONS.fullmatch(text.text) if text is not None else None
     if text is None or match is None:
         return
+    statements = layer.statements
+    known = dict.fromkeys(name for each in statements for name in each.iterators)
+    names = ", ".join(each.name for each in statements)
+    has, their = ("has", "its") if len(statements) == 1 else ("have", "their")
     for group, iterator in enumerate(match.groups(), 1):
-        without = next((s for s in layer.statements if iterator not in s.iterators), None)
-        if iterator is not None and without is not None:
+        if iterator is not None and iterator not in known:
             yield UserError(
-                f"{without.name} has no iterator {iterator}", text.span(*match.span(group)),
-                f"its iterators are {', '.join(without.iterators)}",
+                f"{names} {has} no iterator {iterator}", text.span(*match.span(group)),
+                f"{their} iterators are {', '.join(known)}",
             )

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from stages.diagnose import UserError, UserErrors
+from stages.layer.searching import check_directions
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
@@ -61,20 +63,40 @@ class _Network:
     layers: dict[str, Part] = field(default_factory=dict)
     expected: dict[tuple[str, str], Expected | None] = field(default_factory=dict)
 
+    def read(self, lair: str) -> Part:
+        """Return a part of its LAIR: parts that compute alike are read once."""
+        if lair not in self.layers:
+            self.layers[lair] = read_part(lair)
+        return self.layers[lair]
+
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return fitted.yaml. Raises UserError for a machine that there is not."""
+    """Return fitted.yaml.
+
+    Raises UserError for a machine that there is not, UserErrors for such directions of parts.
+    """
     given = load_graph(map(inputs.source, inputs.names("network.yaml")))
     network = _Network(
         given=given, parts=inputs.yaml("parts.yaml"),
         profile=read_machine(given, inputs.further_path),
     )
+    errors = [each for name in network.parts for each in _check_directions(name, network)]
+    if errors:
+        raise UserErrors(errors)
     lanes, tried = _choose(network)
     said = {
         name: _describe(name, lanes, tried.get(name, []), network)
         for name in network.parts if is_fitted(name, given)
     }
     return {"fitted.yaml": write_document(HEADER, said)}
+
+
+def _check_directions(name: str, network: _Network) -> Iterator[UserError]:
+    """Yield an error for each direction of a part that none of its statements has."""
+    own = network.given.parts.get(name)
+    if own is not None and own.placement is not None and own.folder is None:
+        layer = network.read(network.parts[name]["lair"]).layer
+        yield from check_directions(own.placement, layer)
 
 
 def _choose(network: _Network) -> tuple[dict[str, Lanes], dict[str, list[Tried]]]:
@@ -135,9 +157,7 @@ def _expect(
     described = network.parts[name]
     key = described["lair"], write_part_layer(described, name, network.given, fitted)
     if key not in network.expected:
-        if key[0] not in network.layers:
-            network.layers[key[0]] = read_part(key[0])
-        part, mapping = network.layers[key[0]], read_given(key[1])
+        part, mapping = network.read(key[0]), read_given(key[1])
         network.expected[key] = expect(part, mapping, network.profile)
     return network.expected[key]
 

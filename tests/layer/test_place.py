@@ -37,10 +37,22 @@ def test_statements_are_placed_each_on_its_own():
     assert found["placement"].is_equal(isl.UnionMap(expected))
 
 
-def test_a_direction_must_be_an_iterator_of_every_statement():
+def test_a_statement_without_the_iterator_of_a_direction_is_not_spread_along_it():
+    found = placed(TWO, "{ PE[2, 3] }", "(i)")["placement"]
+    columns = {
+        name: found.intersect_domain(isl.UnionSet(f"{{ {name}[a] }}")).range().apply(
+            isl.UnionMap("{ PE[x, y] -> [x] }")
+        )
+        for name in ("n_y", "n_z")
+    }
+    assert columns["n_y"].is_equal(isl.UnionSet("{ [0:1] }"))
+    assert isl.Set.from_union_set(columns["n_z"]).is_singleton()
+
+
+def test_a_direction_must_be_an_iterator_of_some_statement():
     with pytest.raises(UserErrors) as caught:
-        placed(TWO, "{ PE[2, 3] }", "(i)")
+        placed(TWO, "{ PE[2, 3] }", "(q, i)")
     (error,) = caught.value.errors
     assert (error.message, error.hint) == (
-        "n_z has no iterator i", "its iterators are k"
+        "n_y, n_z have no iterator q", "their iterators are i, k"
     )

@@ -16,6 +16,7 @@ import yaml
 
 from stages.machine.types import BYTES
 from stages.mapping.graph_yaml import Graph
+from stages.mapping.layer_yaml import is_whole
 from stages.mapping.texts import parse_target
 from stages.network.parts.described import RESULT
 from stages.network.parts.dividing import Room
@@ -27,8 +28,8 @@ WIDTH, HEIGHT = 20, 8
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
-OWN = ("machine", "placement", "search", "tensors")
-"""What a user says of a part that then is not fitted to others."""
+OWN = ("machine", "search", "tensors")
+"""What a user says of a part that then is not fitted to others, nor is one that has its places."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +56,14 @@ def read_fitted(said: Mapping[str, Any]) -> dict[str, Fitted]:
 
 
 def is_fitted(name: str, given: Graph) -> bool:
-    """Return whether a part may be fitted to others: it is none of the user's own making."""
-    return given.folder_of(name) is None and not set(OWN) & set(given.said_of(name))
+    """Return whether a part may be fitted to others: it is none of the user's own making.
+
+    Directions leave its places open.
+    """
+    if given.folder_of(name) is not None or set(OWN) & set(given.said_of(name)):
+        return False
+    placement = given.parts[name].placement if name in given.parts else None
+    return placement is None or not is_whole(placement)
 
 
 def write_part_layer(

@@ -1,9 +1,10 @@
 """Parts are fitted to each other: both ends of a crossing have the same lanes."""
 
 import islpy as isl
+import pytest
 import yaml
 
-from stages.diagnose import Source, Span, source_of
+from stages.diagnose import Source, Span, UserErrors, source_of
 from stages.lair.grammar import parse_lair
 from stages.lair.polyhedral import polyhedral_description
 from stages.lair.specialise import specialise
@@ -99,6 +100,27 @@ def test_a_rectangle_is_no_narrower_than_a_placement_is_found_on(graph, monkeypa
 
 def test_what_a_user_places_is_not_fitted(graph):
     """Its tensors cross over one lane, and so does what it takes, at the other end as well."""
-    folder, said = fitted(graph, f"{NETWORK}parts: {{conv2: {{placement: '(k, i)'}}}}\n")
+    place = "{ make_y[k, i, j, c, a, b] -> PE[1 + i, 1] }"
+    folder, said = fitted(graph, f"{NETWORK}parts: {{conv2: {{placement: '{place}'}}}}\n")
     assert list(said) == ["conv1"] and set(said["conv1"]) == {"cycles", "size"}
     assert "target: '{ PE[7, 4] }'" in (folder.build / "parts/conv2/layer.yaml").read_text()
+
+
+@pytest.mark.parametrize("placement", ["(k, i)", "search"])
+def test_a_part_of_which_places_are_open_is_fitted(graph, placement):
+    """Directions say along what, not where."""
+    folder, said = fitted(graph, f"{NETWORK}parts: {{conv2: {{placement: '{placement}'}}}}\n")
+    assert list(said) == ["conv1", "conv2"]
+    assert isl.Map(said["conv1"]["lanes"]).range().is_equal(isl.Set("{ [0:3] }"))
+    assert f"placement: {placement}" in (folder.build / "parts/conv2/layer.yaml").read_text()
+
+
+def test_a_direction_that_no_statement_of_a_part_has_is_shown_where_the_user_names_it(graph):
+    with pytest.raises(UserErrors) as caught:
+        fitted(graph, "parts:\n  conv2: {placement: '(k, q)'}\n")
+    assert str(caught.value).replace(f"{graph.path}/", "") == """\
+network.yaml:2:27: error: make_y has no iterator q
+    conv2: {placement: '(k, q)'}
+                            ^
+hint: its iterators are k, i, j, c, a, b
+"""
