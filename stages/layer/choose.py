@@ -17,8 +17,8 @@ import typing
 from collections.abc import Iterator
 
 from stages.diagnose import UserError
+from stages.layer.search.checking import check_search
 from stages.layer.search.proposal import Proposal, propose
-from stages.layer.searching import check_search
 from stages.layer.texts.candidates import Candidate, Candidates, write_candidates
 from stages.mapping.machine import check_grid, read_machine
 from stages.mapping.refused import refusal

@@ -58,11 +58,12 @@ class Graph(Fabric):
 
     `graph` is the file: by default the only one. `type` is that of all its values, and `sizes` has
     those that it leaves open, by their names. No part is larger than `target`, which says so of the
-    PEs that it takes, adapters included; of placements the one is taken that `goal` wants. With
-    `data` inputs are made as those of a layer are, and weights too where these are integers; else
-    weights are those of the graph. `invocations` is how many samples come in a row. `pin`
-    names texts of stages that stay as somebody edited them; `parts` has what is said of some of
-    them, by their names.
+    PEs that it takes, adapters included; of placements the one is taken that `goal` wants. With the
+    goal `area` and `cycles`, parts get the smallest rectangles on which they are expected to take
+    no more cycles than that. With `data` inputs are made as those of a layer are, and weights too
+    where these are integers; else weights are those of the graph. `invocations` is how many samples
+    come in a row. `pin` names texts of stages that stay as somebody edited them; `parts` has what
+    is said of some of them, by their names.
     """
 
     NAME = NAME
@@ -73,6 +74,7 @@ class Graph(Fabric):
     sizes: dict[str, Size] = {}
     target: Isl | None = None
     goal: Goal = "cycles"
+    cycles: Size | None = None
     data: Data | None = None
     invocations: int = Field(default=1, ge=1, le=2**20)
     pin: list[Pinned] = []
@@ -82,6 +84,11 @@ class Graph(Fabric):
     def values(self) -> Data:
         """How inputs are made that nobody gives."""
         return self.data or Data()
+
+    @property
+    def goal_of_parts(self) -> Goal:
+        """What parts want little of on their rectangles: these are small where `cycles` say so."""
+        return self.goal if self.cycles is None else "cycles"
 
     @property
     def replaces_weights(self) -> bool:
@@ -144,10 +151,18 @@ def load_graph(sources: Iterable[Source], graphs: Sequence[str] = ()) -> Graph:
     if errors:
         raise UserErrors(errors)
     graph = read_file(Graph, document, with_isl(document.value, (), document, source))
-    errors = list(check_places(graph))
+    errors = [*_check_limit(graph), *check_places(graph)]
     if errors:
         raise UserErrors(errors)
     return graph
+
+
+def _check_limit(graph: Graph) -> Iterator[UserError]:
+    """Yield an error for a limit of cycles where no area is wanted that is small within it."""
+    if graph.cycles is not None and graph.goal != "area":
+        message = f"cycles are a limit for the goal area, and the goal is {graph.goal}"
+        hint = "add `goal: area`, or leave `cycles` out"
+        yield UserError(message, graph.key_span("cycles"), hint)
 
 
 def _check_kind(document: Document, graphs: Sequence[str]) -> Iterator[UserError]:

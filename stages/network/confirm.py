@@ -128,6 +128,8 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         **({"note": f"{NOTE}: {note}"} if note else {}),
         "check": {k: {**each, "right": each["right"] and crossed} for k, each in checks.items()},
     }
+    if whole.given.cycles is not None:
+        results["limit"] = _limit(whole.given.cycles, whole, inputs.yaml("fitted.yaml"))
     if whole.given.is_whole:
         results["fabric"] = json.loads(inputs.text("build/fabric.json"))
     return {
@@ -255,6 +257,17 @@ def _crossings(
             by = f"{plural(count_lanes(lanes) if lanes else 1, 'port')}, west to east"
             known = {} if whole.given.says_ports_of(name, tensor) else {"by": by}
             yield f"{name}.{tensor}", {"is": list(arrival["from"]), **known, **check}
+
+
+def _limit(limit: int, whole: _Whole, fitted: Description) -> Description:
+    """Return which parts take more cycles than they may, and what was expected of them, if known.
+    """
+    took = {name: part["cycles"]["simd"] for name, part in whole.found.items()}
+    over = {
+        name: {"cycles": cycles, "expected": fitted.get(name, {}).get("cycles")}
+        for name, cycles in took.items() if cycles > limit
+    }
+    return {"cycles": limit, "over": over}
 
 
 def _longest(whole: _Whole, variant: str) -> int:

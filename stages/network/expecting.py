@@ -17,6 +17,7 @@ from stages.layer.search.beam import Search
 from stages.layer.search.proposal import propose_state
 from stages.layer.search.question import Question, ask
 from stages.layer.search.state import BORDERS, State, are_free
+from stages.layer.search.weight import find_extent
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping, read_mapping
 from stages.poly.text import Objects, write_objects
@@ -78,11 +79,38 @@ def expect(part: Part, mapping: Mapping, profile: Profile) -> Expected | None:
 
 def _expected(states: list[State], question: Question) -> Iterator[Expected]:
     for state in states:
+        queues = len(question.profile.input_queues)
+        if queues and count_streams(state, question) > queues:
+            continue
         if propose_state(state, question).refused is None:
             yield Expected(
                 cycles=state.cycles, lacking=max(0, state.memory - question.profile.memory),
                 columns=_count_columns(state, question),
             )
+
+
+def count_streams(state: State, question: Question) -> int:
+    """Return from how many streams a PE takes elements, roughly.
+
+    Each port is one of a tensor that adapters spread, and others have one. Results that PEs pass on
+    to each other are one more each, and so is what comes back from other PEs.
+    """
+    taken: dict[str, int] = {}
+    for (name, tensor), access in question.reads.items():
+        if tensor in question.traffic:
+            axes, lanes = state.places[name].axes, question.traffic[tensor].lanes
+            for option, at in zip(axes, lanes, strict=True):
+                used = access.reverse().apply_range(option.at.relation)
+                count = find_extent(used.reverse().apply_range(at))
+                taken[tensor] = max(
+                    count if tensor in option.along.spread else 1, taken.get(tensor, 1)
+                )
+    passed = {
+        tensor for place in state.places.values() for option in place.axes
+        for tensor, count in option.along.senders.items()
+        if count > 1 or tensor in option.along.sums
+    }
+    return sum(taken.values()) + len(passed) + len(state.moved.keys() - question.traffic.keys())
 
 
 def _count_columns(state: State, question: Question) -> int:

@@ -44,12 +44,23 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
     wrong = [part for part, found in parts.items() if not found["right"]]
     lines += [f"  WRONG: {list_first(wrong)}"] if wrong else []
     lines.append(f"  {total['simd']} cycles one after another, {total['loops']} with loops")
+    lines += [f"  {_limit(results['limit'])}"] if "limit" in results else []
     lines += inputs(results["data"])
     against = results.get("against", "the values of the whole")
     lines += [f"  {results['note']}"] if "note" in results else []
     lines += [f"  {output} {_whole(found, against)}" for output, found in results["check"].items()]
     lines += _on_fabric(results["fabric"]) if "fabric" in results else []
     return "\n".join(lines) + "\n"
+
+
+def _limit(found: Mapping[str, Any]) -> str:
+    """Return which parts take more cycles than they may."""
+    said = [
+        f"{name} {each['cycles']}" + (f" ({each['expected']} expected)" if each["expected"] else "")
+        for name, each in found["over"].items()
+    ]
+    most = f"more than {found['cycles']} cycles"
+    return f"{most}: {', '.join(said)}" if said else f"no part takes {most}"
 
 
 def _on_fabric(found: Mapping[str, Any]) -> Iterator[str]:

@@ -139,3 +139,13 @@ def test_what_rounding_did_along_the_network_is_told():
     assert last_line(exact=False, right=True, max_abs_error=0.25) == (
         "  narrow.y 0.25 at most from the values of the whole, each part within rounding"
     )
+
+
+def test_parts_that_take_more_cycles_than_they_may_are_named():
+    over = {
+        "conv2": {"cycles": 11210, "expected": 8415}, "mine": {"cycles": 9001, "expected": None},
+    }
+    lines = table("mlp", {**RESULTS, "limit": {"cycles": 9000, "over": over}}).splitlines()
+    assert "  more than 9000 cycles: conv2 11210 (8415 expected), mine 9001" in lines
+    lines = table("mlp", {**RESULTS, "limit": {"cycles": 9000, "over": {}}}).splitlines()
+    assert "  no part takes more than 9000 cycles" in lines

@@ -18,6 +18,7 @@ type: float16
 sizes: {batch: 1}
 target: "{ PE[20, 8] }"
 goal: area
+cycles: 9000
 data: {seed: 3}
 parts:
   conv2: {placement: "(k, i)", simd: {prefer: hull}, target: "{ PE[4, 4] }"}
@@ -61,6 +62,23 @@ network.yaml:1:7: error: pin.0 must be 'volumes.isl', 'operations.yaml', 'names.
 network.yaml:1:7: error: goal must be 'cycles', 'memory' or 'area'
   goal: speed
         ^^^^^
+""",
+    ),
+    "cycles_without_area": (
+        "cycles: 9000\n",
+        """\
+network.yaml:1:1: error: cycles are a limit for the goal area, and the goal is cycles
+  cycles: 9000
+  ^^^^^^
+hint: add `goal: area`, or leave `cycles` out
+""",
+    ),
+    "no_cycles": (
+        "goal: area\ncycles: 0\n",
+        """\
+network.yaml:2:9: error: cycles must be at least 1
+  cycles: 0
+          ^
 """,
     ),
     "a_target_that_is_no_text": (
@@ -139,6 +157,7 @@ def read(text):
 def test_what_it_says():
     graph = read(GOOD)
     assert (graph.type, graph.goal, graph.data.seed) == ("float16", "area", 3)
+    assert (graph.cycles, graph.goal_of_parts) == (9000, "cycles")
     assert parse_target(graph.target) == (20, 8)
     assert graph.parts["fc"].folder == "../fc"
     assert graph.parts["conv2"].folder is None
@@ -168,7 +187,7 @@ def test_error(case):
 def test_parts_that_the_graph_has_not():
     found = read(GOOD).check_parts(["conv1", "conv2", "relu"])
     assert "".join(map(str, found)) == """\
-network.yaml:10:3: error: unknown part fc
+network.yaml:11:3: error: unknown part fc
     fc: ../fc
     ^^
 hint: parts: conv1, conv2, relu

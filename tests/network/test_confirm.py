@@ -7,7 +7,7 @@ import pytest
 
 from stages.make.core.action import run_stage
 from stages.make.core.layers import open_folder
-from stages.make.store.folders import parts_of
+from stages.make.store.folders import file_of, parts_of
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.in_numpy import results_of, supply
 
@@ -102,6 +102,19 @@ def test_a_part_that_is_wrong(built):
 def test_parts_come_one_after_another_where_they_take_results(built):
     confirmed(built)
     assert told(built)["one_after_another"] == {"simd": 2, "loops": 4}
+
+
+def test_parts_that_take_more_cycles_than_they_may_are_told(built):
+    """And what was expected of them: what is predicted is not what is then simulated."""
+    file_of(open_folder(built.path), "fitted.yaml").write_text("matmul1: {cycles: 1}\n")
+    (built.path / "network.yaml").write_text("goal: area\ncycles: 1\n")
+    confirmed(built)
+    assert told(built)["limit"] == {"cycles": 1, "over": {}}
+    results = part_of(built, "matmul1").build / "results.json"
+    results.write_text(results.read_text().replace('"simd": 1', '"simd": 2'))
+    confirmed(built)
+    over = {"matmul1": {"cycles": 2, "expected": 1}}
+    assert told(built)["limit"] == {"cycles": 1, "over": over}
 
 
 def test_an_input_that_is_called_like_a_part_is_none(graph):

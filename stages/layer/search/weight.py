@@ -95,7 +95,7 @@ def _whole(used: isl.Map, axis: int, traffic: Traffic, straight: bool) -> int:
     at = kept.reverse()
     rank = at.dim(OUT)
     return prod(
-        _extent(at.project_out(OUT, k + 1, rank - k - 1).project_out(OUT, 0, k))
+        find_extent(at.project_out(OUT, k + 1, rank - k - 1).project_out(OUT, 0, k))
         for k in range(rank)
     )
 
@@ -103,7 +103,7 @@ def _whole(used: isl.Map, axis: int, traffic: Traffic, straight: bool) -> int:
 def _passing(used: isl.Map, traffic: Traffic) -> float:
     """Return the part of the innermost indices between those of { T[e] -> [c] } at one c."""
     (low, high), = bounding_box(traffic.inner.range())
-    return _extent(used.reverse().apply_range(traffic.inner)) / (high - low + 1)
+    return find_extent(used.reverse().apply_range(traffic.inner)) / (high - low + 1)
 
 
 def _senders(used: isl.Map, axis: int, traffic: Traffic) -> int:
@@ -111,11 +111,11 @@ def _senders(used: isl.Map, axis: int, traffic: Traffic) -> int:
     found = [1]
     for side in AXES[1 - axis]:
         if side in traffic.at:
-            found.append(_extent(traffic.at[side].reverse().apply_range(used)))
+            found.append(find_extent(traffic.at[side].reverse().apply_range(used)))
     return max(found)
 
 
-def _extent(relation: isl.Map) -> int:
+def find_extent(relation: isl.Map) -> int:
     """Return the largest extent of the last { [b] } of { a -> [b] }."""
     if relation.is_empty():
         return 1

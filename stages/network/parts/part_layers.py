@@ -21,6 +21,7 @@ from stages.mapping.texts import parse_target
 from stages.network.parts.described import RESULT
 from stages.network.parts.dividing import Room
 from stages.network.parts.spreading import find_source
+from stages.poly.extents import bounding_box
 from stages.poly.text import spell_object
 
 WIDTH, HEIGHT = 20, 8
@@ -88,11 +89,25 @@ def write_part_layer(
         tensors[tensor] = {**tensors.get(tensor, {}), **more}
     layer = {
         "machine": _machine(given), "target": f"{{ PE[{width}, {height}] }}",
-        "placement": "search", "goal": given.goal, "tensors": tensors,
+        "placement": "search", "goal": given.goal_of_parts, "tensors": tensors,
     }
     if given.invocations > 1:
         layer["invocations"] = given.invocations
     return yaml.safe_dump({**layer, **said}, sort_keys=False, width=100)
+
+
+def count_rows(described: Mapping[str, Any], name: str, fitted: Mapping[str, Fitted]) -> int:
+    """Return how many rows of PEs a part has at least: those at which its tensors come and go."""
+    own, rows = fitted.get(name, Fitted()).lanes, [1]
+    for row, each in enumerate(described["arrives"].values()):
+        lanes = find_lanes(each, fitted)
+        rows.append(row + 1 if lanes is None else _find_last(lanes) + 1)
+    return max(*rows, 0 if own is None else _find_last(own) + 1)
+
+
+def _find_last(lanes: isl.Map) -> int:
+    ((_, last),) = bounding_box(lanes.range())
+    return last
 
 
 def find_largest(name: str, given: Graph) -> tuple[int, int]:

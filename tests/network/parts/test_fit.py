@@ -1,5 +1,7 @@
 """Parts are fitted to each other: both ends of a crossing have the same lanes."""
 
+from math import prod
+
 import islpy as isl
 import pytest
 import yaml
@@ -48,6 +50,18 @@ def test_what_is_put_together_crosses_over_one_lane():
 def fitted(graph, network):
     """Return the folder of two convolutions, and what fitted.yaml says of them."""
     model = make_model(TEXT, {"x": (1, 1, 4, 4)}, weights(w=(4, 1, 3, 3), v=(2, 4, 3, 3)))
+    return fit_parts(graph, model, network)
+
+
+def multiplied(graph, network):
+    """Return the same of two products, which are smaller."""
+    model = make_model("c = MatMul(x, w)\ny = MatMul(c, v)", {"x": (1, 32)}, weights(
+        w=(32, 24), v=(24, 16)
+    ))
+    return fit_parts(graph, model, network)
+
+
+def fit_parts(graph, model, network):
     folder = graph.write(model.SerializeToString(), network).build()
     for stage in ("split", "fit", "supply"):
         run_stage(stage, folder)
@@ -124,3 +138,48 @@ network.yaml:2:27: error: make_y has no iterator q
                             ^
 hint: its iterators are k, i, j, c, a, b
 """
+
+
+LIMITED = "target: '{ PE[6, 4] }'\ngoal: area\n"
+
+
+def test_rectangles_are_as_small_as_a_limit_of_cycles_allows(graph):
+    """The search of a part then wants few cycles."""
+    folder, said = multiplied(graph, f"{LIMITED}cycles: 250\n")
+    for name, each in said.items():
+        width, height = each["size"]
+        assert each["weighed"][f"{width} x {height}"] == each["cycles"] <= 250
+        enough = [
+            prod(map(int, size.split(" x "))) for size, cycles in each["weighed"].items()
+            if isinstance(cycles, int) and cycles <= 250
+        ]
+        assert width * height == min(enough) < 24
+        assert each["why"] == "no other that takes 250 cycles at most has fewer PEs"
+        text = (folder.build / "parts" / name / "layer.yaml").read_text()
+        assert f"target: '{{ PE[{width}, {height}] }}'\n" in text and "goal: cycles\n" in text
+
+
+def test_a_limit_that_parts_are_not_expected_to_keep_is_an_error(graph):
+    with pytest.raises(UserErrors) as caught:
+        multiplied(graph, f"{LIMITED}cycles: 60\n")
+    assert str(caught.value).replace(f"{graph.path}/", "") == """\
+network.yaml:3:9: error: matmul1 is expected to take 192 cycles at least, on 6 x 4 PEs
+  cycles: 60
+          ^^
+hint: `cycles: 207`, or a larger `target`
+
+network.yaml:3:9: error: matmul2 is expected to take 207 cycles at least, on 6 x 4 PEs
+  cycles: 60
+          ^^
+hint: `cycles: 207`, or a larger `target`
+"""
+
+
+def test_a_part_takes_no_more_streams_than_a_machine_has_queues_for(graph):
+    """What adapters spread comes on a colour for each lane: with more lanes there is no place."""
+    network = f"{NETWORK}parts: {{conv2: {{placement: '(k, i)'}}}}\n"
+    queues = "machine: {profile: wse2, input_queues: [2, 2, 2, 2], output_queues: [2, 2]}\n"
+    _, said = fitted(graph, queues + network)
+    tried = said["conv1"]["tried"]
+    assert [each["lanes"] for each in tried] == [1, 4, 2]
+    assert tried[1]["cycles"]["conv2"] == "no placement"
