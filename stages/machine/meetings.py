@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+WORD = 2
+"""Successive words of so many bytes lie in successive banks."""
+
 
 def count_meetings(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: int) -> int:
     """Return at how many points of a box two operands lie in one bank, as rate.c counts them.

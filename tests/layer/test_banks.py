@@ -2,6 +2,9 @@
 
 import pytest
 
+from stages.layer.cost.conflicts import Arrays, find_waiting
+from stages.layer.texts.decisions import Decision, Local, Number
+from stages.machine.profile import load_profile
 from tests.layer.built import build
 
 SUM = """lair n(): {0} a[64], {0} b[64] -> {0} y[64]
@@ -34,3 +37,18 @@ def test_where_memory_is_full_reads_wait():
     at, results = ran("float16", FULL.format(need))
     assert list(at.values()) == [0, 128, 256]
     assert results["busiest"]["simd"]["memory"] == 16
+
+
+@pytest.mark.parametrize(("type_", "share"), [("float16", 1 / 4), ("float32", 1 / 2)])
+def test_where_a_loop_says_in_which_bank_a_vector_begins_the_mean_is_expected(type_, share):
+    """Elements of 32 bits begin in every other bank."""
+    y, a = (
+        Local(local=f"{name}_local", type=type_, base=(base,), strides=(1,))
+        for name, base in (("y", 0), ("a", "[index] -> { [(index)] }"))
+    )
+    two, profile = Number(number="2", type=type_), load_profile("wse2")
+    decision = Decision(by="scalar", why="", operation="MAC", extents=(8,), operands=(y, a, two))
+    shapes = {"y_local": (8,), "a_local": (32,)}
+    arrays = Arrays(shapes=shapes, addresses={"y_local": 0, "a_local": 32})
+    waiting = find_waiting("n", decision, arrays, profile)
+    assert waiting == share / profile.find_lanes("MAC", type_)

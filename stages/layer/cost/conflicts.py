@@ -1,6 +1,7 @@
 """How long vector instructions wait for banks of memory, by strides and by where tensors lie.
 
-Where operands start in a bank that depends on a loop or on the PE, the mean is expected.
+Where operands start in a bank that depends on a loop or on the PE, the mean is expected, of those
+banks in which elements of their types begin.
 
 Source   stages/fabric/rate.c, which charges what happens
 """
@@ -11,17 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import prod
+from math import gcd, prod
 
 from stages.layer.texts.decisions import Decision, Given, Local, Operand, Step
 from stages.layer.vector.rate import find_rate
 from stages.layer.vector.word import find_word
-from stages.machine.meetings import count_meetings
+from stages.machine.meetings import WORD, count_meetings
 from stages.machine.profile import Profile
 from stages.machine.types import BYTES
-
-WORD = 2
-"""Successive words of so many bytes lie in successive banks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +87,8 @@ def _meetings(
         return meets[0]
     starts = [_start(operand, each.task, arrays, banks) for operand in (p, q)]
     if starts[0] is None or starts[1] is None:
-        return sum(meets, Fraction(0)) / banks
+        may = meets[:: gcd(banks, *(BYTES[operand.type] // WORD for operand in (p, q)))]
+        return sum(may, Fraction(0)) / len(may)
     return meets[(starts[0] - starts[1]) % banks]
 
 

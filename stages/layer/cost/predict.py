@@ -15,7 +15,7 @@ from math import prod
 import islpy as isl
 
 from stages.diagnose import Source
-from stages.layer.cost.conflicts import WORD, Arrays, find_waiting
+from stages.layer.cost.conflicts import Arrays, find_waiting
 from stages.layer.cost.facts import Costs, Facts
 from stages.layer.cost.places import PE, count_amounts, list_places
 from stages.layer.cost.reordering import find_ordering
@@ -28,6 +28,7 @@ from stages.layer.texts.kinds import Collect, EarlySend, Hear, Receive, Send, Sp
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.layer.vector.situation import PLACES
+from stages.machine.meetings import WORD
 from stages.machine.profile import Profile
 from stages.poly.cardinality import cardinality
 from stages.poly.extents import find_shape

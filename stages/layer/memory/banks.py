@@ -18,11 +18,9 @@ from stages.layer.pe.operands import Given, InField, Step, find_steps
 from stages.layer.texts import decisions
 from stages.layer.texts.decisions import Decision
 from stages.layer.vector.word import find_word
-from stages.machine.meetings import count_meetings
+from stages.machine.meetings import WORD, count_meetings
 from stages.machine.types import BYTES
 
-WORD = 2
-"""Successive words of so many bytes lie in successive banks."""
 ALIGNED = 2
 """Operands should begin at a multiple of so many words."""
 
