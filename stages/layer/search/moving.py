@@ -46,11 +46,14 @@ def count_taken(statement: Statement, place: Place, question: Question) -> dict[
     return found
 
 
-def weigh_stream(traffic: Traffic, place: Place, question: Question) -> float:
+def weigh_stream(
+    access: Access, statement: Statement, traffic: Traffic, place: Place, question: Question
+) -> float:
     """Return the cycles of what arrives or leaves, adapters included."""
     share = question.mapping.data.density if traffic.sparse else 1.0
-    weigh = _weigh_arrival if traffic.arrives else _weigh_departure
-    return share * weigh(traffic, place, question)
+    if not traffic.arrives:
+        return share * _weigh_departure(traffic, place, question)
+    return share * _weigh_arrival(access, statement, traffic, place, question)
 
 
 def weigh_anywhere(
@@ -75,14 +78,22 @@ def weigh_anywhere(
     return least * share * (3.0 if summed else 1.0) + more
 
 
-def _weigh_arrival(traffic: Traffic, place: Place, question: Question) -> float:
-    """Return the cycles of what arrives: the wavelets of a port, once more if it is spread."""
-    profile, cycles = question.profile, float(traffic.wavelets)
+def _weigh_arrival(
+    access: Access, statement: Statement, traffic: Traffic, place: Place, question: Question
+) -> float:
+    """Return the cycles of what arrives: the wavelets of a port.
+
+    If it is spread, an adapter takes at least what its lane needs, and then sends that on.
+    """
+    profile, heard, sent = question.profile, float(traffic.wavelets), 0.0
     for option in place.axes:
         if traffic.tensor in option.along.spread:
+            needed = count_elements(access, statement, option.at.spans)
+            needed = min(needed, traffic.elements)
+            heard = max(heard, needed)
             each = profile.dispatch / 2 if traffic.sparse else 1
-            cycles += traffic.wavelets * each + profile.dispatch + option.at.count
-    return cycles
+            sent += needed * each + profile.dispatch + option.at.count
+    return heard + sent
 
 
 def _weigh_departure(traffic: Traffic, place: Place, question: Question) -> float:

@@ -13,7 +13,8 @@ from stages.lair.tree import Access
 from stages.layer.search.known import Known, Option
 from stages.layer.search.moving import count_taken, weigh_anywhere, weigh_feedback, weigh_stream
 from stages.layer.search.state import Place
-from stages.layer.search.weight import Part, count_elements, count_work, is_sparse
+from stages.layer.search.weight import count_elements, is_sparse
+from stages.layer.search.work import Part, count_work
 from stages.machine.types import BYTES
 
 
@@ -73,7 +74,7 @@ class Needs:
         for access in (statement.target, *statement.reads):
             traffic, cycles = question.traffic.get(access.tensor), 0.0
             if traffic is not None:
-                cycles = weigh_stream(traffic, place, question)
+                cycles = weigh_stream(access, statement, traffic, place, question)
             elif access.tensor in self._anywhere:
                 cycles = weigh_anywhere(access, statement, place, question)
             if cycles:

@@ -1,7 +1,6 @@
-"""What a placement would take, in closed form: figures of statements and streams along each axis.
+"""What a coordinate means for the streams along its axis, and how many elements are used, in boxes.
 
-Per PE: the work of its instances, what they take and give; of the layer: the wavelets of the
-busiest ports, adapters, and what is fed back. These are estimates, to tell candidates apart.
+These are figures for estimates, to tell candidates apart.
 
 Source   design, Placement by search
 """
@@ -10,13 +9,12 @@ from __future__ import annotations
 
 import functools
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, prod
+from math import prod
 
 import islpy as isl
 
-from stages.lair.operations import LOOPED, list_operations
 from stages.layer.search.coordinate import Coordinate
 from stages.layer.search.question import AXES, Link, Question, Traffic
 from stages.poly.extents import bounding_box
@@ -165,61 +163,6 @@ def gathers(needs: Iterable[tuple[Link, Coordinate]]) -> bool:
     lanes = [link.needs.reverse().apply_range(reader.relation) for link, reader in needs]
     every = functools.reduce(isl.Map.union, lanes)
     return bool(every.is_single_valued())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """The instances of a statement on a PE: how many values iterators have, in how many intervals.
-
-    `taken` is how many elements of a sparse tensor come to the PE.
-    """
-
-    statement: Statement
-    spans: tuple[int, ...]
-    runs: tuple[int, ...]
-    taken: Mapping[str, float]
-
-
-def count_work(part: Part, question: Question) -> float:
-    """Return the cycles of the instances on one PE, as tasks of vector instructions."""
-    statement, profile, tensors = part.statement, question.profile, question.layer.tensors
-    operations = list_operations(statement.target.tensor, statement.op, statement.expr)
-    type_ = tensors[statement.target.tensor].type
-    points = prod(part.spans)
-    calls, share = _calls(part, question)
-    results = count_elements(statement.target, statement, part.spans)
-    found: float = profile.dispatch + profile.dispatch * max(part.taken.values(), default=0)
-    found += calls * 2 * profile.scalar
-    for each in operations:
-        lanes = 0 if each.name in LOOPED else profile.find_lanes(each.name, type_)
-        if not lanes:
-            found += points * share * (profile.scalar + profile.loop + 2 * profile.address)
-            continue
-        if results == 1 and statement.op != "=":
-            lanes = max(1, profile.sum_lanes)
-        start = profile.vector_start_up + profile.address * (1 + len(statement.reads))
-        found += calls * (start + ceil(points * share / max(calls, 1) / lanes))
-    return found
-
-
-def _calls(part: Part, question: Question) -> tuple[float, float]:
-    """Return how often instructions start, and the part of all instances that run."""
-    statement, spans = part.statement, part.spans
-    sparse = [a for a in statement.reads if is_sparse(a.tensor, question)]
-    if sparse:
-        driving = max(sparse, key=lambda a: count_elements(a, statement, spans))
-        given = {name for row in driving.rows for name, _ in row.coefficients}
-        density = question.mapping.data.density
-        elements = count_elements(driving, statement, spans)
-        return density * elements * _pieces(part, given), density
-    extents = sorted((span for span in spans if span > 1), reverse=True)
-    return float(prod(extents[question.profile.dimensions :])) * _pieces(part, set()), 1.0
-
-
-def _pieces(part: Part, given: Set[str]) -> int:
-    """Return in how many boxes the instances lie, for given values of some iterators."""
-    named = zip(part.statement.iterators, part.runs, strict=True)
-    return prod(runs for name, runs in named if name not in given)
 
 
 def is_sparse(tensor: str, question: Question) -> bool:
