@@ -23,7 +23,15 @@ from stages.layer.search.checking import check_directions
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
-from stages.network.expecting import Expected, Part, expect, read_given, read_part
+from stages.network.fitting.expecting import Expected, Part, expect, read_given, read_part
+from stages.network.fitting.sizing import (
+    Size,
+    Sized,
+    describe_size,
+    find_smallest,
+    list_halves,
+    tell_cycles,
+)
 from stages.network.parts.part_layers import (
     Fitted,
     count_rows,
@@ -37,14 +45,6 @@ from stages.network.parts.spreading import (
     find_most_lanes,
     find_source,
     find_takers,
-)
-from stages.network.sizing import (
-    Size,
-    Sized,
-    describe_size,
-    find_smallest,
-    list_halves,
-    tell_cycles,
 )
 from stages.poly.text import spell_object
 

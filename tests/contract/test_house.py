@@ -34,6 +34,7 @@ stages.layer.vector stages.layer.pe stages.layer.bound
 stages.layer.cost.task stages.layer.cost.reordering stages.layer.cost.conflicts stages.layer.memory
 stages.layer.cost.predict
 stages.layer.search
+stages.network.fitting
 stages.layer stages.kernel stages.network stages.program
 stages
 stages.make.store

@@ -72,7 +72,7 @@ AGAIN = {
     "network/onnx/running.py": "confirm",
     "network/parts/grouping.py": "split fit supply confirm link operate",
     "network/parts/part_layers.py": "split fit supply confirm",
-    "network/expecting.py": "fit",
+    "network/fitting/expecting.py": "fit",
     "layer/search/beam.py": "choose fit",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble report_kernel",
     "kernel/mlir/text.py": "shape",

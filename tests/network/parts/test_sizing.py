@@ -1,7 +1,7 @@
 """The smallest rectangles on which a part keeps to a limit of cycles, of what somebody expects."""
 
-from stages.network.expecting import Expected
-from stages.network.sizing import find_smallest, list_halves
+from stages.network.fitting.expecting import Expected
+from stages.network.fitting.sizing import find_smallest, list_halves
 
 
 def take(cycles, lacking=0):

@@ -1,0 +1,1 @@
+"""What the stage `fit` expects of parts: their cycles, and the rectangles that are enough."""
