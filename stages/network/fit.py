@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import functools
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 
 import islpy as isl
 
@@ -61,8 +60,8 @@ are several; tried: over which lanes it might cross, and the cycles of the parts
 Others cross as was decided, those of parts further down over several lanes."""
 LIMITED = """
 weighed: the cycles of the part on rectangles of other sizes, in the order in which these were
-looked at; why: what is best of the taken one. Lanes are those with which all ends of a crossing
-together have the fewest PEs."""
+looked at; why: what is best of the taken one. Results cross over one lane if both ends then are
+expected to keep to the limit on their largest rectangles."""
 Tried = dict[str, typing.Any]
 
 
@@ -108,12 +107,14 @@ def run(inputs: Inputs) -> dict[str, str]:
     if errors:
         raise UserErrors(errors)
     lanes, tried = _choose(network)
-    over = list(_check_limit(lanes, network))
+    names = [name for name in network.parts if is_fitted(name, given)]
+    sizes = {name: _size(name, lanes, network) for name in names}
+    over = list(_check_limit(sizes, given))
     if over:
         raise UserErrors(over)
     said = {
-        name: _describe(name, lanes, tried.get(name, []), network)
-        for name in network.parts if is_fitted(name, given)
+        name: _describe(name, each, lanes, tried.get(name, []), given)
+        for name, each in sizes.items()
     }
     header = HEADER if given.cycles is None else HEADER + LIMITED
     return {"fitted.yaml": write_document(header, said)}
@@ -127,20 +128,16 @@ def _check_directions(name: str, network: _Network) -> Iterator[UserError]:
         yield from check_directions(own.placement, layer)
 
 
-def _check_limit(lanes: Mapping[str, Lanes], network: _Network) -> Iterator[UserError]:
+def _check_limit(sizes: Mapping[str, Sized], given: Graph) -> Iterator[UserError]:
     """Yield an error for each part that is expected to take more cycles than network.yaml has."""
-    given, limit = network.given, network.given.cycles
-    if limit is None:
-        return
-    names = [name for name in network.parts if is_fitted(name, given)]
-    found = {
-        name: (each.found.cycles, each.size)
-        for name, each in _weigh(names, lanes, network).items()
-        if each.found is not None and each.found.cycles > limit
+    limit = given.cycles
+    over = {
+        name: (each.found.cycles, each.size) for name, each in sizes.items()
+        if limit is not None and each.found is not None and each.found.cycles > limit
     }
-    for name, (cycles, (width, height)) in found.items():
+    for name, (cycles, (width, height)) in over.items():
         message = f"{name} is expected to take {cycles} cycles at least, on {width} x {height} PEs"
-        most = max(cycles for cycles, _ in found.values())
+        most = max(cycles for cycles, _ in over.values())
         hint = f"`cycles: {most}`, or a larger `target`"
         yield UserError(message, given.span("cycles"), hint)
 
@@ -148,10 +145,10 @@ def _check_limit(lanes: Mapping[str, Lanes], network: _Network) -> Iterator[User
 def _choose(network: _Network) -> tuple[dict[str, Lanes], dict[str, list[Tried]]]:
     """Return the lanes of the results that cross over several, and what was weighed for each.
 
-    Crossing after crossing, from all over several lanes, or from all over one if there is a limit,
-    as that lets rectangles be low. Taken is what `_rank` puts first. From the most lanes on half of
-    them are weighed, and so on, until there is a place for all ends; with a limit until that is no
-    better.
+    Crossing after crossing, from all over several lanes; or from all over one if there is a limit,
+    as that lets rectangles be low: what keeps to it then stays so. From the most lanes on half of
+    them are weighed, and so on, until there is a place for all ends. Taken is what `_rank` puts
+    first.
     """
     limit, tried = network.given.cycles, {}
     crossings = list(_list_crossings(network))
@@ -159,9 +156,10 @@ def _choose(network: _Network) -> tuple[dict[str, Lanes], dict[str, list[Tried]]
     for name, ends, ways in crossings:
         others = {other: lanes[other] for other in lanes if other != name}
         found = [_try(None, ends, others, network)]
-        for way in ways:
+        keeps = limit is not None and not any(found[0].rank[:-2])
+        for way in () if keeps else ways:
             found.append(_try(way, ends, others | {name: way}, network))
-            if _is_enough([each.rank for each in found], limit):
+            if not found[-1].rank[0]:
                 break
         lanes = min(found, key=lambda each: each.rank).lanes
         tried[name] = [each.said for each in found]
@@ -172,17 +170,10 @@ def _try(
     way: Lanes | None, ends: Iterable[str], lanes: dict[str, Lanes], network: _Network
 ) -> _Try:
     """Return what ends take if the result crosses in a way, and all results over some lanes."""
-    sized, limit = _weigh(ends, lanes, network), network.given.cycles
-    said = {**_spell_lanes(way), **_tell(sized, limit)}
-    return _Try(rank=_rank(sized, limit), lanes=lanes, said=said)
-
-
-def _is_enough(ranks: Sequence[tuple[int, ...]], limit: int | None) -> bool:
-    """Return whether fewer lanes need no look: all ends have a place, and, with a limit, the last
-    ones are no better than those before. First come the ranks over one lane."""
-    if limit is None:
-        return not ranks[-1][0]
-    return len(ranks) > 2 and ranks[-1] >= ranks[-2]
+    found = {name: _expect(name, lanes, network) for name in ends}
+    cycles = {name: tell_cycles(each) for name, each in found.items()}
+    rank = _rank(found.values(), network.given.cycles)
+    return _Try(rank=rank, lanes=lanes, said={**_spell_lanes(way), "cycles": cycles})
 
 
 def _list_crossings(network: _Network) -> Iterator[tuple[str, list[str], list[Lanes]]]:
@@ -204,38 +195,20 @@ def _list_crossings(network: _Network) -> Iterator[tuple[str, list[str], list[La
 def _drop_misfits(lanes: dict[str, Lanes], network: _Network) -> dict[str, Lanes]:
     """Return the lanes without those at parts for which no placement is found with them."""
     for name, described in network.parts.items():
-        if is_fitted(name, network.given) and _size(name, lanes, network).found is None:
+        if is_fitted(name, network.given) and _expect(name, lanes, network) is None:
             ends = {end for each in described["arrives"].values() for end in each["from"]}
             near = {name, *map(find_source, ends)}
             lanes = {other: way for other, way in lanes.items() if other not in near}
     return lanes
 
 
-def _weigh(
-    names: Iterable[str], lanes: Mapping[str, Lanes], network: _Network
-) -> dict[str, Sized]:
-    """Return rectangles of parts, by their names, and what they take on them."""
-    return {name: _size(name, lanes, network) for name in names}
-
-
-def _size(name: str, lanes: Mapping[str, Lanes], network: _Network) -> Sized:
-    """Return the largest rectangle that a part may have; the smallest if there is a limit.
-
-    One of which the user says the target has that.
-    """
-    given, largest = network.given, find_largest(name, network.given)
-    expect = functools.partial(_expect, name, lanes, network)
-    if given.cycles is None or "target" in given.said_of(name):
-        return Sized(size=largest, found=expect(largest))
-    fitted = {each: Fitted(lanes=way) for each, way in lanes.items()}
-    rows = count_rows(network.parts[name], name, fitted)
-    return find_smallest(largest, rows, given.cycles, expect)
-
-
 def _expect(
-    name: str, lanes: Mapping[str, Lanes], network: _Network, size: Size
+    name: str, lanes: Mapping[str, Lanes], network: _Network, size: Size | None = None
 ) -> Expected | None:
-    """Return what a part takes. Parts that compute alike are looked at once."""
+    """Return what a part takes on a rectangle, by default the largest that it may have.
+
+    Parts that compute alike are looked at once.
+    """
     fitted = {each: Fitted(lanes=way) for each, way in lanes.items()}
     fitted[name] = Fitted(size=size, lanes=lanes.get(name))
     described = network.parts[name]
@@ -246,55 +219,60 @@ def _expect(
     return network.expected[key]
 
 
-def _trim(name: str, sized: Sized, lanes: Mapping[str, Lanes], network: _Network) -> Size:
-    """Return the rectangle of a part: as wide as what was found needs, if that is no worse there.
+def _size(name: str, lanes: Mapping[str, Lanes], network: _Network) -> Sized:
+    """Return the rectangle of a part: as wide as it needs; the smallest if there is a limit.
+
+    One of which the user says the target has that.
+    """
+    given, largest = network.given, find_largest(name, network.given)
+    expect_on = functools.partial(_expect, name, lanes, network)
+    found = expect_on(largest)
+    if found is None or "target" in given.said_of(name):
+        return Sized(size=largest, found=found)
+    if given.cycles is not None:
+        fitted = {each: Fitted(lanes=way) for each, way in lanes.items()}
+        rows = count_rows(network.parts[name], name, fitted)
+        return find_smallest(largest, rows, given.cycles, expect_on)
+    return _trim(Sized(size=largest, found=found), found.columns, expect_on)
+
+
+def _trim(
+    sized: Sized, columns: int, expect_on: Callable[[Size], Expected | None]
+) -> Sized:
+    """Return a rectangle with the columns that what was found needs, if that is no worse there.
 
     What was found may be in the way of the ports of a narrower one, or of its adapters.
     """
-    assert sized.found is not None, "nothing else is trimmed"
-    narrow = sized.found.columns, sized.size[1]
-    again = Sized(size=narrow, found=_expect(name, lanes, network, narrow))
-    return narrow if _rank({name: again}) <= _rank({name: sized}) else sized.size
+    narrow = columns, sized.size[1]
+    again = expect_on(narrow)
+    better = _rank([again]) <= _rank([sized.found])
+    return Sized(size=narrow if better else sized.size, found=sized.found)
 
 
-def _rank(sized: Mapping[str, Sized], limit: int | None = None) -> tuple[int, ...]:
-    """Return what comes first: what has a place, and room in memory, then by cycles.
-
-    With a limit of cycles, before these, what keeps to it, and then by PEs.
-    """
-    known = [each.found for each in sized.values() if each.found is not None]
+def _rank(found: Iterable[Expected | None], limit: int | None = None) -> tuple[int, ...]:
+    """Return what comes first: what has a place, and room in memory, and keeps to a limit of
+    cycles, if there is one; then what takes fewer."""
+    all_ends = list(found)
+    known = [each for each in all_ends if each is not None]
     cycles = [each.cycles for each in known]
     lacking, slowest = sum(each.lacking for each in known), max(cycles, default=0)
-    first = len(sized) - len(known), lacking
-    if limit is None:
-        return *first, slowest, sum(cycles)
-    pes = sum(prod(each.size) for each in sized.values())
-    return *first, max(0, slowest - limit), pes, slowest, sum(cycles)
+    over = 0 if limit is None else max(0, slowest - limit)
+    return len(all_ends) - len(known), lacking, over, slowest, sum(cycles)
 
 
 def _spell_lanes(way: Lanes | None) -> dict[str, typing.Any]:
     return {"lanes": 1} if way is None else {"lanes": count_lanes(way), "of": spell_object(way)}
 
 
-def _tell(sized: Mapping[str, Sized], limit: int | None) -> dict[str, typing.Any]:
-    """Return what fitted.yaml says of the ends of a crossing."""
-    said = {"cycles": {name: tell_cycles(each.found) for name, each in sized.items()}}
-    sizes = {name: list(each.size) for name, each in sized.items()}
-    return said if limit is None else {**said, "size": sizes}
-
-
 def _describe(
-    name: str, lanes: Mapping[str, Lanes], tried: Sequence[Tried], network: _Network
+    name: str, sized: Sized, lanes: Mapping[str, Lanes], tried: Sequence[Tried], given: Graph
 ) -> dict[str, typing.Any]:
     """Return what fitted.yaml says of a part."""
-    sized = _size(name, lanes, network)
     said: dict[str, typing.Any] = {}
     if sized.found is not None:
         said["cycles"] = sized.found.cycles
-        if sized.weighed:
-            said |= describe_size(sized, network.given.cycles)
-        elif "target" not in network.given.said_of(name):
-            said["size"] = list(_trim(name, sized, lanes, network))
+        if "target" not in given.said_of(name):
+            said |= describe_size(sized, given.cycles)
     if name in lanes:
         said["lanes"] = spell_object(lanes[name])
     return {**said, "tried": list(tried)} if tried else said

@@ -34,25 +34,18 @@ def find_smallest(
     """Return the rectangle with the fewest PEs of those that keep to a limit of cycles.
 
     It has as many rows as the largest, half of them, and so on, as long as fewer PEs are enough,
-    but no fewer than `rows`; and the fewest columns then: between too few and enough what is left
-    is halved, again and again. Where none keeps to the limit it is that which takes least.
+    but no fewer than `rows`; and the fewest columns then. Where the largest does
+    not keep to the limit it is that.
     """
     weighed: dict[Size, Expected | None] = {}
-
-    def is_enough(size: Size) -> bool:
-        if size not in weighed:
-            weighed[size] = expect(size)
-        found = weighed[size]
-        return found is not None and not found.lacking and found.cycles <= limit
-
     best: Size | None = None
     for height in list_halves(largest[1], rows):
         most = largest[0] if best is None else min(largest[0], (prod(best) - 1) // height)
-        narrow = _narrow((most, height), is_enough)
+        narrow = _narrow((most, height), limit, expect, weighed)
         if narrow is None:
             break
         best = narrow
-    size = best or min(weighed, key=lambda each: _order(weighed[each]))
+    size = best or largest
     return Sized(size=size, found=weighed[size], weighed=weighed)
 
 
@@ -65,10 +58,13 @@ def list_halves(most: int, least: int) -> Iterator[int]:
 
 
 def describe_size(sized: Sized, limit: int | None) -> dict[str, Any]:
-    """Return what fitted.yaml says of the smallest rectangle, and of those that it is one of."""
+    """Return what fitted.yaml says of a rectangle, and of those that it is the smallest of."""
+    size = {"size": list(sized.size)}
+    if limit is None:
+        return size
     weighed = {f"{w} x {h}": tell_cycles(found) for (w, h), found in sized.weighed.items()}
     why = f"no other that takes {limit} cycles at most has fewer PEs"
-    return {"size": list(sized.size), "why": why, "weighed": weighed}
+    return {**size, "why": why, "weighed": weighed}
 
 
 def tell_cycles(found: Expected | None) -> int | str:
@@ -78,21 +74,23 @@ def tell_cycles(found: Expected | None) -> int | str:
     return f"lacks {found.lacking} bytes" if found.lacking else found.cycles
 
 
-def _narrow(widest: Size, is_enough: Callable[[Size], bool]) -> Size | None:
-    """Return the rectangle with the fewest columns that are enough; None if all are not."""
+def _narrow(
+    widest: Size, limit: int, expect: Callable[[Size], Expected | None],
+    weighed: dict[Size, Expected | None],
+) -> Size | None:
+    """Return the rectangle with the fewest columns that keep to a limit; None if all do not.
+
+    Noted in `weighed`. The columns that are looked at are those that keep to it if cycles go down
+    as columns go up, and once these are too few, those in the middle of what is left.
+    """
     columns, rows = widest
-    if columns < 1 or not is_enough(widest):
-        return None
-    few = 0
-    while columns - few > 1:
-        middle = (few + columns) // 2
-        if is_enough((middle, rows)):
-            columns = middle
-        else:
+    few, enough, middle = 0, 0, columns
+    while few < middle and enough != few + 1:
+        found = weighed[middle, rows] = expect((middle, rows))
+        if found is None or found.lacking or found.cycles > limit:
             few = middle
-    return columns, rows
-
-
-def _order(found: Expected | None) -> tuple[bool, int, int]:
-    """Return what comes first: what has a place, and room in memory, then by cycles."""
-    return (True, 0, 0) if found is None else (False, found.lacking, found.cycles)
+            middle = (few + enough) // 2
+        else:
+            enough = middle
+            middle = min(enough - 1, max(few + 1, -(-found.columns * found.cycles // limit)))
+    return (enough, rows) if enough else None
