@@ -64,13 +64,17 @@ def test_lenet_in_onnx_is_what_the_reference_gives(shipped):
 
 
 @pytest.mark.parametrize("shipped", ["lenet"], indirect=True)
-def test_the_second_convolution_of_lenet_on_fewer_pes(shipped):
-    """With its pool on 17 x 7 PEs; placed by hand it took 9 353, on an earlier machine."""
+@pytest.mark.parametrize(("banks", "most"), [(0, 1.07 * 9353), (4, 11257)])
+def test_the_second_convolution_of_lenet_on_fewer_pes(shipped, banks, most):
+    """With its pool on 17 x 7 PEs; by hand it took 9 353 on a machine where no reads met in a bank.
+    """
     shipped.write(
-        "projects/lenet/network.yaml", 'parts: {conv2: {target: "{ PE[17, 7] }"}}\n'
+        "projects/lenet/network.yaml",
+        f"machine: {{profile: wse2, read_banks: {banks}}}\n"
+        'parts: {conv2: {target: "{ PE[17, 7] }"}}\n',
     )
     _, found = built(shipped, "lenet")
-    assert only(found)["right"] and found["parts"]["conv2"]["cycles"]["simd"] <= 11257
+    assert only(found)["right"] and found["parts"]["conv2"]["cycles"]["simd"] <= most
 
 
 @pytest.mark.parametrize("shipped", ["lenet_tensorflow"], indirect=True)
