@@ -22,6 +22,8 @@ def task_runs():
     yield {"basename": "bench", "doc": "Measure how fast it is: everything, or what is named",
            "actions": [f'"{sys.executable}" -m tests.bench %(names)s'], "pos_arg": "names",
            "io": {"capture": False}}
+    yield {"basename": "gallery", "doc": "Draw the catalogue, and write docs/catalogue.md",
+           "actions": [[*PYTHON, "tools.gallery"]], "io": {"capture": False}}
     yield {"basename": "fidelity", "doc": "Run published programs, and write docs/fidelity.md",
            "actions": [[*PYTHON, "tools.fidelity"]]}
 
