@@ -13,6 +13,7 @@ from stages.make.core.apart import watched
 from stages.make.core.asked import as_asked
 from stages.make.core.workers import workers
 from stages.make.store.folders import (
+    GRAPHS,
     LAYER,
     MLIR,
     PROGRAM,
@@ -31,7 +32,9 @@ REFUSALS = {
 }
 """What the system may refuse to any program."""
 
-RUNS_PROGRAMS = frozenset({"simulate", "capture", "rehearse", "interpret", "execute"})
+RUNS_PROGRAMS = frozenset(
+    {"simulate", "operate", "report", "capture", "rehearse", "interpret", "execute"}
+)
 """The stages that may take any time, and hardly any in isl."""
 
 HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
@@ -62,8 +65,10 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
 def too_hard(stage: str, folder: LayerFolder, why: str, what: str = "") -> UserError:
     """Return the error for a layer that takes isl too long, with `what` the stage worked on."""
     path = folder.path / (mark_of(files_in(folder.path)) or LAYER)
-    source = source_of(shown_path(path), path.read_bytes())
     step = f"stage {stage}, {what}" if what else f"stage {stage}"
+    if path.suffix in GRAPHS:
+        return UserError(f"{shown_path(path)}: {step}: {why}", hint=_easier(path))
+    source = source_of(shown_path(path), path.read_bytes())
     return UserError(f"{step}: {why}", _place_of(what.rpartition(" ")[2], source), _easier(path))
 
 
@@ -71,6 +76,8 @@ def _easier(path: Path) -> str:
     """Return what is less work for isl."""
     if path.name == PROGRAM:
         return "fewer statements, and loops over `global_range` instead of `range`, are less work"
+    if path.suffix in GRAPHS:
+        return "smaller `sizes`, a smaller `target`, or a graph of fewer nodes, are less work"
     if path.suffix == MLIR:
         return "fewer sizes that are unknown, or fewer outputs, are less work"
     return "simplify the placement, or how tensors arrive and leave"
