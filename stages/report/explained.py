@@ -15,6 +15,8 @@ from stages.report.folded import say_slots
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
+USAGE = "usage.npz"
+"""What a run used, of which results.json has the sums."""
 TOOLS = {"packages": "tools", "compiler": "C compiler"}
 Tasks = dict[str, tuple[LayerFolder, str]]
 
@@ -102,7 +104,13 @@ def reason(event: Event) -> str:
         return f"{what}: as it was before"
     if event.before is not None and not event.wrote:
         return f"{_because(event)}, but writes what it wrote before"
-    return f"{_because(event)}: another {list_some(event.wrote)}" if event.before else "first build"
+    return f"{_because(event)}: another {_told(event.wrote)}" if event.before else "first build"
+
+
+def _told(wrote: Sequence[str]) -> str:
+    """Return what a stage wrote; of what a run used nothing is said beside its results."""
+    used = {name for name in wrote if name.endswith(USAGE) and len(wrote) > 1}
+    return list_some([name for name in wrote if name not in used])
 
 
 def _because(event: Event) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
+from collections.abc import Iterator
 from pathlib import PurePath
 
 STATEMENT = re.compile(r"^(?=[A-Za-z_]\w* *:=)", re.MULTILINE)
@@ -30,12 +32,24 @@ def find_objects(name: str, content: bytes) -> dict[str, str]:
     """
     if name.endswith(".npy"):
         return {PurePath(name).stem: _array(content)}
+    if name.endswith(".npz"):
+        return dict(_arrays(content))
     text = content.decode("utf-8", "replace")
     if name.endswith(".isl"):
         return _statements(text)
     if name == GRAPH:
         return {**_keys(text), **_nodes(text)}
     return _keys(text) if name.endswith(".yaml") else {PurePath(name).stem: text}
+
+
+def _arrays(content: bytes) -> Iterator[tuple[str, str]]:
+    """Yield each array of several by its name."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for name in archive.namelist():
+                yield PurePath(name).stem, f"{PurePath(name).stem}: {_array(archive.read(name))}"
+    except zipfile.BadZipFile:
+        yield "", "damaged: it has no arrays\n"
 
 
 def _statements(text: str) -> dict[str, str]:

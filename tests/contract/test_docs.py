@@ -59,7 +59,7 @@ def test_only_what_simulates_depends_on_the_fabric_in_c():
     """docs/stages.md says what runs again after an edit of the router."""
     stages = [*PIPELINE, *ANALYSES, *NETWORK, *WHOLE, *KERNEL, *TILES, *PROGRAM]
     assert {stage for stage in stages if "fabric/router.c" in code_of(stage)} == {
-        "simulate", "operate", "execute"}
+        "simulate", "operate", "report", "execute"}
 
 
 def test_the_readme_leads_to_every_document():

@@ -44,7 +44,7 @@ stages.make.doit
 stages.make
 stages.make.doit.commands
 lairmake tools tools.evaluation
-tools.fidelity tools.prediction
+tools.fidelity tools.prediction tools.gallery
 """
 """From the ground up: a package imports what lies on floors below its own."""
 

@@ -182,7 +182,7 @@ def test_fabric_that_can_no_longer_move(layer: Any, monkeypatch: pytest.MonkeyPa
     def stop(*_: object, **__: object) -> None:
         raise FabricStuck("PE[0, 0] waits for x")
 
-    monkeypatch.setattr("stages.layer.simulate.run_fabric", stop)
+    monkeypatch.setattr("stages.layer.running.run_fabric", stop)
     assert layer.error() == """\
 error: the fabric stopped: PE[0, 0] waits for x
 hint: the programs are at fault, not the layer: please report it with the layer folder

@@ -58,13 +58,15 @@ HINT = "hint: outputs/ holds y.npy for every output y, computed elsewhere from i
 
 def test_what_is_said_of_outputs_is_what_they_have_to_be():
     arrays = {"inputs/x.npy": Y, "outputs/y.npy": Y + 1}
-    against, expected = _expected(Given(arrays), whole())
-    assert (against, expected["y"].tolist()) == ("outputs/", [[2, 3, 4]])
+    against, why, expected = _expected(Given(arrays), whole())
+    assert (against, why, expected["y"].tolist()) == ("outputs/", "", [[2, 3, 4]])
 
 
 def test_else_a_graph_of_tensorflow_is_compared_with_its_operations():
-    against, expected = _expected(Given({}), whole())
-    assert (against, expected["y"].tolist()) == ("NumPy, of operations.yaml", [[2, 3, 4]])
+    against, why, expected = _expected(Given({}), whole())
+    said = "NumPy, of operations.yaml", "outputs/ has nothing of TensorFlow"
+    assert (against, why) == said
+    assert expected["y"].tolist() == [[2, 3, 4]]
 
 
 def test_outputs_of_inputs_that_nobody_gives_are_refused():

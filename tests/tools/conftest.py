@@ -26,7 +26,7 @@ def made_up(simd, loops, *, lanes=4, bound=50, **task):
         "top": "layer", "machine": "wse2", "invocations": 1, "main_cycles": whole, "data": {},
         "check": {}, "memory": {"bytes_per_pe": 0, "of": 0}, "pes": {"compute": 1, "of": 1},
         "fabric": {"wavelets": 0, "hops": 0, "stalls": 0},
-        "usage": {"utilisation": 0, "until": 0, "cycles": {}, "busiest_link": None},
+        "usage": {"utilisation": 0, "until": 0, "cycles": {}, "busiest_link": None, "path": None},
         "cycles": whole, "speedup": round(loops / simd, 3),
         "bound": {"cycles": bound, "by": "ports"}, "lanes": lanes,
         "busiest": {"simd": fast, "loops": slow}, "tasks": {"init_y": done | {"by": "exact"},
