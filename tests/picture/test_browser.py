@@ -78,7 +78,8 @@ def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
     memory.isl: W_local[i - 8y, j - 4x] and y_local[i - 8y], so rows 16 to 23 and columns 4 to 7 of
     W, whose rows have five places of two bytes, and behind them y. routes.isl: x comes from the
     north and goes on; (PE_X + 1) % 2 == 0 in pe_compute.c, so it sends on y_even, and adds what
-    comes on y_odd.
+    comes on y_odd. Of x[4:8] two are not zero: with their end, and eight sums that come, it takes
+    eleven wavelets, and sends eight. No lane is left empty: eight rows are two times four.
     """
     page.click("canvas", *cell(page, 1, 2))
     page.wait("document.querySelector('#pe').dataset.pe === '1,2' && "
@@ -89,7 +90,9 @@ def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
         "80", "y_local[8]", "y[16:24]", "float16, 16",
     ]
     assert page.texts("#pe .routes li") == ["xN → S, ramp", "y_evenramp → E", "y_oddW → ramp"]
-    assert page.texts("#pe [data-figure]") == ["3,424 bytes", "3 colours"]
+    assert page.texts("#pe [data-figure]") == [
+        "3,424 bytes", "3 colours", "0 cycles", "11 wavelets", "8 wavelets", "30 cycle", "119 cycle",
+    ]
     assert page.text("#pe .code") == fc.program("simd/pe_compute.c")
     page.click("#pe .choice button:last-child")
     assert page.text("#pe .code") == fc.program("loops/pe_compute.c")
