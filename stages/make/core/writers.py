@@ -8,6 +8,9 @@ from stages.make.core.declare import declaration
 from stages.make.store.believed import matches
 from stages.make.store.folders import LayerFolder, every_stage, parts_of
 
+MOST_KINDS = 10_000
+"""Of how many kinds of parts, and stages of these, is known what they take from others."""
+
 
 def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
     """Return the tasks that write what the patterns of a stage stand for, in other parts too."""
@@ -15,10 +18,16 @@ def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
     inside = tuple(name.partition("/")[2] for name in reads if name.startswith("*/"))
     for part in parts_of(folder):
         found += writers_in(part, inside)
-    for crossing in folder.crossings:
-        if any(matches(crossing.name, name) for name in reads):
-            found += crossing.after
+    names = tuple(crossing.name for crossing in folder.crossings)
+    for at in _that_match(names, reads):
+        found += folder.crossings[at].after
     return found
+
+
+@functools.lru_cache(MOST_KINDS)
+def _that_match(names: tuple[str, ...], reads: tuple[str, ...]) -> list[int]:
+    """Return which of the names some patterns stand for; they are the same for many parts."""
+    return [at for at, name in enumerate(names) if any(matches(name, each) for each in reads)]
 
 
 def writers_in(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:

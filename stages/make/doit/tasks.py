@@ -15,7 +15,7 @@ from doit.task import Task
 from stages.make.core.declare import declaration
 from stages.make.core.layers import open_folder
 from stages.make.core.outputs import remove
-from stages.make.core.task_values import files_of, path_from_here
+from stages.make.core.task_values import path_from_here
 from stages.make.core.units import Unit, Units, unit_of, units_below
 from stages.make.core.writers import before, writers_in
 from stages.make.doit.act import build_stage
@@ -200,9 +200,11 @@ def _paths_read(folder: LayerFolder, stage: str) -> list[str]:
 
 def _paths_written(folder: LayerFolder, stage: str) -> list[str]:
     """Return the paths of what a stage writes, of patterns those that there are."""
-    names = {name for name in declaration(stage).writes if not is_pattern(name)}
-    names |= files_of(folder, stage).keys()
-    return sorted(path_from_here(file_of(folder, name), folder.home) for name in names)
+    writes = declaration(stage).writes
+    files = [file_of(folder, name) for name in writes if not is_pattern(name)]
+    names = names_meant(folder, filter(is_pattern, writes))
+    files += [file for file in (file_of(folder, name) for name in names) if file.is_file()]
+    return sorted({path_from_here(file, folder.home) for file in files})
 
 
 def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -> None:

@@ -202,8 +202,8 @@ def names_of(folder: LayerFolder, pattern: str) -> list[str]:
     if pattern == PARTS and SPLIT not in folder.stages:
         return []
     names = set(_matches(folder, pattern)) - {OF_DOIT}
-    crossing = (c.name for c in folder.crossings if c.file.is_file())
-    return sorted({*names, *(n for n in crossing if fnmatch.fnmatchcase(n, pattern))})
+    crossing = (c for c in folder.crossings if fnmatch.fnmatchcase(c.name, pattern))
+    return sorted({*names, *(c.name for c in crossing if c.file.is_file())})
 
 
 def names_meant(folder: LayerFolder, declared: Iterable[str]) -> list[str]:
