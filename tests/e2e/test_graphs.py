@@ -46,17 +46,31 @@ def results(space):
     return json.loads(space.read("projects/net/build/results.json"))
 
 
-def check_parts_are_not_known(space):
-    """Before the first build: nothing that only looks extracts the graph."""
+def check_list_has_no_parts(space):
     shown = space.plain("list", "--all")
     assert "net/conv1" not in shown.out
     assert shown.err.splitlines()[-1] == (
         "warning: net is shown without its parts: a build finds out which these are"
     )
+
+
+def check_parts_are_not_known(space):
+    """Before the first build: nothing that only looks extracts the graph."""
+    check_list_has_no_parts(space)
     unknown = space.run("show", "net/conv1")
     assert (unknown.code, unknown.err.splitlines()[-1]) == (
         3, "hint: the parts of net are not known: a build finds out which these are"
     )
+
+
+def test_stages_before_all_parts_run_without_a_look_for_these(space):
+    space.write("dodo.py", DODO)
+    write(space, model(0))
+    assert space.build("net:split") == ["net:extract", "net:split"]
+    check_list_has_no_parts(space)
+    assert "net:fit" in space.build("net:fit")
+    assert space.build("net/conv1:parse")[-2:] == ["net:supply", "net/conv1:parse"]
+    assert "net/conv1" in space.plain("list", "--all").out
 
 
 def test_a_graph_is_built_from_nothing_to_a_compared_result(space):

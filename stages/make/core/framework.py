@@ -24,9 +24,9 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
     Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
     build, with a traceback of a bug. So is one that was never built, where no stage may run.
     """
-    from stages import GRAPH, GRAPH_PARTS, WHOLE
+    from stages import WHOLE
 
-    stages = GRAPH + GRAPH_PARTS
+    stages = before_parts(folder).stages
     try:
         if _read_whole(folder):
             stages = (*stages[:-1], *WHOLE, *stages[-1:])
@@ -36,6 +36,13 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
     except Exception as error:  # a stage fails with it again
         return replace(folder, stages=stages, unread=headline(error))
     return with_written_parts(folder, plan, stages, "supply", folder.path / NETWORK)
+
+
+def before_parts(folder: LayerFolder) -> LayerFolder:
+    """Return the folder of a graph without its parts: for stages that come before all of them."""
+    from stages import GRAPH, GRAPH_PARTS
+
+    return replace(folder, stages=GRAPH + GRAPH_PARTS)
 
 
 def read_plan(folder: LayerFolder) -> Plan:

@@ -52,6 +52,20 @@ def open_folder(path: Path | str) -> LayerFolder:
     return with_parts(lone_folder(folder))
 
 
+def open_first(path: Path | str) -> LayerFolder | None:
+    """Return the folder of a graph without its parts: which these are takes long to find out.
+
+    None for any other folder, and for one in a folder that is built, too: it may be a part.
+    """
+    folder = Path(path).resolve()
+    marks = [mark_of(files_in(place)) for place in (folder, folder.parent)]
+    if marks[0] is None or not marks[0].endswith(GRAPHS) or marks[1] is not None:
+        return None
+    from stages.make.core.framework import before_parts
+
+    return before_parts(lone_folder(folder))
+
+
 def network_of(folder: LayerFolder) -> LayerFolder:
     """Return the network that a folder is a part of, or the folder itself."""
     around = open_folder(folder.path.parent)

@@ -57,10 +57,39 @@ def needed(after: Mapping[str, Sequence[str]], wanted: Iterable[str]) -> list[st
     return list(TopologicalSorter(graph).static_order())
 
 
+def tasks_up_to(
+    folder: LayerFolder, wanted: Iterable[str]
+) -> dict[str, tuple[LayerFolder, str]]:
+    """Return tasks of a folder and its parts, and all that come before them, in no order.
+
+    What these do not need is not looked at, however many parts there are.
+    """
+    folders = {each.name: each for each in folders_of(folder)}
+    found: dict[str, tuple[LayerFolder, str]] = {}
+    waiting = list(wanted)
+    while waiting:
+        task = waiting.pop()
+        name, _, stage = task.rpartition(":")
+        if task not in found and name in folders and stage in every_stage(folders[name]):
+            found[task] = folders[name], stage
+            waiting += before(folders[name], declaration(stage).reads)
+    return found
+
+
+def knows_parts(stage: str) -> bool:
+    """Return whether a stage reads or writes files of parts, by what it declares."""
+    declared = declaration(stage)
+    names = (*declared.reads, *declared.writes)
+    return any(name.startswith(("*/", "build/parts/")) for name in names)
+
+
 def tasks_until(folder: LayerFolder, stage: str) -> list[tuple[LayerFolder, str]]:
     """Return the stages of a folder and its parts that come before one of it, and that one."""
-    tasks = tasks_of_folders(folders_of(folder), analyses=True)
-    return [tasks[task] for task in needed(orders(tasks), [f"{folder.name}:{stage}"])]
+    wanted = [f"{folder.name}:{stage}"]
+    found = tasks_up_to(folder, wanted)
+    every = tasks_of_folders(folders_of(folder), analyses=True)
+    tasks = {task: every[task] for task in every if task in found}
+    return [tasks[task] for task in needed(orders(tasks), wanted)]
 
 
 def stages_until(folder: LayerFolder, stage: str) -> list[str]:

@@ -10,25 +10,53 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stages.make.core.declare import declaration
-from stages.make.core.layers import lone_folder, network_of, open_folder, with_parts
+from stages.make.core.layers import lone_folder, network_of, open_first, open_folder, with_parts
 from stages.make.core.untouched import Place, find_folders, places_of
 from stages.make.store.believed import matches
-from stages.make.store.folders import LayerFolder, every_stage, folders_of, parts_of
+from stages.make.store.folders import GRAPHS, LayerFolder, every_stage, folders_of, parts_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A layer or a network by its name, where its files lie, and how to open it."""
+    """A layer or a network by its name, how to find where its files lie, and how to open it.
+
+    `first` opens it without its parts where it takes long to find out which these are, for who
+    needs none of them; it returns None where that is known at once.
+    """
 
     name: str
-    places: list[Place]
+    find_places: Callable[[], list[Place]]
     open: Callable[[], LayerFolder]
+    first: Callable[[], LayerFolder | None] = lambda: None
+
+    @property
+    def places(self) -> list[Place]:
+        """Where its files lie, or those of its parts."""
+        return self.find_places()
 
 
-def unit_of(folder: LayerFolder) -> Unit:
-    """Return the unit that a folder belongs to: the network, for a part of one."""
-    whole = network_of(folder)
-    return Unit(name=whole.name, places=places_of(whole), open=lambda: whole)
+def unit_at(path: Path) -> tuple[Unit, LayerFolder]:
+    """Return the unit that the folder at a path belongs to, the network for a part of one, and the
+    folder itself: it may have no parts yet."""
+    first = open_first(path)
+    if first is not None:
+        return _unit_of_graph(first.name, str(first.path)), first
+    folder = open_folder(path)
+    return unit_of(network_of(folder)), folder
+
+
+def unit_of(whole: LayerFolder) -> Unit:
+    """Return a folder as a unit, with its parts."""
+    places = functools.cache(functools.partial(places_of, whole))
+    return Unit(name=whole.name, find_places=places, open=lambda: whole)
+
+
+def _unit_of_graph(name: str, path: str) -> Unit:
+    """Return the folder of a graph as a unit; its parts are found once somebody asks for them."""
+    whole = functools.cache(functools.partial(open_folder, path))
+    places = functools.cache(lambda: places_of(whole()))
+    first = functools.partial(open_first, path)
+    return Unit(name=name, find_places=places, open=whole, first=first)
 
 
 def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit]:
@@ -40,16 +68,26 @@ def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit
     projects = f"{workspace}/projects"
     every = find_folders(projects) if names is None else find_folders(projects, _near(names))
     found = sorted(every)
-    networks = {name: open_folder(path) for name, path, is_network in found if is_network}
+    around = {each for name, *_ in found for each in _around(name.rpartition("/")[0])}
+    graphs = {
+        name for name, path, mark, _ in found
+        if mark.endswith(GRAPHS) and name not in around and open_first(path) is not None
+    }
+    networks = {
+        name: open_folder(path) for name, path, _, is_network in found
+        if is_network and name not in graphs
+    }
     parts = {part.name for network in networks.values() for part in parts_of(network)}
     wrong = {name for name, network in networks.items() if not network.parts}
-    for name, path, _ in found:
-        if name in networks:
+    for name, path, *_ in found:
+        if name in graphs:
+            yield _unit_of_graph(name, path)
+        elif name in networks:
             yield unit_of(networks[name])
         elif name not in parts and name.rpartition("/")[0] not in wrong:
             places = [(path, f"{path}/build", f"{workspace}/cache/{name}")]
             opened = functools.partial(_lone, path)
-            yield Unit(name=name, places=places, open=opened)
+            yield Unit(name=name, find_places=functools.partial(list, places), open=opened)
 
 
 def _near(names: Set[str]) -> Callable[[str], bool]:
@@ -78,7 +116,9 @@ def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
     whole = {unit.name} if is_whole else set()
     inside = (f"{unit.name}:", f"{unit.name}/")
     below = [n for n in names if n not in globs and n.startswith(inside)]
-    if len(unit.places) > 1 or any(":" in name or name.startswith(inside) for name in globs):
+    may_be_parts = any(":" not in name and name != unit.name for name in names)
+    is_glob_inside = any(":" in name or name.startswith(inside) for name in globs)
+    if is_glob_inside or (may_be_parts and len(unit.places) > 1):
         folder = unit.open()
         layers = [f.name for f in folders_of(folder)]
         whole |= {f for f in layers for n in names if fnmatch.fnmatchcase(f, n)}
@@ -92,13 +132,13 @@ class Units:
 
     def __init__(self, units: Iterable[Unit]) -> None:
         self.by_name = {unit.name: unit for unit in units}
-        self._by_place = {
-            place: unit for unit in self.by_name.values() for places in unit.places
-            for place in places
-        }
 
     def __iter__(self) -> Iterator[Unit]:
         return iter(self.by_name.values())
+
+    @functools.cached_property
+    def _by_place(self) -> dict[str, Unit]:
+        return {place: unit for unit in self for places in unit.places for place in places}
 
     def named(self, task: str) -> Unit | None:
         """Return the unit of a task, or of a part, by its name; None for none."""

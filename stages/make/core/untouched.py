@@ -117,8 +117,9 @@ def untouched_of(home: Path) -> Untouched:
 
 def find_folders(
     projects: str, is_meant: Callable[[str], bool] = lambda name: True
-) -> Iterator[tuple[str, str, bool]]:
-    """Yield the folders below `projects/` that are built: name, path, and whether a network.
+) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield the folders below `projects/` that are built: name, path, what makes them so, and
+    whether they have a network.yaml.
 
     Only those are looked into that are meant, by their names.
     """
@@ -128,7 +129,7 @@ def find_folders(
         files, folders = _entries(path)
         found = mark_of(files)
         if found:
-            yield name, path, NETWORK in files
+            yield name, path, found, NETWORK in files
         for folder in folders:
             below = f"{name}/{folder}" if name else folder
             is_other = folder[0] == "." or (found and folder in NOT_LAYERS)

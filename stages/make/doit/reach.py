@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ from typing import Any
 from doit.exceptions import InvalidTask
 from doit.task import Task
 
+from stages.make.core.pipeline import knows_parts, tasks_up_to
 from stages.make.core.units import Unit, Units, asked_of
-from stages.make.core.untouched import remove_temporary, untouched_of
+from stages.make.core.untouched import places_of, remove_temporary, untouched_of
 from stages.make.doit.references import Paths, References, reached_by
 from stages.make.doit.session import Session
-from stages.make.doit.tasks import group_of, tasks_of
+from stages.make.doit.tasks import group_of, tasks_needed, tasks_of
 from stages.make.store.folders import LAYER, LayerFolder, folders_of
 from stages.make.store.marks import marked
 from stages.make.store.store import store_of
@@ -104,7 +105,8 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
     if clean and not named and not (reach.is_given and asked) and not known.asked & asked:
         known.unchanged += bool(asked)
         return
-    folder = unit.open()
+    words = _words_of(reach, unit)
+    folder = _find_first(reach, unit, words) or unit.open()
     known.selected |= asked | ({unit.name} if named or read else set())
     if clean:
         known.clean.add(unit.name)
@@ -112,8 +114,49 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
         return
     if known.arguments is not None:
         _tidy(folder.home)
-        remove_temporary(unit.places)
-    yield from tasks_of(known, folder, functools.partial(_is_wanted, reach, unit.name))
+        remove_temporary(places_of(folder))
+    found = _find_needed(folder, words) if not reach.everything else None
+    if found is not None:
+        yield from tasks_needed(known, folder, *found)
+    else:
+        yield from tasks_of(known, folder, functools.partial(_is_wanted, reach, unit.name))
+
+
+def _words_of(reach: Reach, unit: Unit) -> set[str]:
+    """Return what is asked for of a unit, and what tasks of the user refer to."""
+    read = (task for task in reach.read if reach.units.named(task) is unit)
+    return {*reach.words.get(unit.name, ()), *reach.names.get(unit.name, ()), *read}
+
+
+def _find_first(reach: Reach, unit: Unit, words: Set[str]) -> LayerFolder | None:
+    """Return a unit without its parts if only stages that come before all of them are needed.
+
+    None for another one, and where a task of the user makes what may decide which parts there are.
+    """
+    is_of_tasks = all(":" in word for word in words)
+    if not is_of_tasks or reach.everything or unit.name in reach.touched:
+        return None
+    folder = unit.first()
+    found = _find_needed(folder, words) if folder is not None else None
+    if found is None or any(knows_parts(stage) for _, stage in found[1].values()):
+        return None
+    return folder
+
+
+def _find_needed(
+    folder: LayerFolder, words: Set[str]
+) -> tuple[list[LayerFolder], dict[str, tuple[LayerFolder, str]]] | None:
+    """Return which parts of a folder are needed as a whole, and all tasks that are, by name.
+
+    None if that may be any, as for the whole folder, patterns, and names that mean nothing.
+    """
+    if folder.name in words:
+        return None
+    layers = [each for each in folders_of(folder) if each.name in words]
+    tasks = words - {each.name for each in layers}
+    stages = [f"{each.name}:{stage}" for each in layers for stage in each.stages]
+    found = tasks_up_to(folder, [*tasks, *stages])
+    return (layers, found) if tasks <= found.keys() else None
 
 
 def _is_clean(reach: Reach, unit: Unit) -> bool:

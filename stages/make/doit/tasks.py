@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,9 @@ from doit.exceptions import InvalidDodoFile
 from doit.task import Task
 
 from stages.make.core.declare import declaration
-from stages.make.core.layers import open_folder
 from stages.make.core.outputs import remove
 from stages.make.core.task_values import path_from_here
-from stages.make.core.units import Unit, Units, unit_of, units_below
+from stages.make.core.units import Unit, Units, unit_at, units_below
 from stages.make.core.writers import before, writers_in
 from stages.make.doit.act import build_stage
 from stages.make.doit.reporter import StageReporter
@@ -72,8 +71,8 @@ class Layers(Task):  # type: ignore[misc]
 
 def layer_tasks() -> Iterator[Task]:
     """Build what is in this folder: a layer, a network, a kernel or a program."""
-    folder = open_folder(Path.cwd())
-    yield from _made(Layers(folder.home, unit_of(folder), folder.name))
+    unit, folder = unit_at(Path.cwd())
+    yield from _made(Layers(folder.home, unit, folder.name))
 
 
 def workspace_tasks() -> Iterator[Task]:
@@ -95,7 +94,7 @@ def _made(layers: Layers) -> Iterator[Task]:
 
 def layer_config() -> dict[str, Any]:
     """Return the DOIT_CONFIG of a layer folder."""
-    folder = open_folder(Path.cwd())
+    _, folder = unit_at(Path.cwd())
     within = "" if folder.home == Path.cwd().resolve() else "." + folder.name.replace("/", "%")
     return _config(folder.home, f"doit{within}.db")
 
@@ -151,6 +150,19 @@ def tasks_of(
     if any(wanted(f"{folder.name}:{stage}") for stage in folder.analyses):
         for stage in folder.analyses:
             yield _stage_task(known, folder, stage)
+
+
+def tasks_needed(
+    known: Session, folder: LayerFolder, wholes: Iterable[LayerFolder],
+    tasks: Mapping[str, tuple[LayerFolder, str]],
+) -> Iterator[Task]:
+    """Yield those tasks of a layer and its parts that are needed, by name, and of `wholes`."""
+    known.folders[folder.name] = folder
+    for each in wholes:
+        yield group_of(known, each, [f"{each.name}:{stage}" for stage in each.stages])
+    for each, stage in tasks.values():
+        known.folders[each.name] = each
+        yield _stage_task(known, each, stage)
 
 
 def group_of(known: Session, folder: LayerFolder, names: Sequence[str] = ()) -> Task:

@@ -13,8 +13,7 @@ from typing import Any
 from doit.cmd_base import TaskLoader2
 from doit.exceptions import UnmetDependency
 
-from stages.make.core.units import Unit
-from stages.make.core.untouched import places_of
+from stages.make.core.units import unit_of
 from stages.make.core.workers import workers
 from stages.make.doit.act import StageFailed
 from stages.make.doit.commands.run import Run
@@ -48,11 +47,7 @@ class FoldersLoader(TaskLoader2):  # type: ignore[misc]
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:
         """Return what stands for the tasks of each folder."""
-        return [Layers(each.home, _unit(each), each.name) for each in self._folders]
-
-
-def _unit(folder: LayerFolder) -> Unit:
-    return Unit(name=folder.name, places=places_of(folder), open=lambda: folder)
+        return [Layers(each.home, unit_of(each), each.name) for each in self._folders]
 
 
 class FoldersReporter(StageReporter):
