@@ -1,5 +1,7 @@
 """Which tasks of a layer, network or graph are made: what is asked for, and what comes before."""
 
+import gc
+
 import pytest
 
 from stages import PIPELINE
@@ -96,3 +98,16 @@ def test_parts_of_a_graph_that_lie_in_its_folder_are_none_of_their_own(workspace
     monkeypatch.setattr(framework, "read_plan", lambda folder: plan)
     assert [unit.name for unit in units_below(workspace)] == ["graph", "net"]
     assert made(workspace, ["graph/own:parse"]).keys() == {"graph/own:parse"}
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_garbage_is_collected_after_tasks_are_made_if_it_was_before(workspace, is_enabled):
+    enable = {True: gc.enable, False: gc.disable}
+    try:
+        enable[is_enabled]()
+        made(workspace, ["net"])
+        assert gc.isenabled() is is_enabled
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+        gc.enable()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import functools
+import gc
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,10 +118,29 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
         _tidy(folder.home)
         remove_temporary(places_of(folder))
     found = _find_needed(folder, words) if not reach.everything else None
-    if found is not None:
-        yield from tasks_needed(known, folder, *found)
-    else:
-        yield from tasks_of(known, folder, functools.partial(_is_wanted, reach, unit.name))
+    with _uncollected():
+        made = list(
+            tasks_needed(known, folder, *found) if found is not None
+            else tasks_of(known, folder, functools.partial(_is_wanted, reach, unit.name))
+        )
+    yield from made
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let Python look for no garbage while many tasks are made, nor ever among what there is then.
+
+    It stays until the command ends; those of an earlier command in this process need not.
+    """
+    was_enabled = gc.isenabled()
+    gc.unfreeze()
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _words_of(reach: Reach, unit: Unit) -> set[str]:
