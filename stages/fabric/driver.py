@@ -7,8 +7,9 @@ Ensures  no work in Python per PE or per element; the same arguments give the sa
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,13 +109,9 @@ def run_fabric(
     invocations: int = 1,
     *,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
-    cycle_limit: int = CYCLE_LIMIT,
-    tell: Tell | None = None,
-    probes: Mapping[str, isl.Set] | None = None,
-    tasks: int | None = None,
-    symbols: Mapping[str, str] | None = None,
-    recorded: bool = False,
-    asked: Asked | None = None,
+    cycle_limit: int = CYCLE_LIMIT, tell: Tell | None = None, tasks: int | None = None,
+    probes: Mapping[str, isl.Set] | None = None, symbols: Mapping[str, str] | None = None,
+    recorded: bool = False, asked: Asked | None = None,
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
 
@@ -137,16 +134,24 @@ def run_fabric(
         scatter_inputs(loaded, layout, values)
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
         recording = prepare(asked, loaded.grid) if recorded else None
-        try:
+        with _keeping_residents(loaded, layout, shapes or {}):
             outcome = _run(
                 opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed, recording
             )
-        except FabricStuck as error:
-            error.residents = read_residents(loaded, layout, shapes or {})
-            raise
         outputs = read_outputs(loaded, layout, invocations, shapes or {})
-        record = read_record(recording) if recording else None
-        return _result(loaded, layout, outcome, outputs, placed, record)
+        return _result(loaded, layout, outcome, outputs, placed, recording)
+
+
+@contextlib.contextmanager
+def _keeping_residents(
+    loaded: Loaded, layout: Layout, shapes: Mapping[str, tuple[int, ...]]
+) -> Iterator[None]:
+    """Give a run that stops the tensors that are read from memory, as they were then."""
+    try:
+        yield
+    except FabricStuck as error:
+        error.residents = read_residents(loaded, layout, shapes)
+        raise
 
 
 def _several(array: Array | Sequence[Array]) -> Sequence[Array]:
@@ -261,7 +266,7 @@ def _result(
     outcome: engine.Outcome,
     outputs: Mapping[str, Sequence[Array]],
     probes: Probes,
-    record: Recorded | None,
+    recording: Recording | None,
 ) -> FabricRun:
     counts = {
         name: loaded.counters[loaded.role == i, : loaded.programs[i].counters]
@@ -291,5 +296,5 @@ def _result(
         leaving=find_leaving_ports(loaded.outlets, loaded.received_kind, loaded.grid),
         probes=read_probes(probes, loaded.grid),
         colours=loaded.colours.names,
-        recorded=record,
+        recorded=read_record(recording) if recording else None,
     )

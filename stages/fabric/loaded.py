@@ -59,10 +59,7 @@ def load(
     role = read_roles(layout.roles, grid)
     programs = engine.find_programs(opened, {r: symbols.get(r, f"program_{r}") for r in roles})
     colours = read_colours(layout.colours, grid)
-    departures = [
-        read_departure(each, colours.names, find_shape(layout, each.tensor, shapes), grid)
-        for each in layout.departures.values()
-    ]
+    departures = _departures(layout, colours.names, shapes, grid)
     outlets = _outlets(departures, invocations)
     counters = max((program.counters for program in programs), default=0)
     return Loaded(
@@ -87,6 +84,15 @@ def load(
         links=np.zeros((grid.size, len(SIDES)), engine.LINK),
         bins=np.zeros(1, engine.BINNED),
     )
+
+
+def _departures(
+    layout: Layout, names: Sequence[str], shapes: Mapping[str, tuple[int, ...]], grid: Grid
+) -> list[Departure]:
+    return [
+        read_departure(each, names, find_shape(layout, each.tensor, shapes), grid)
+        for each in layout.departures.values()
+    ]
 
 
 def _memory(program: engine.Program, count: int) -> Array:
