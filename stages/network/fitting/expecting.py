@@ -79,8 +79,7 @@ def expect(part: Part, mapping: Mapping, profile: Profile) -> Expected | None:
 
 def _expected(states: list[State], question: Question) -> Iterator[Expected]:
     for state in states:
-        queues = len(question.profile.input_queues)
-        if queues and count_streams(state, question) > queues:
+        if not _has_queues(state, question):
             continue
         if propose_state(state, question).refused is None:
             yield Expected(
@@ -89,19 +88,29 @@ def _expected(states: list[State], question: Question) -> Iterator[Expected]:
             )
 
 
-def count_streams(state: State, question: Question) -> int:
-    """Return from how many streams a PE takes elements, roughly.
+def _has_queues(state: State, question: Question) -> bool:
+    """Return whether PEs have queues enough, where the machine says how many."""
+    profile = question.profile
+    queues = len(profile.input_queues), len(profile.output_queues)
+    counts = count_streams(state, question)
+    return all(not most or count <= most for count, most in zip(counts, queues, strict=True))
+
+
+def count_streams(state: State, question: Question) -> tuple[int, int]:
+    """Return from how many streams a PE takes elements, and on how many an adapter sends, roughly.
 
     Each port is one of a tensor that adapters spread, and others have one. Results that PEs pass on
     to each other are one more each, and so is what comes back from other PEs.
     """
     taken: dict[str, int] = {}
+    spread: set[str] = set()
     for (name, tensor), access in question.reads.items():
         if tensor in question.traffic:
             axes, lanes = state.places[name].axes, question.traffic[tensor].lanes
             for option, at in zip(axes, lanes, strict=True):
                 used = access.reverse().apply_range(option.at.relation)
                 count = find_extent(used.reverse().apply_range(at))
+                spread |= {tensor} & option.along.spread
                 taken[tensor] = max(
                     count if tensor in option.along.spread else 1, taken.get(tensor, 1)
                 )
@@ -110,7 +119,8 @@ def count_streams(state: State, question: Question) -> int:
         for tensor, count in option.along.senders.items()
         if count > 1 or tensor in option.along.sums
     }
-    return sum(taken.values()) + len(passed) + len(state.moved.keys() - question.traffic.keys())
+    fed = len(passed) + len(state.moved.keys() - question.traffic.keys())
+    return sum(taken.values()) + fed, sum(taken[tensor] for tensor in spread)
 
 
 def _count_columns(state: State, question: Question) -> int:
