@@ -183,3 +183,20 @@ def test_a_part_takes_no_more_streams_than_a_machine_has_queues_for(graph):
     tried = said["conv1"]["tried"]
     assert [each["lanes"] for each in tried] == [1, 4, 2]
     assert tried[1]["cycles"]["conv2"] == "no placement"
+
+
+def test_two_results_do_not_need_more_queues_than_an_adapter_has(graph):
+    """A channel times its mean: over four lanes each, the product would take eight queues."""
+    text = """c = Conv<pads=[1,1,1,1]>(x, w)
+p = GlobalAveragePool(c)
+s = Sigmoid(p)
+y = Mul(c, s)"""
+    model = make_model(text, {"x": (1, 4, 6, 6)}, weights(w=(8, 4, 3, 3)))
+    folder, said = fit_parts(graph, model, "target: '{ PE[4, 4] }'\n")
+    parts = yaml.safe_load(file_of(folder, "parts.yaml").read_text("utf-8"))
+    product = next(name for name in parts if name.startswith("mul"))
+    sources = {end.partition(".")[0] for each in parts[product]["arrives"].values()
+               for end in each["from"]}
+    lanes = [isl.Map(said[each]["lanes"]) for each in sources if "lanes" in said[each]]
+    counts = [each.range().count_val().to_python() for each in lanes]
+    assert len(sources) == 2 and sum(counts) + len(sources) - len(counts) <= 6
