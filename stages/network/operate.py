@@ -4,7 +4,7 @@ Paper    V Sec. 6
 Reads    network.yaml, parts.yaml, layout.yaml, build/bridges/pe_*.c, */layer.yaml,
          */chosen.yaml, */*.lair, */inputs/*, */build/layout.yaml, */build/simd/pe_*.c,
          */build/outputs/*.npy
-Writes   build/fabric.json
+Writes   build/fabric.json, build/usage.npz
 Assumes  parts lie where their layouts do (link), and were simulated one by one on the same inputs.
 Ensures  the same inputs give the same bytes; every value was computed by the programs of the parts,
          byte for byte, and equals what they gave alone.
@@ -26,6 +26,7 @@ from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabr
 from stages.fabric.grid import read_grid
 from stages.fabric.layout_texts import check_texts, find_place
 from stages.fabric.layout_yaml import Layout, read_layout
+from stages.fabric.usage import find_usage, write_usage
 from stages.mapping.machine import read_machine
 from stages.mapping.network_yaml import Network
 from stages.network.of_graph import PARTS, read_whole
@@ -51,14 +52,14 @@ READS = (
     "*/build/simd/pe_*.c",
     "*/build/outputs/*.npy",
 )
-WRITES = ("build/fabric.json",)
+WRITES = ("build/fabric.json", "build/usage.npz")
 Array = np.ndarray
 BRIDGES = "build/bridges/pe_"
 HINT = "the programs are at fault, or where they lie: please report it with the network folder"
 
 
-def run(inputs: Inputs) -> dict[str, str]:
-    """Return build/fabric.json."""
+def run(inputs: Inputs) -> dict[str, str | bytes]:
+    """Return build/fabric.json, and what the run used."""
     network, source = _network(inputs), inputs.source("layout.yaml")
     layout = read_layout(source)
     check_texts(layout, source)
@@ -73,7 +74,10 @@ def run(inputs: Inputs) -> dict[str, str]:
         "cycles": found.cycles,
         "check": dict(_checks(inputs, found)),
     }
-    return {"build/fabric.json": json.dumps(results, indent=2) + "\n"}
+    return {
+        "build/fabric.json": json.dumps(results, indent=2) + "\n",
+        "build/usage.npz": write_usage(find_usage(found)),
+    }
 
 
 def _network(inputs: Inputs) -> Network:

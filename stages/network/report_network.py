@@ -2,7 +2,7 @@
 
 Paper    no source
 Reads    network.yaml, crossings.yaml, parts.yaml, layout.yaml, build/bridges/pe_*.c,
-         build/results.json, */build/layout.yaml, */build/simd/pe_*.c
+         build/results.json, build/usage.npz, */build/layout.yaml, */build/simd/pe_*.c
 Writes   build/report.html
 Assumes  all parts were simulated (conclude, confirm).
 Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
@@ -15,6 +15,7 @@ import typing
 from collections.abc import Iterator, Mapping
 
 from stages.fabric.layout_yaml import read_layout
+from stages.picture.of_run import read_usage
 from stages.picture.of_whole import (
     WholeOnPage,
     describe_fabric,
@@ -34,6 +35,7 @@ READS = (
     "layout.yaml",
     "build/bridges/pe_*.c",
     "build/results.json",
+    "build/usage.npz",
     "*/build/layout.yaml",
     "*/build/simd/pe_*.c",
 )
@@ -50,7 +52,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     if "fabric" in results:
         programs = {(role, "simd"): text for role, text in _programs(inputs, names)}
         layout = read_layout(inputs.source("layout.yaml"))
-        fabric = describe_fabric(layout, describe_programs(programs))
+        usage = read_usage(inputs.content("build/usage.npz"))
+        fabric = describe_fabric(layout, describe_programs(programs), usage)
     return {"build/report.html": report_whole(WholeOnPage(
         title="Network", says=_said(results), results=results,
         texts={name: inputs.text(name) for each in TEXTS for name in inputs.names(each)},

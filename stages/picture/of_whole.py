@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from stages.fabric.grid import read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
-from stages.picture.figures import Quantity, quantities_of_layout
+from stages.picture.figures import Quantity, Usage, quantities_of_layout, quantities_of_run
 from stages.picture.gridded import GridOnPage, count_colours, describe_grid
 from stages.picture.page import write_page
 from stages.picture.tasked import ProgramOnPage
@@ -92,11 +92,14 @@ def list_edges(crossings: Mapping[str, Mapping[str, Any]]) -> Iterator[Edge]:
             yield Edge(source=source, target=target, tensor=output or tensor, says=says)
 
 
-def describe_fabric(layout: Layout, programs: tuple[ProgramOnPage, ...]) -> Fabric:
-    """Return what a page shows of the one fabric of all parts."""
+def describe_fabric(
+    layout: Layout, programs: tuple[ProgramOnPage, ...], usage: Usage | None = None
+) -> Fabric:
+    """Return what a page shows of one fabric, and of what its run used, where that is known."""
     shown, grid = describe_grid(layout, None), read_grid(layout.grid)
     roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
     return Fabric(
         grid=shown, programs=programs,
-        quantities=quantities_of_layout(shown, roles, count_colours(layout, grid)),
+        quantities=quantities_of_layout(shown, roles, count_colours(layout, grid))
+        + (quantities_of_run(usage) if usage else ()),
     )

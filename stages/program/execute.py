@@ -4,7 +4,7 @@ Paper    E Sec. 3, 4
 Reads    program.yaml, objects.yaml, graph.yaml, filters.isl, sections.yaml,
          build/data/*.npy, build/numpy/*.npy, build/graph/*.npy, build/counts.json,
          build/layout.yaml, build/vm/pe_*.c
-Writes   build/outputs/*.npy, build/results.json
+Writes   build/outputs/*.npy, build/results.json, build/usage.npz
 Assumes  source and graph agree (interpret).
 Ensures  every value was computed by the programs; all three agree bit for bit.
 """
@@ -16,6 +16,7 @@ from collections.abc import Mapping
 
 from stages.diagnose import UserError
 from stages.fabric.layout_yaml import read_layout
+from stages.fabric.usage import find_usage, write_usage
 from stages.mapping.machine import read_machine
 from stages.program.execution.measures import find_probes
 from stages.program.execution.outputs import check_outputs, take_output
@@ -40,15 +41,16 @@ if typing.TYPE_CHECKING:
 READS = ("program.yaml", "objects.yaml", "graph.yaml", "filters.isl", "sections.yaml",
          "build/data/*.npy", "build/numpy/*.npy", "build/graph/*.npy", "build/counts.json",
          "build/layout.yaml", "build/vm/pe_*.c")
-WRITES = ("build/outputs/*.npy", "build/results.json")
+WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the outputs of the fabric, and what is known of the run."""
-    outputs, _, results = run_fabric_of(inputs, {})
+    outputs, done, results = run_fabric_of(inputs, {})
     files: dict[str, str | bytes] = {
         f"build/outputs/{name}.npy": write_array(value) for name, value in outputs.items()}
-    return files | {"build/results.json": write_results(results)}
+    used = write_usage(find_usage(done))
+    return files | {"build/results.json": write_results(results), "build/usage.npz": used}
 
 
 def record(inputs: Inputs, asked: Asked | None) -> FabricRun:

@@ -2,7 +2,7 @@
 
 Paper    no source
 Reads    program.il, objects.yaml, graph.yaml, addresses.yaml, filters.isl, sections.yaml,
-         build/layout.yaml, build/vm/pe_*.c, build/results.json
+         build/layout.yaml, build/vm/pe_*.c, build/results.json, build/usage.npz
 Writes   build/report.html
 Assumes  the program ran on the fabric (execute).
 Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from stages.fabric.layout_yaml import read_layout
 from stages.picture.of_program import CallOnPage, Life, NodeOnPage, ProgramReport, report_program
+from stages.picture.of_run import read_usage
 from stages.picture.of_whole import describe_fabric
 from stages.picture.tasked import describe_programs
 from stages.program.irg.graph import (
@@ -46,6 +47,7 @@ READS = (
     "build/layout.yaml",
     "build/vm/pe_*.c",
     "build/results.json",
+    "build/usage.npz",
 )
 WRITES = ("build/report.html",)
 TEXTS = ("program.il", "graph.yaml", "sections.yaml", "addresses.yaml")
@@ -64,7 +66,9 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"build/report.html": report_program(ProgramReport(
         title="Program", results=json.loads(inputs.text("build/results.json")),
         texts={name: inputs.text(name) for name in TEXTS},
-        fabric=describe_fabric(layout, describe_programs(programs)),
+        fabric=describe_fabric(
+            layout, describe_programs(programs), read_usage(inputs.content("build/usage.npz"))
+        ),
         nodes=tuple(_nodes(graph.items, 0)), lives=tuple(_lives(addresses)),
         calls=tuple(_calls(sections)),
     ))}

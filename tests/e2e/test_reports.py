@@ -46,6 +46,15 @@ def test_a_network_has_a_report_but_no_grid_of_its_own(mlp):
                                       "hint: `doit report mlp` draws all that there is\n")
 
 
+def test_of_one_fabric_of_a_network_it_is_shown_what_each_pe_did(mlp):
+    network = mlp.read("projects/mlp/network.yaml")
+    mlp.write("projects/mlp/network.yaml", f"{network}run: whole\n")
+    mlp.run("report", "mlp")
+    mlp.write("projects/mlp/network.yaml", network)
+    text = mlp.read("projects/mlp/build/report.html").replace(" ", "")
+    assert '"name":"no_input"' in text and '"name":"link_wavelets.N"' in text
+
+
 def test_with_report_true_each_build_draws(space):
     space.write("dodo.py", DODO)
     space.copy(ROOT / "projects/fc", "projects/fc")
