@@ -1,6 +1,7 @@
 """Graphs of frameworks by real doit processes: from the graph to a result that is compared."""
 
 import json
+import os
 
 import numpy as np
 from onnx import TensorProto
@@ -71,6 +72,25 @@ def test_stages_before_all_parts_run_without_a_look_for_these(space):
     assert "net:fit" in space.build("net:fit")
     assert space.build("net/conv1:parse")[-2:] == ["net:supply", "net/conv1:parse"]
     assert "net/conv1" in space.plain("list", "--all").out
+
+
+def test_files_that_a_graph_and_its_network_yaml_name_are_known_to_the_next_build(space):
+    """Weights beside the graph, and a profile of a machine: an edit counts, a new date does not."""
+    space.write("dodo.py", DODO)
+    write(space, model(0), "machine: ../mine.yaml\n" + NETWORK)
+    profile = (ROOT / "stages/machine/profiles/wse2.yaml").read_text()
+    space.write("projects/mine.yaml", profile)
+    assert set(space.build("net:fit")) == {"net:extract", "net:split", "net:fit"}
+    for name in ("net/w.bin", "mine.yaml"):
+        assert space.build("net:fit") == []
+        os.utime(space.root / "projects" / name, (1, 1))
+    assert space.build("net:fit") == [] == space.run("net:fit").hits
+    (space.root / "projects/net/w.bin").write_bytes(model(1)[1])
+    assert space.build("net:fit") == ["net:extract"]
+    space.write("projects/mine.yaml", f"{profile}\n")
+    ran = space.build("net:fit")
+    assert "net:fit" in ran and "net:extract" not in ran
+    assert space.build("net:fit") == []
 
 
 def test_a_graph_is_built_from_nothing_to_a_compared_result(space):

@@ -20,7 +20,9 @@ from stages.make.store.files import read_file
 from stages.make.store.folders import (
     KERNEL,
     LAYER,
+    NETWORK,
     PROGRAM,
+    SPLIT,
     LayerFolder,
     file_of,
     is_program,
@@ -85,15 +87,15 @@ def action_key(
 def _is_named(folder: LayerFolder, name: str) -> bool:
     """Return whether a user names a file that is read: the store, which says so, may say anything.
 
-    A program that runs may open any file in its folder.
+    A program that runs may open any file in its folder, and a graph may name any in its own.
     """
     head, _, rest = name.partition("/")
     part = dict(folder.parts).get(head)
     if part is not None:
         return _is_named(part, rest)
-    if is_program(folder) and may_be_opened(folder, name):
+    if (is_program(folder) or SPLIT in folder.stages) and may_be_opened(folder, name):
         return True
-    texts = (folder.path / LAYER, folder.path / KERNEL, folder.path / PROGRAM)
+    texts = (folder.path / each for each in (LAYER, NETWORK, KERNEL, PROGRAM))
     return name.endswith(".yaml") and any(os.fsencode(name) in _text(path) for path in texts)
 
 

@@ -1,4 +1,5 @@
-"""Files of a program folder that nobody declares: those that a program opened while it ran."""
+"""Files of a folder that nobody declares: those that a program opened while it ran, or that a graph
+names."""
 
 from __future__ import annotations
 
@@ -10,21 +11,23 @@ from stages.make.store.folders import STATE, LayerFolder, further_file
 from stages.make.store.memo import Memo
 
 NO_INPUTS = frozenset({"build", "cache", STATE})
-"""Where a program folder has what stages write."""
+"""Where a folder has what stages write."""
 HERE = "./"
 
 
 def may_be_opened(folder: LayerFolder, name: str) -> bool:
-    """Return whether a name is that of a file in a program folder that no stage writes.
+    """Return whether a name is that of a file in the folder of a program or graph that no stage
+    writes.
 
-    `data/` is what lies in a folder, `./` in that of the program. What a symbolic link leads to
-    elsewhere is none.
+    `data/` is what lies in a folder, `./` in that of the program; `./data/x` starts there, too, and
+    from no part. What a symbolic link leads to elsewhere is none.
     """
     if name == HERE:
         return True
-    if not is_inside(name.removesuffix("/")) or name.partition("/")[0] in NO_INPUTS:
+    below = name.removeprefix(HERE)
+    if not is_inside(below.removesuffix("/")) or below.partition("/")[0] in NO_INPUTS:
         return False
-    real = os.path.realpath(folder.path / name)
+    real = os.path.realpath(folder.path / below)
     return real.startswith(os.path.join(os.path.realpath(folder.path), ""))
 
 

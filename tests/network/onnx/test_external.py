@@ -1,12 +1,19 @@
 """Weights in files beside a graph: those in its folder are read, and what follows follows them."""
 
+import os
+
 import numpy as np
 import pytest
 from onnx import TensorProto
 
+from stages.make.core.action import build
 from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.key import action_key
 from stages.make.core.layers import open_folder
+from stages.make.store.entry import bytes_of_further
 from stages.make.store.files import digest_of
+from stages.make.store.memo import memo_of
+from stages.make.store.store import store_of
 from stages.network import extract
 from tests.network.onnx.graphs import make_model
 
@@ -41,6 +48,35 @@ def test_what_is_read_beside_a_graph_is_part_of_the_key(graph):
     inputs = FolderInputs(open_folder(graph.path), extract.READS)
     extract.run(inputs)
     assert inputs.further == {"w.bin": digest_of(W.tobytes())}
+
+
+@pytest.mark.parametrize("name", ["w.bin", "some/w.bin"])
+def test_the_next_build_finds_what_was_extracted_until_the_weights_change(graph, name):
+    path = graph.path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(W.tobytes())
+    folder = open_folder(graph.write(model(location=name)).path)
+    assert [build("extract", folder).how for _ in range(2)] == ["ran", "same"]
+    os.utime(path, (1, 1))
+    assert build("extract", folder).how == "same"
+    path.write_bytes((2 * W).tobytes())
+    assert [build("extract", folder).how for _ in range(2)] == ["ran", "same"]
+    assert np.load(folder.build / "weights" / "w.npy").tolist() == [2, 4, 6]
+    path.write_bytes(W.tobytes())
+    assert build("extract", folder).how == "hit"
+
+
+def test_a_store_adds_only_files_of_its_folder_to_what_a_graph_reads(graph):
+    (graph.path / "w.bin").write_bytes(W.tobytes())
+    (graph.path / "away").symlink_to("/etc")
+    folder = open_folder(graph.write(model(location="w.bin")).path)
+    store, memo = store_of(folder.home), memo_of(folder.home / ".lairmake")
+    primary = action_key("extract", folder, store, memo).primary
+    claimed = ["w.bin", "./some/w.bin", "/etc/passwd", "../w.bin", "./../w.bin", "away/passwd",
+               "./away/passwd", "build/w.bin", "./build/w.bin", "././w.bin", "../mine.yaml"]
+    store.shelf.write("entries", primary, bytes_of_further(claimed, primary))
+    found = action_key("extract", folder, store, memo).further
+    assert found == {"./some/w.bin": None, "w.bin": digest_of(W.tobytes())}
 
 
 ERRORS = {
