@@ -114,12 +114,12 @@ def task_edit():
     return {"actions": ["echo Three > projects/a/a.lair"]}
 
 
-def task_report():
+def task_last():
     return {"task_dep": ["edit", "a"], "actions": ["true"]}
 """
 
 
-@pytest.mark.parametrize("words", [("report",), ("edit", "a")])
+@pytest.mark.parametrize("words", [("last",), ("edit", "a")])
 def test_what_a_task_changes_without_saying_so_is_built_in_the_same_build(small, words):
     small.build()
     small.build()

@@ -44,7 +44,8 @@ hint: did you mean type?
 network.yaml:1:1: error: unknown key <<
   <<:
   ^^
-hint: keys: run, floorplan, graph, machine, type, sizes, target, goal, data, invocations, pin, parts
+hint: keys: run, floorplan, report, graph, machine, type, sizes, target, goal, cycles, data, \
+invocations, pin, parts
 """,
     ),
     "a_pin": (

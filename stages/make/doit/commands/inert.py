@@ -42,7 +42,7 @@ from stages.make.doit.session import Session
 from stages.make.store.folders import LayerFolder
 from stages.report.summary import list_first
 
-OF_LAIRMAKE = ("bench", "fidelity", "lint", "test", "test:long", "types")
+OF_LAIRMAKE = ("bench", "fidelity", "gallery", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""
 
 
