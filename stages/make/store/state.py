@@ -17,13 +17,13 @@ import sqlite3
 import stat
 import threading
 import time
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stages.make.store.files import NO_FILE, remove_whatever
 from stages.make.store.folders import shown_path
+from stages.make.store.forking import hold_while_forking
 from stages.make.store.lock import locked
 from stages.make.store.warn import warn
 
@@ -49,30 +49,6 @@ MOST_OPEN = 8
 Row = Sequence[Any]
 
 
-_STATES: weakref.WeakSet[State] = weakref.WeakSet()
-_HELD: list[State] = []
-_FORKS = threading.RLock()
-"""Of who forks: one thread after the other."""
-
-
-def _hold() -> None:
-    """Let no thread be at a database while the process forks: the new one would wait for it."""
-    _FORKS.acquire()
-    _HELD[:] = _STATES
-    for state in _HELD:
-        state._one.acquire()
-
-
-def _let_go() -> None:
-    for state in _HELD:
-        state._one.release()
-    _HELD.clear()
-    _FORKS.release()
-
-
-os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
-
-
 class State:
     """The database in a folder of state; one of memory where there can be none.
 
@@ -87,7 +63,7 @@ class State:
         self._is_anew = False
         self._waiting: list[Row] = []
         self._written = time.monotonic()
-        _STATES.add(self)
+        hold_while_forking(self._one)
 
     def get(self, kind: str, name: str) -> Any:
         """Return the data of a kind and a name; None where there is none, or it is damaged."""
