@@ -15,10 +15,10 @@ import typing
 from collections.abc import Iterator, Mapping
 
 from stages.fabric.layout_yaml import read_layout
+from stages.picture.of_fabric import describe_fabric
 from stages.picture.of_run import read_usage
 from stages.picture.of_whole import (
     WholeOnPage,
-    describe_fabric,
     describe_parts,
     list_edges,
     report_whole,

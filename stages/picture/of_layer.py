@@ -8,24 +8,13 @@ from typing import Any, ClassVar, Literal
 
 import islpy as isl
 
-from stages.fabric.grid import read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
 from stages.layer.texts.decisions import Decisions
 from stages.layer.texts.graph import Graph
-from stages.picture.figures import (
-    Bins,
-    Event,
-    Quantity,
-    Recorded,
-    Segment,
-    Usage,
-    bins_of,
-    quantities_of_layout,
-    quantities_of_run,
-)
-from stages.picture.gridded import GridOnPage, count_colours, describe_grid
+from stages.picture.figures import Recorded, Usage
+from stages.picture.of_fabric import FabricOnPage, describe_fabric
 from stages.picture.page import write_page
-from stages.picture.tasked import ProgramOnPage, TaskOnPage, describe_programs, describe_tasks
+from stages.picture.tasked import TaskOnPage, describe_programs, describe_tasks
 from stages.poly.text import Objects
 
 
@@ -52,13 +41,8 @@ class LayerOnPage:
     title: str
     results: Mapping[str, Any]
     texts: Mapping[str, str]
-    grid: GridOnPage
-    quantities: tuple[Quantity, ...]
+    fabric: FabricOnPage
     tasks: tuple[TaskOnPage, ...]
-    programs: tuple[ProgramOnPage, ...]
-    bins: Bins | None = None
-    path: tuple[Segment, ...] = ()
-    events: tuple[Event, ...] = ()
 
 
 def report_layer(
@@ -66,32 +50,25 @@ def report_layer(
 ) -> str:
     """Return the report of a layer, as HTML; what a run did is left out where it is not known."""
     title = str(written.results["top"])
-    return write_page(title, describe_layer(title, written, usage, recorded or Recorded()))
+    return write_page(title, describe_layer(title, written, usage, recorded))
 
 
 def describe_layer(
-    title: str, written: Written, usage: Usage | None, recorded: Recorded
+    title: str, written: Written, usage: Usage | None, recorded: Recorded | None
 ) -> LayerOnPage:
     """Return what the page of a layer shows."""
-    layout = written.layout
-    shown = describe_grid(layout, _accessed(written.objects))
-    grid = read_grid(layout.grid)
-    roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
-    quantities = quantities_of_layout(shown, roles, count_colours(layout, grid))
     return LayerOnPage(
         title=title,
         results=written.results,
         texts=written.texts,
-        grid=shown,
-        quantities=quantities + (quantities_of_run(usage) if usage else ()),
+        fabric=describe_fabric(
+            written.layout, describe_programs(written.programs), usage, recorded,
+            _accessed(written.objects),
+        ),
         tasks=describe_tasks(
             written.graph, written.decisions, written.objects["compressions.isl"],
             written.objects["hulls.isl"], written.programs,
         ),
-        programs=describe_programs(written.programs),
-        bins=bins_of(usage) if usage else None,
-        path=tuple(recorded.path),
-        events=tuple(recorded.events),
     )
 
 
@@ -100,4 +77,3 @@ def _accessed(objects: Mapping[str, Objects]) -> isl.UnionMap:
     accessed = objects["allocations.isl"]["accessed"].wrap()
     found: isl.UnionMap = objects["memory.isl"]["to_local"].intersect_domain(accessed)
     return found
-

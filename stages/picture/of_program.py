@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from stages.picture.of_whole import Fabric
+from stages.picture.of_fabric import FabricOnPage
 from stages.picture.page import write_page
 
 
@@ -49,7 +49,7 @@ class ProgramReport:
     title: str
     results: Mapping[str, Any]
     texts: Mapping[str, str]
-    fabric: Fabric
+    fabric: FabricOnPage
     nodes: tuple[NodeOnPage, ...]
     lives: tuple[Life, ...]
     calls: tuple[CallOnPage, ...]

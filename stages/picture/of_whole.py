@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from stages.fabric.grid import read_grid, read_roles
+from stages.fabric.grid import read_grid
 from stages.fabric.layout_yaml import Layout
-from stages.picture.figures import Quantity, Usage, quantities_of_layout, quantities_of_run
-from stages.picture.gridded import GridOnPage, count_colours, describe_grid
+from stages.picture.of_fabric import FabricOnPage
 from stages.picture.page import write_page
-from stages.picture.tasked import ProgramOnPage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,17 +42,11 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fabric:
-    """The one fabric of all parts, and the programs of the roles there."""
-
-    grid: GridOnPage
-    quantities: tuple[Quantity, ...]
-    programs: tuple[ProgramOnPage, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WholeOnPage:
-    """All that the page of a network, or a kernel, shows; `results` is its results.json."""
+    """All that the page of a network, or a kernel, shows; `results` is its results.json.
+
+    `fabric` is the one that all parts share, if they do.
+    """
 
     kind: ClassVar[Literal["whole"]] = "whole"
     title: str
@@ -64,7 +56,7 @@ class WholeOnPage:
     parts: tuple[PartOnPage, ...]
     edges: tuple[Edge, ...] = ()
     tiles: tuple[Tile, ...] = ()
-    fabric: Fabric | None = None
+    fabric: FabricOnPage | None = None
 
 
 def report_whole(page: WholeOnPage) -> str:
@@ -90,16 +82,3 @@ def list_edges(crossings: Mapping[str, Mapping[str, Any]]) -> Iterator[Edge]:
         for each in [given] if isinstance(given, str) else given:
             source, _, output = each.partition(".")
             yield Edge(source=source, target=target, tensor=output or tensor, says=says)
-
-
-def describe_fabric(
-    layout: Layout, programs: tuple[ProgramOnPage, ...], usage: Usage | None = None
-) -> Fabric:
-    """Return what a page shows of one fabric, and of what its run used, where that is known."""
-    shown, grid = describe_grid(layout, None), read_grid(layout.grid)
-    roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
-    return Fabric(
-        grid=shown, programs=programs,
-        quantities=quantities_of_layout(shown, roles, count_colours(layout, grid))
-        + (quantities_of_run(usage) if usage else ()),
-    )

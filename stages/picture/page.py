@@ -22,7 +22,7 @@ DATA = (
 LIBRARY = "d3.min.js"
 SCRIPTS = (
     "packed.js", "colours.js", "router.js", "view.js", "grid.js", "sections.js", "inspector.js",
-    "toolbar.js", "time.js", "tasks.js", "whole.js", "programs.js", "start.js",
+    "toolbar.js", "run.js", "time.js", "tasks.js", "whole.js", "programs.js", "start.js",
 )
 """Ours, in the order in which they are joined."""
 STYLE = "page.css"

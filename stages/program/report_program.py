@@ -15,9 +15,9 @@ import typing
 from collections.abc import Iterator
 
 from stages.fabric.layout_yaml import read_layout
+from stages.picture.of_fabric import describe_fabric
 from stages.picture.of_program import CallOnPage, Life, NodeOnPage, ProgramReport, report_program
 from stages.picture.of_run import read_usage
-from stages.picture.of_whole import describe_fabric
 from stages.picture.tasked import describe_programs
 from stages.program.irg.graph import (
     Branch,

@@ -1,5 +1,6 @@
 /* Programs in NumPy: what workers did, sections of calls, memory from node to node. */
 
+/* Add what all PEs of a role did; return the section. */
 function addShares({ workers, roles, cycles }) {
   const section = addSection("time", "Time", `What all PEs of a role did in ` +
     `${asNumber(cycles)} cycles, as shares of these.`);
@@ -21,6 +22,7 @@ function addShares({ workers, roles, cycles }) {
     ], `${asShare(busy)} busy`);
   }
   addKeys(section, parts.map(({ name, colour }) => ({ name, colour })));
+  return section;
 }
 
 function addShare(box, says, parts, end) {

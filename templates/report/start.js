@@ -3,11 +3,11 @@
 const page = JSON.parse(document.getElementById("data").textContent);
 
 async function drawLayer() {
-  const { results, grid } = page;
-  addTitle(page.title, `a layer on ${results.machine}, on ${grid.width} × ${grid.height} PEs`);
+  const { results, fabric } = page, { width, height } = fabric.grid;
+  addTitle(page.title, `a layer on ${results.machine}, on ${width} × ${height} PEs`);
   addFacts(factsOfLayer(results));
-  await addGrid(page);
-  addTime(results);
+  await addGrid(fabric);
+  await addRun(addTime(results), fabric);
   addTasks(page.tasks, results);
   addTexts(page.texts);
 }
@@ -40,7 +40,10 @@ async function drawWhole() {
   const { results, parts, tiles, fabric } = page;
   addTitle(page.title, page.says);
   if (parts.length) addFacts(factsOfWhole(results, parts));
-  if (fabric) await addGrid(fabric);
+  if (fabric) {
+    await addGrid(fabric);
+    await addRun(addSection("time", "Time", "What the PEs of the one fabric did."), fabric);
+  }
   if (tiles && tiles.length) addTiles(tiles, results.parts);
   if (parts.length) addParts(page);
   if (parts.length) addPartTable(results.parts);
@@ -78,7 +81,7 @@ async function drawProgram() {
   addTitle(page.title, `a program in NumPy on ${field} workers, on ${results.machine}`);
   addFacts(factsOfProgram(results));
   await addGrid(fabric);
-  addShares(results);
+  await addRun(addShares(results), fabric);
   addSections(nodes, calls);
   addLives(lives, nodes);
   addTexts(page.texts);

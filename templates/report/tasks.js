@@ -95,7 +95,7 @@ function addBoth(card, codes) {
     for (const { role, variant, first, end } of codes) {
       const side = both.append("div");
       side.append("h4").text(`${role}, ${variant === "simd" ? "vector instructions" : variant}`);
-      const { lines } = page.programs.find((p) => p.role === role && p.variant === variant);
+      const { lines } = page.fabric.programs.find((p) => p.role === role && p.variant === variant);
       addCode(side, lines, first, end);
     }
   });

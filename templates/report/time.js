@@ -1,4 +1,4 @@
-/* Where the cycles went: the bound, the busiest PE, states over time, the critical path. */
+/* Where the cycles of a layer went: the bound, and the busiest PE. */
 
 const CHARGED = [
   "lanes", "memory", "streams", "dispatch", "start_up", "configuration", "loop", "scalar",
@@ -14,6 +14,7 @@ function partsOfBusiest(busiest, cycles) {
   }));
 }
 
+/* Add what the cycles of a layer went into; return the section. */
 function addTime(results) {
   const section = addSection("time", "Time", "What the cycles of the busiest PE went into, " +
     "beside the bound: no programs take fewer cycles, for this placement, these arrivals and " +
@@ -43,22 +44,7 @@ function addTime(results) {
         `${asNumber(cycles)} cycles of these rest on ${name.replaceAll("_", " ")}`)
       .join(", ") + ". No source has that figure; the profile says what was chosen.");
   }
-  addCauses(section, "What PEs waited for, in cycles of all of them", results.waits);
-  addCauses(section, "The cycles of the critical path", results.path);
-  if (page.bins) addBins(section, page.bins);
-  if (page.path && page.path.length) addPath(section, page.path);
-}
-
-/* Add cycles by cause, the most first, where results.json has them. */
-function addCauses(section, title, causes = {}) {
-  const parts = d3.sort(Object.entries(causes), ([, cycles]) => -cycles)
-    .filter(([, cycles]) => cycles > 0).map(([cause, cycles]) => ({
-      name: causeName(cause), cycles, colour: themed(causeColour(cause)),
-    }));
-  if (!parts.length) return;
-  section.append("h3").text(title);
-  addStack(section, parts, d3.sum(parts, ({ cycles }) => cycles));
-  addKeys(section, parts);
+  return section;
 }
 
 /* Draw each cause as a bar that begins where the one before it ended, up to all cycles. */
@@ -87,38 +73,4 @@ function drawWaterfall(section, bound, parts, cycles) {
     .attr("x", (row) => x(row.begin + row.cycles) + 7).text((row) => asNumber(row.cycles));
   svg.append("g").attr("class", "axis").attr("transform", `translate(0,${rows.length * tall + 2})`)
     .call(d3.axisBottom(x).ticks(8).tickSizeOuter(0));
-}
-
-/* Draw how many PEs are in which state, against cycles. */
-async function addBins(section, bins) {
-  const names = Object.keys(bins.states), width = 1180, height = 240;
-  const holder = section.append("div");
-  const columns = await Promise.all(names.map((name) => unpack(bins.states[name])));
-  const rows = d3.range(columns[0].values.length).map((at) =>
-    Object.fromEntries(names.map((name, k) => [name, columns[k].values[at] / bins.width])));
-  const x = d3.scaleLinear([0, rows.length * bins.width], [50, width - 10]);
-  const most = d3.max(rows, (row) => d3.sum(Object.values(row)));
-  const y = d3.scaleLinear([0, most], [height - 24, 8]);
-  holder.append("h3").text("PEs in each state, over time");
-  const svg = holder.append("svg").attr("class", "bins").attr("viewBox", `0 0 ${width} ${height}`)
-    .attr("role", "img").attr("aria-label", `PEs in the states ${names.join(", ")} over time`);
-  const area = d3.area().curve(d3.curveStepAfter).x((_, at) => x(at * bins.width))
-    .y0(([low]) => y(low)).y1(([, high]) => y(high));
-  svg.selectAll("path").data(d3.stack().keys(names)(rows)).join("path")
-    .attr("fill", ({ key }) => themed(causeColour(key))).attr("d", area)
-    .append("title").text(({ key }) => causeName(key));
-  svg.append("g").attr("transform", `translate(0,${height - 24})`).call(d3.axisBottom(x).ticks(8));
-  svg.append("g").attr("transform", "translate(50,0)").call(d3.axisLeft(y).ticks(5));
-  addKeys(holder, names.map((name) => ({
-    name: causeName(name), colour: themed(causeColour(name)),
-  })));
-}
-
-/* List the critical path, from the last output back to the first arrival. */
-function addPath(section, path) {
-  section.append("h3").text("The critical path, from the last output back");
-  addTable(section, ["cycles", "from", "at", "why", "what"], path.map((each) => [
-    each.end - each.begin, each.begin, `PE ${each.x}, ${each.y}`, causeName(each.cause),
-    [each.name, each.colour].filter(Boolean).join(", on "),
-  ])).attr("class", "path");
 }

@@ -8,9 +8,9 @@ import pytest
 
 from stages.diagnose import source_of
 from stages.fabric.layout_yaml import read_layout
-from stages.picture.figures import QUANTITIES, Usage, bins_of, quantities_of_run
+from stages.picture.figures import QUANTITIES, Usage, quantities_of_run
+from stages.picture.of_fabric import describe_fabric
 from stages.picture.of_layer import LayerOnPage
-from stages.picture.of_whole import describe_fabric
 from stages.picture.page import write_page
 from tests.layer.built import build
 from tests.picture.browser import needs_browser, started
@@ -82,11 +82,8 @@ def written(tmp_path_factory):
     results = build(MV, LAYER, "simulate").results()
     usage, begin = make_usage(), time.process_time()
     layout = read_layout(source_of("layout.yaml", LAYOUT.encode()))
-    fabric = describe_fabric(layout, ())
-    page = LayerOnPage(
-        title="wafer", results=results, texts={}, grid=fabric.grid, tasks=(), programs=(),
-        quantities=(*fabric.quantities, *quantities_of_run(usage)), bins=bins_of(usage),
-    )
+    fabric = describe_fabric(layout, (), usage)
+    page = LayerOnPage(title="wafer", results=results, texts={}, fabric=fabric, tasks=())
     path = tmp_path_factory.mktemp("wafer") / "report.html"
     path.write_text(write_page("wafer", page), encoding="utf-8")
     return path, time.process_time() - begin
