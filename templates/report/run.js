@@ -1,7 +1,7 @@
 /* What a run on a fabric did, whatever it is of: states over time, cycles by cause, the critical
    path. */
 
-async function addRun(section, { bins, path }) {
+async function addRun(section, { bins, path = [] }) {
   if (bins) await addBins(section, bins);
   if (path.length) addPath(section, path);
 }

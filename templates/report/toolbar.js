@@ -1,7 +1,7 @@
 /* The grid with what chooses its colours and its streams, and the PE that is looked at. */
 
 /* Add the grid, what chooses its colours, and the PE that is looked at. */
-async function addGrid({ grid, quantities, programs, path, events }) {
+async function addGrid({ grid, quantities, programs, path = [], events = [] }) {
   const section = addSection("grid", "Grid");
   const bar = section.append("div").attr("class", "toolbar");
   const body = section.append("div").attr("class", "grid-body");
