@@ -1,8 +1,8 @@
 """The compiler: a wing for each pipeline, and here the stages of each kind of folder."""
 
-from stages import kernel, layer, network, program, skewing, volumes
+from stages import kernel, layer, network, picture, program, skewing, volumes
 
-WINGS = (layer, skewing, volumes, kernel, network, program)
+WINGS = (layer, skewing, volumes, kernel, network, program, picture)
 
 PIPELINE: tuple[str, ...] = layer.PIPELINE
 """The stages of a layer folder."""
@@ -40,16 +40,18 @@ TILES: tuple[str, ...] = kernel.TILES
 PROGRAM: tuple[str, ...] = program.PIPELINE
 """The stages of a program folder, which holds a program.yaml."""
 
-ANALYSES: tuple[str, ...] = (
-    *skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE, *layer.PICTURES,
-)
-"""Stages of a layer that run only where they are asked for, or come before one that is."""
-
-LAYER_PICTURES: tuple[str, ...] = layer.PICTURES
+LAYER_PICTURES: tuple[str, ...] = (*layer.PICTURES, *picture.PIPELINE)
 KERNEL_PICTURES: tuple[str, ...] = kernel.PICTURES
 NETWORK_PICTURES: tuple[str, ...] = network.PICTURES
-PROGRAM_PICTURES: tuple[str, ...] = program.PICTURES
-"""Stages that draw a layer, a kernel, a network or graph, a program, where that is asked for."""
+WHOLE_PICTURES: tuple[str, ...] = (*network.PICTURES, *picture.PIPELINE)
+PROGRAM_PICTURES: tuple[str, ...] = (*program.PICTURES, *picture.PIPELINE)
+"""Stages that draw a layer, a kernel, a network or graph, one on one fabric, a program, where that
+is asked for."""
+
+ANALYSES: tuple[str, ...] = (
+    *skewing.PIPELINE, *volumes.OF_LAYERS, *volumes.PIPELINE, *LAYER_PICTURES,
+)
+"""Stages of a layer that run only where they are asked for, or come before one that is."""
 
 _MODULES = {stage: f"{wing.__name__}.{stage}" for wing in WINGS for stage in wing.STAGES}
 

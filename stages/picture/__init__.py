@@ -3,3 +3,6 @@
 What a page shows is data: frozen dataclasses, made of the texts that stages wrote, which go into
 the page as JSON. `templates/report/` has what draws them, in the browser.
 """
+
+PIPELINE = ("draw",)
+STAGES = PIPELINE

@@ -4,5 +4,5 @@ PIPELINE = (
     "translate", "capture", "rehearse", "remember", "interpret", "exchange", "section", "paint",
     "lower", "execute",
 )
-PICTURES = ("report_program", "draw_program")
+PICTURES = ("report_program",)
 STAGES = PIPELINE + PICTURES

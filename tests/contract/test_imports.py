@@ -49,7 +49,7 @@ AGAIN = {
     "fabric/command.py": "simulate operate report execute",
     "fabric/pe.h": "settle render simulate operate report execute",
     "machine/profiles/wse2.yaml": MACHINE.replace("skew", "skew report draw")
-    + OTHER_PICTURES + " draw_program",
+    + OTHER_PICTURES,
     "mapping/machine.py": MACHINE.replace("skew", "skew report"),
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py": "route skew",

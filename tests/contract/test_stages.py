@@ -13,7 +13,6 @@ from stages import (
     KERNEL,
     KERNEL_PICTURES,
     NETWORK,
-    NETWORK_PICTURES,
     PIPELINE,
     PROGRAM,
     PROGRAM_PICTURES,
@@ -22,6 +21,7 @@ from stages import (
     TILES,
     TRIED,
     WHOLE,
+    WHOLE_PICTURES,
     module_of,
 )
 from stages.make.core.declare import declaration, path_of
@@ -31,7 +31,9 @@ FILE_NAME = re.compile(
     r"(?:[\w*]+/)*[\w*]+\.(?:isl|il|yaml|lair|np[yz]|json|html|svg|c)\b|\*\.\w+|[\w*/]*(?:in|out)puts/\*"
 )
 OF_FOLDERS = (SEARCHED, NETWORK, WHOLE, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALYSES, PROGRAM,
-              KERNEL_PICTURES, NETWORK_PICTURES, PROGRAM_PICTURES)
+              KERNEL_PICTURES, WHOLE_PICTURES, PROGRAM_PICTURES)
+LINKED = "layout.yaml"
+"""The layout of a network on one fabric: of all others `draw` reads build/layout.yaml."""
 ALL = tuple(dict.fromkeys(stage for stages in OF_FOLDERS for stage in stages))
 stages = pytest.mark.parametrize("stage", ALL)
 
@@ -129,7 +131,8 @@ def test_stage_of_a_kernel_reads_only_what_there_is_before(stage):
 def test_stage_on_demand_reads_only_what_there_is_before(stage):
     before = SEARCHED + ANALYSES[: ANALYSES.index(stage)]
     written = {name for earlier in before for name in declaration(earlier).writes}
-    assert set(declaration(stage).reads) <= written | {"layer.yaml", "*.lair", "inputs/*"}
+    given = {"layer.yaml", "*.lair", "inputs/*"} | ({LINKED} if stage == "draw" else set())
+    assert set(declaration(stage).reads) <= written | given
 
 
 @pytest.mark.parametrize("stage", PROGRAM)
@@ -145,10 +148,11 @@ def test_what_draws_a_folder_reads_what_a_user_or_its_stages_write():
     parts = {f"*/{name}" for name in written_by(SEARCHED)}
     for pictures, stages in {
         KERNEL_PICTURES: (*KERNEL, *TILES), PROGRAM_PICTURES: PROGRAM,
-        NETWORK_PICTURES: (*NETWORK, *WHOLE, *GRAPH, *GRAPH_PARTS),
+        WHOLE_PICTURES: (*NETWORK, *WHOLE, *GRAPH, *GRAPH_PARTS),
     }.items():
-        given = {"kernel.yaml", "*.mlir", "network.yaml"}
         for stage in pictures:
+            given = {"kernel.yaml", "*.mlir", "network.yaml"}
+            given |= {LINKED, "build/layout.yaml"} if stage == "draw" else set()
             assert set(declaration(stage).reads) <= written_by(stages) | parts | given
 
 

@@ -24,12 +24,13 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
     Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
     build, with a traceback of a bug. So is one that was never built, where no stage may run.
     """
-    from stages import WHOLE
+    from stages import WHOLE, WHOLE_PICTURES
 
     stages = before_parts(folder).stages
     try:
         if _read_whole(folder):
             stages = (*stages[:-1], *WHOLE, *stages[-1:])
+            folder = replace(folder, analyses=WHOLE_PICTURES)
         plan = read_plan(folder)
     except UnknownPlanError:
         return replace(folder, stages=stages, unread="a build finds out which these are")

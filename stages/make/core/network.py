@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stages import NETWORK as STAGES, NETWORK_PICTURES, WHOLE
+from stages import NETWORK as STAGES, NETWORK_PICTURES, WHOLE, WHOLE_PICTURES
 from stages.diagnose import headline, source_of
 from stages.make.core.plans import kept_plan
 from stages.make.core.receiving import with_receiving
@@ -49,8 +49,10 @@ def open_network(folder: LayerFolder) -> LayerFolder:
         part = _part(folder, name, path, crossings)
         parts[name] = _receiving(folder, part, [m for m in plan["moved"] if m[0] == name], parts)
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
-    stages = (STAGES[0], *WHOLE, *STAGES[1:]) if plan["whole"] else STAGES
-    return replace(folder, stages=stages, analyses=NETWORK_PICTURES, parts=there)
+    stages, pictures = STAGES, NETWORK_PICTURES
+    if plan["whole"]:
+        stages, pictures = (STAGES[0], *WHOLE, *STAGES[1:]), WHOLE_PICTURES
+    return replace(folder, stages=stages, analyses=pictures, parts=there)
 
 
 def _part(

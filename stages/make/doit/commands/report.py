@@ -44,7 +44,7 @@ class Report(LayerCommand):
         stages = {name: stage_that_draws(each, file) for name, each in chosen.items()}
         for name in (name for name, stage in stages.items() if stage is None):
             hint = f"`{self.session.program} report {name}` draws all that there is"
-            raise self.refuse(f"{name} has no {file}", hint)
+            raise self.refuse(f"{name} has no {file}: its parts do not run on one fabric", hint)
         os.chdir(user_folder())
         run = self.cmds.get_plugin("run")(task_loader=self.loader, cmds=self.cmds, **self._kwargs)
         code: int = run.parse_execute([f"{name}:{stage}" for name, stage in stages.items()])
