@@ -1,8 +1,9 @@
 """Draw what a network is made of: its parts, what crosses between them, and where they lie.
 
 Paper    no source
-Reads    network.yaml, crossings.yaml, parts.yaml, layout.yaml, build/bridges/pe_*.c,
-         build/results.json, build/usage.npz, */build/layout.yaml, */build/simd/pe_*.c
+Reads    network.yaml, crossings.yaml, parts.yaml, fitted.yaml, layout.yaml,
+         build/bridges/pe_*.c, build/results.json, build/usage.npz, */build/layout.yaml,
+         */build/simd/pe_*.c
 Writes   build/report.html
 Assumes  all parts were simulated (conclude, confirm).
 Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
@@ -32,6 +33,7 @@ READS = (
     "network.yaml",
     "crossings.yaml",
     "parts.yaml",
+    "fitted.yaml",
     "layout.yaml",
     "build/bridges/pe_*.c",
     "build/results.json",
@@ -57,14 +59,22 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"build/report.html": report_whole(WholeOnPage(
         title="Network", says=_said(results), results=results,
         texts={name: inputs.text(name) for each in TEXTS for name in inputs.names(each)},
-        parts=describe_parts(layouts), edges=tuple(list_edges(results["crossings"])),
-        fabric=fabric,
+        parts=describe_parts(layouts, _expected(inputs)),
+        edges=tuple(list_edges(results["crossings"])), fabric=fabric,
     ))}
 
 
 def _said(results: Mapping[str, typing.Any]) -> str:
     machines = sorted({part["machine"] for part in results["parts"].values()})
     return f"a network of {len(results['parts'])} parts, on {', '.join(machines)}"
+
+
+def _expected(inputs: Inputs) -> dict[str, int]:
+    """Return the cycles that parts of a graph were expected to take when they were fitted."""
+    if not inputs.names("parts.yaml"):
+        return {}
+    fitted = inputs.yaml("fitted.yaml").items()
+    return {name: said["cycles"] for name, said in fitted if "cycles" in said}
 
 
 def _programs(inputs: Inputs, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

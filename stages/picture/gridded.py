@@ -23,6 +23,7 @@ from stages.fabric.grid import (
     read_roles,
 )
 from stages.fabric.layout_yaml import Entry, Exit, Layout, Role
+from stages.picture.framed import Frame, find_frames
 from stages.picture.packing import Packed, pack
 from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, find_index_constants, project_names
@@ -98,7 +99,10 @@ class Port:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridOnPage:
-    """A rectangle of PEs from (west, north) on; `role` is [height][width], -1 for none."""
+    """A rectangle of PEs from (west, north) on; `role` is [height][width], -1 for none.
+
+    `frames` are the parts of a network on one fabric.
+    """
 
     west: int
     north: int
@@ -108,6 +112,7 @@ class GridOnPage:
     role: Packed
     streams: tuple[Stream, ...]
     ports: tuple[Port, ...]
+    frames: tuple[Frame, ...] = ()
 
 
 def describe_grid(layout: Layout, to_local: isl.UnionMap | None) -> GridOnPage:
@@ -129,6 +134,7 @@ def describe_grid(layout: Layout, to_local: isl.UnionMap | None) -> GridOnPage:
         role=pack(roles.reshape(grid.height, grid.width)),
         streams=tuple(list_streams(read_colours(layout.colours, grid), layout, grid)),
         ports=tuple(list_ports(layout)),
+        frames=find_frames(layout),
     )
 
 

@@ -14,11 +14,12 @@ from stages.picture.page import write_page
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartOnPage:
-    """A part, and the sizes of its grid."""
+    """A part, the sizes of its grid, and the cycles expected of it before it was built, if any."""
 
     name: str
     columns: int
     rows: int
+    expected: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +65,16 @@ def report_whole(page: WholeOnPage) -> str:
     return write_page(page.title, page)
 
 
-def describe_parts(layouts: Mapping[str, Layout]) -> tuple[PartOnPage, ...]:
-    """Return parts, with the layouts of each by its name."""
+def describe_parts(
+    layouts: Mapping[str, Layout], expected: Mapping[str, int] | None = None
+) -> tuple[PartOnPage, ...]:
+    """Return parts, with the layout of each, and the cycles expected of it, by its name."""
     grids = {name: read_grid(layout.grid) for name, layout in layouts.items()}
     return tuple(
-        PartOnPage(name=name, columns=grid.width, rows=grid.height) for name, grid in grids.items()
+        PartOnPage(
+            name=name, columns=grid.width, rows=grid.height, expected=(expected or {}).get(name)
+        )
+        for name, grid in grids.items()
     )
 
 

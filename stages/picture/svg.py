@@ -1,4 +1,4 @@
-"""The grid of a layout as a picture for a paper: roles, streams and ports, in SVG.
+"""The grid of a layout as a picture for a paper: roles, streams, ports and parts, in SVG.
 
 Where PEs are alike side by side they are one rectangle, and where a stream goes straight on it is
 one line, so the picture of a large grid is small.
@@ -17,6 +17,7 @@ from stages.fabric.grid import SIDES, STEPS, Grid, read_colours, read_grid, read
 from stages.fabric.layout_yaml import Entry, Exit, Layout
 from stages.jinja import template_in
 from stages.picture.gridded import find_lanes, find_places
+from stages.picture.outlined import LETTER, Box, outline_parts, spell
 from stages.shipped import shipped
 
 DATA = ("../../templates/grid.svg.j2", "../templates/grid.svg.j2")
@@ -29,6 +30,9 @@ UNSEEN = 2.0
 """Gaps between lines that are no larger are closed."""
 TINTS = ("#dfe8f2", "#f6e5c8", "#dbecdc", "#eaddf0", "#f8dcd6", "#d3ecef", "#ece8b6", "#e4e4e4")
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#3d9bd8", "#882255", "#6f7d1f")
+MIDDLE = "middle"
+ANCHORS = {-1: "end", 0: MIDDLE, 1: "start"}
+"""Where the names of ports are held, by the step to the west or east."""
 Bools = NDArray[np.bool_]
 
 
@@ -62,6 +66,7 @@ class Label:
     text: str
     x: str
     y: str
+    anchor: str
     path: str
     head: str
     colour: str
@@ -79,14 +84,21 @@ def draw_grid(layout: Layout) -> str:
         _stream(merged[c.number].reshape(-1, grid.height, grid.width), at, offsets[c.number], size)
         for at, c in enumerate(layout.colours.values())
     ]
+    labels = list(_labels(layout, grid, offsets, size)) if size >= DOTS_FROM else []
+    outlines = outline_parts(layout, grid, size, list(_rooms(labels)))
+    lengths = {
+        "beside": max([AROUND, *(LETTER * len(e.text) + 28 for e in labels if e.anchor != MIDDLE)]),
+        "above": max([AROUND, *(14 - float(each.y) for each in outlines)]),
+        "size": size, "line": max(0.5, size / 32), "gap": size * 0.07, "dot": _mark(size),
+        "hole": _mark(size) / 2, "inner_width": grid.width * size,
+        "inner_height": grid.height * size,
+    }
     return template_in(shipped("templates"), "grid.svg.j2").render(
-        width=_round(grid.width * size + 2 * AROUND),
-        height=_round(grid.height * size + 2 * AROUND),
-        around=AROUND, size=_round(size), line=_round(max(0.5, size / 32)),
-        gap=_round(size * 0.07), inner_width=_round(grid.width * size),
-        inner_height=_round(grid.height * size), has_gaps=size >= 4,
-        rectangles=list(_rectangles(layout, grid, size)), streams=streams,
-        labels=list(_labels(layout, grid, offsets, size)) if size >= DOTS_FROM else [],
+        width=spell(lengths["inner_width"] + 2 * lengths["beside"]),
+        height=spell(lengths["inner_height"] + lengths["above"] + AROUND),
+        has_gaps=size >= 4, rectangles=list(_rectangles(layout, grid, size)), streams=streams,
+        labels=labels, outlines=outlines,
+        **{name: spell(length) for name, length in lengths.items()},
     )
 
 
@@ -95,17 +107,13 @@ def _offset(lane: int, count: int) -> float:
     return (lane - (count - 1) / 2) * min(0.11, 0.56 / count)
 
 
-def _round(number: float) -> str:
-    return f"{number:.2f}".rstrip("0").rstrip(".")
-
-
 def _rectangles(layout: Layout, grid: Grid, size: float) -> Iterator[Rectangle]:
     roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
     for number in range(len(layout.roles)):
         for x, y, width, height in list_rectangles(roles == number):
             yield Rectangle(
-                x=_round(x * size), y=_round(y * size), width=_round(width * size),
-                height=_round(height * size), colour=TINTS[number % len(TINTS)],
+                x=spell(x * size), y=spell(y * size), width=spell(width * size),
+                height=spell(height * size), colour=TINTS[number % len(TINTS)],
             )
 
 
@@ -159,9 +167,9 @@ def _lines(halves: Bools, offset: float, size: float, upright: bool) -> Iterator
     """Yield paths of lines along rows, or columns; they bend where a stream has its lane."""
     gap = int(2 * UNSEEN / size)
     for line in np.flatnonzero(halves.any(axis=1)).tolist():
-        across = _round((line + 0.5 + offset) * size)
+        across = spell((line + 0.5 + offset) * size)
         for begin, end in list_runs(halves[line], gap):
-            ends = [_round(_end(each, offset) * size) for each in (begin, end)]
+            ends = [spell(_end(each, offset) * size) for each in (begin, end)]
             yield (f"M{across} {ends[0]}V{ends[1]}" if upright else
                    f"M{ends[0]} {across}H{ends[1]}")
 
@@ -176,7 +184,7 @@ def _points(here: Bools, offset: float, size: float) -> Iterator[str]:
     if size >= DOTS_FROM:
         for y, x in np.argwhere(here).tolist():
             place = ((each + 0.5 + offset) * size for each in (x, y))
-            yield "M{} {}h0".format(*map(_round, place))
+            yield "M{} {}h0".format(*map(spell, place))
 
 
 def _heads(out: NDArray[np.uint8], offset: float, size: float) -> Iterator[str]:
@@ -185,14 +193,19 @@ def _heads(out: NDArray[np.uint8], offset: float, size: float) -> Iterator[str]:
         dx, dy = STEPS[side]
         for y, x in np.argwhere(out & (1 << SIDES.index(side)) != 0).tolist():
             at = (x + 0.5 + (dx / 2 or offset)) * size, (y + 0.5 + (dy / 2 or offset)) * size
-            yield _head(at, (dx, dy))
+            yield _head(at, (dx, dy), _mark(size))
 
 
-def _head(tip: tuple[float, float], step: tuple[int, int]) -> str:
+def _mark(size: float) -> float:
+    """Return how large a dot is, or the head of an arrow, in a PE of a size."""
+    return min(6.0, size / 6)
+
+
+def _head(tip: tuple[float, float], step: tuple[int, int], size: float = 6.0) -> str:
     """Return the path of an arrow's head."""
-    (x, y), (dx, dy) = tip, step
-    back = [(x - 5 * dx + 3 * s * dy, y - 5 * dy + 3 * s * dx) for s in (1, -1)]
-    points = (_round(each) for each in (x, y, *back[0], *back[1]))
+    (x, y), (dx, dy), long, half = tip, step, 5 * size / 6, size / 2
+    back = [(x - long * dx + half * s * dy, y - long * dy + half * s * dx) for s in (1, -1)]
+    points = (spell(each) for each in (x, y, *back[0], *back[1]))
     return "M{} {}L{} {}L{} {}z".format(*points)
 
 
@@ -220,8 +233,17 @@ def _labels_of(
         far = [near[0] + dx * AROUND * 0.45, near[1] + dy * AROUND * 0.45]
         enters = isinstance(port, Entry)
         tip, step = (near, (-dx, -dy)) if enters else (far, (dx, dy))
+        off = AROUND * (0.55 if dx else 0.72)
         yield Label(
             text=port.tensor, colour=colour, head=_head((tip[0], tip[1]), step),
-            x=_round(near[0] + dx * AROUND * 0.72), y=_round(near[1] + dy * AROUND * 0.72),
-            path="M{} {}L{} {}".format(*map(_round, (*near, *far))),
+            x=spell(near[0] + dx * off), y=spell(near[1] + dy * off), anchor=ANCHORS[dx],
+            path="M{} {}L{} {}".format(*map(spell, (*near, *far))),
         )
+
+
+def _rooms(labels: Sequence[Label]) -> Iterator[Box]:
+    """Yield what each name of a port above or below the grid takes, with its arrow."""
+    for label in labels:
+        if label.anchor == MIDDLE:
+            x, y, half = float(label.x), float(label.y), LETTER * len(label.text) / 2 + 2
+            yield x - half, y - 8, x + half, y + AROUND

@@ -3,21 +3,6 @@
 
 const STREAMS_FROM = 18, HEADS_FROM = 26, AROUND_FROM = 36, WORDS_FROM = 56;
 
-function drawFrames({ ctx, frames, transform: { k, x, y } }) {
-  ctx.strokeStyle = ctx.fillStyle = cssColour("--soft");
-  ctx.lineWidth = 1.2;
-  ctx.font = `600 12px ${cssColour("--sans")}`;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "bottom";
-  for (const [name, [west, north, east, south]] of frames) {
-    ctx.beginPath();
-    ctx.roundRect(x + k * west - 2, y + k * north - 2, k * (east - west + 1) + 4,
-      k * (south - north + 1) + 4, 4);
-    ctx.stroke();
-    ctx.fillText(name, x + k * west + 2, y + k * north - 6);
-  }
-}
-
 function draw(view) {
   const { ctx, width, height, transform } = view, ratio = window.devicePixelRatio || 1;
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -14,6 +14,8 @@ async function inspect(panel, view, [column, row]) {
   head.append("h3").text(`PE ${place.join(", ")}`);
   head.append("span").attr("class", "role").text(role ? role.name : "no program")
     .style("background", role ? roleTint(view.role[pe]) : null);
+  const part = describePart(grid, [column, row]);
+  if (part) panel.append("p").attr("class", "hint").text(part);
   addFigures(panel, view, pe);
   if (role) await addMemory(panel, grid, role, pe);
   addRouter(panel, view, pe);

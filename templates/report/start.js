@@ -46,7 +46,6 @@ async function drawWhole() {
   }
   if (tiles && tiles.length) addTiles(tiles, results.parts);
   if (parts.length) addParts(page);
-  if (parts.length) addPartTable(results.parts);
   addTexts(page.texts);
 }
 
@@ -64,15 +63,6 @@ function factsOfWhole({ one_after_another: cycles, check, fabric, ...more }, par
     ...(fabric ? [{ key: "fabric.cycles", value: asNumber(fabric.cycles), unit: " cycles",
       says: `on one fabric of ${fabric.pes.join(" × ")} PEs` }] : []),
   ];
-}
-
-function addPartTable(parts) {
-  const heads = ["part", "cycles", "with loops", "times as fast", "bytes", "values"];
-  const rows = Object.entries(parts).map(([name, { cycles, speedup, memory, right, exact }]) => [
-    name, cycles.simd, cycles.loops, String(speedup), memory.bytes_per_pe,
-    right ? (exact ? "right, bit for bit" : "right, within rounding") : "WRONG",
-  ]);
-  addTable(d3.select("#parts"), heads, rows);
 }
 
 async function drawProgram() {

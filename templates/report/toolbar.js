@@ -28,12 +28,14 @@ async function addGrid({ grid, quantities, programs, path = [], events = [] }) {
   status.text(HINT);
 }
 
+const MOST_KEYS = 16;
 const HINT = "Drag to move; click, then turn the wheel to zoom. Keys: arrows, Enter, + − 0.";
 
 function describePe(view, [column, row]) {
   const { grid, role, quantity } = view, pe = row * grid.width + column;
   const said = [`PE ${grid.west + column}, ${grid.north + row}`];
   said.push(role[pe] < 0 ? "no program" : grid.roles[role[pe]].name);
+  said.push(...[describePart(grid, [column, row])].filter(Boolean));
   if (quantity) {
     const value = asNumber(Math.round(valueAt(quantity, grid, pe)));
     said.push(`${quantity.title} ${value} ${quantity.unit}`);
@@ -75,9 +77,11 @@ function showLegend(legend, view) {
   legend.html("");
   const shown = view.quantity || (view.links && view.links[0]);
   if (!shown) {
-    addKeys(legend, view.grid.roles.map(({ name, pes }, at) => ({
+    const roles = view.grid.roles.slice(0, MOST_KEYS), more = view.grid.roles.length - MOST_KEYS;
+    addKeys(legend, roles.map(({ name, pes }, at) => ({
       name, cycles: pes, colour: roleTint(at),
     })));
+    if (more > 0) legend.append("span").text(`and ${asNumber(more)} more roles`);
     return;
   }
   const greatest = view.links ? d3.max(view.links, (each) => each.greatest) : shown.greatest;

@@ -12,7 +12,7 @@ function makeView(holder, { grid, ...shown }) {
     ...shown, grid, canvas, ctx: canvas.getContext("2d"), width: 1, height: 1,
     transform: d3.zoomIdentity, role: null, streams: [], ports: [], hidden: new Set(),
     quantity: null, links: null, showsPath: true, levels: [], cursor: null, chosen: null,
-    asked: false,
+    asked: false, framed: null,
     onChoose: () => {}, onPoint: () => {},
   };
   view.zoom = d3.zoom()
@@ -37,28 +37,15 @@ async function readView(view) {
   })));
   view.streams = await readStreams(view.grid);
   view.lanes = 1 + (d3.max(view.streams, ({ lane }) => lane) || 0);
-  view.frames = findFrames(view);
   paint(view);
-}
-
-/* Return where the parts of a network lie, of whose roles the names begin with theirs. */
-function findFrames({ grid, role }) {
-  const parts = grid.roles.map(({ name }) => (name.includes(".") ? name.split(".")[0] : ""));
-  const frames = new Map();
-  role.forEach((at, pe) => {
-    if (at < 0 || !parts[at]) return;
-    const [column, row] = [pe % grid.width, Math.floor(pe / grid.width)];
-    const frame = frames.get(parts[at]) || [column, row, column, row];
-    frames.set(parts[at], [Math.min(frame[0], column), Math.min(frame[1], row),
-      Math.max(frame[2], column), Math.max(frame[3], row)]);
-  });
-  return frames;
 }
 
 function resize(view) {
   const { grid, canvas } = view, ratio = window.devicePixelRatio || 1;
   const width = canvas.parentNode.clientWidth;
-  const ideal = width * (grid.height + 2 * PORTS_AROUND) / (grid.width + 2 * PORTS_AROUND);
+  const names = framesOf(grid).length ? 2 * NAME_TALL : 0;
+  const ideal = names +
+    width * (grid.height + 2 * PORTS_AROUND) / (grid.width + 2 * PORTS_AROUND);
   const height = Math.max(300, Math.min(ideal, 0.74 * window.innerHeight, 760));
   if (width === view.width && Math.abs(height - view.height) < 1) return;
   Object.assign(view, { width, height });
@@ -66,7 +53,8 @@ function resize(view) {
   canvas.height = Math.round(height * ratio);
   canvas.style.height = `${height}px`;
   const around = PORTS_AROUND;
-  view.fit = Math.min(width / (grid.width + 2 * around), height / (grid.height + 2 * around), 170);
+  view.fit = Math.min(width / (grid.width + 2 * around),
+    (height - names) / (grid.height + 2 * around), 170);
   view.zoom.scaleExtent([view.fit * 0.7, Math.max(200, view.fit * 2)])
     .translateExtent([[-around - 2, -around - 2],
       [grid.width + around + 2, grid.height + around + 2]]);

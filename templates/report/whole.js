@@ -1,115 +1,160 @@
-/* What is made of parts: the graph of these, the fabric they share, the tiles of a result. */
+/* What is made of parts: one a row, and beside the rows the graph of what crosses. */
 
-/* Draw parts as boxes, each in a column to the right of those whose results it takes. */
+const STEP_OF_LANES = 11, CORNER = 9;
+
+/* List the parts in the order in which they run, with all that is known of each. */
 function addParts({ parts, edges = [], results }) {
   const section = addSection("parts", "Parts", edges.length
-    ? "Each takes what those before it give; its bar is its share of the cycles of the longest."
+    ? "In the order in which they run. The lines are what crosses, from the part that gives it " +
+      "to those that take it."
     : "None takes what another one gives.");
-  if (!edges.length) return;
-  const columns = columnsOf(parts, edges), wide = 200, tall = 92, apart = 150, between = 26;
-  const place = new Map(), counts = new Map();
-  for (const { name, isGiven } of columns.nodes) {
-    const column = columns.depth.get(name), row = counts.get(column) || 0;
-    counts.set(column, row + 1);
-    place.set(name, { name, isGiven, x: column * (wide + apart), row });
-  }
-  const most = d3.max(counts.values()), height = most * (tall + between);
-  const width = (d3.max(columns.depth.values()) + 1) * (wide + apart) - apart;
-  for (const node of place.values()) {
-    const own = counts.get(columns.depth.get(node.name));
-    node.y = (node.row + (most - own) / 2) * (tall + between) + between / 2;
-  }
-  const svg = section.append("div").attr("class", "graph scroll").append("svg")
-    .attr("width", width + 40).attr("height", height + 24)
-    .attr("viewBox", `-20 -12 ${width + 40} ${height + 24}`).attr("role", "img")
+  const rows = orderRows(parts, edges), columns = columnsOf(rows, edges, results);
+  const holder = section.append("div").attr("class", "parts scroll");
+  const svg = holder.append("svg").attr("class", "gutter").attr("role", "img")
     .attr("aria-label", `${parts.length} parts; ${edges.length} tensors cross between them`);
-  drawEdges(svg, edges, place, wide, tall);
-  const longest = d3.max(Object.values(results.parts || {}), ({ cycles }) => cycles.simd) || 1;
-  const groups = svg.selectAll("g.node").data(place.values()).join("g")
-    .attr("class", ({ isGiven }) => `node ${isGiven ? "given" : ""}`)
-    .attr("data-part", ({ name }) => name)
-    .attr("transform", ({ x, y }) => `translate(${x},${y})`);
-  groups.append("rect").attr("width", wide).attr("height", tall).attr("rx", 10);
-  groups.append("text").attr("class", "name").attr("x", 14).attr("y", 26).text(({ name }) => name);
-  for (const [at, line] of [linesOfPart(0), linesOfPart(1)].entries()) {
-    groups.append("text").attr("x", 14).attr("y", 47 + 18 * at).text(({ name }) =>
-      line(results.parts && results.parts[name], parts.find((part) => part.name === name)));
+  const table = holder.append("table");
+  table.append("thead").append("tr").selectAll("th").data(columns).join("th")
+    .attr("scope", "col").attr("class", ({ kind }) => kind).text(({ head }) => head);
+  const lines = table.append("tbody").selectAll("tr").data(rows).join("tr")
+    .attr("data-part", ({ name }) => name).attr("class", ({ isGiven }) => isGiven && "given");
+  for (const { kind, fill } of columns) {
+    lines.append("td").attr("class", kind).each(function (row) { fill(d3.select(this), row); });
   }
-  groups.filter(({ isGiven }) => !isGiven).append("rect").attr("class", "bar").attr("x", 14)
-    .attr("y", tall - 17).attr("height", 6).attr("rx", 3)
-    .attr("width", ({ name }) => (wide - 28) * results.parts[name].cycles.simd / longest);
+  const draw = () => drawGutter(svg, lines, rows, edges);
+  new ResizeObserver(draw).observe(table.node());
+  lines.on("pointerenter focusin", (_, { name }) => svg.selectAll("path")
+    .classed("near", (edge) => edge.source === name || edge.target === name));
+  lines.on("pointerleave focusout", () => svg.selectAll("path").classed("near", false));
 }
 
-const linesOfPart = (at) => (found, part) => {
-  if (!found || !part) return at ? "" : "given";
-  return at ? `${part.columns} × ${part.rows} PEs, ${asNumber(found.memory.bytes_per_pe)} bytes`
-    : `${asNumber(found.cycles.simd)} cycles, ${found.speedup.toFixed(2)} ×`;
-};
-
-/* Return all that is drawn, what is given from outside first, and by name how far to the right. */
-function columnsOf(parts, edges) {
-  const names = parts.map(({ name }) => name);
-  const given = [...new Set(edges.map(({ source }) => source))].filter((n) => !names.includes(n));
-  const depth = new Map(given.map((name) => [name, 0]));
-  const find = (name) => {
-    if (!depth.has(name)) {
-      const before = edges.filter(({ target }) => target === name).map(({ source }) => source);
-      depth.set(name, before.length ? 1 + d3.max(before, find) : 0);
-    }
-    return depth.get(name);
-  };
-  names.forEach(find);
-  return {
-    depth, nodes: [
-      ...given.map((name) => ({ name, isGiven: true })), ...names.map((name) => ({ name })),
-    ],
-  };
-}
-
-function drawEdges(svg, edges, place, wide, tall) {
-  const link = d3.linkHorizontal().source(({ source }) =>
-    [place.get(source).x + wide, place.get(source).y + tall / 2])
-    .target(({ target }) => [place.get(target).x - 6, place.get(target).y + tall / 2]);
-  const groups = svg.selectAll("g.edge").data(edges).join("g").attr("class", "edge");
-  groups.append("path").attr("d", link);
-  groups.append("path").attr("class", "tip").attr("d", ({ target }) => {
-    const { x, y } = place.get(target);
-    return `M${x - 1},${y + tall / 2} l-9,-4.5 v9 z`;
+/* Return what rows are of: parts after those of which they take something, as far as that goes,
+   and what is given from outside before those that take it. */
+function orderRows(parts, edges) {
+  const names = new Set(parts.map(({ name }) => name)), before = new Map(), done = new Set();
+  const left = parts.flatMap((part) => {
+    const given = edges.filter(({ source, target }) =>
+      target === part.name && !names.has(source) && !before.has(source));
+    const own = [...new Set(given.map(({ source }) => source))]
+      .map((name) => ({ name, isGiven: true }));
+    own.forEach(({ name }) => before.set(name, []));
+    return [...own, part];
   });
-  const words = groups.append("text").attr("text-anchor", "middle")
-    .attr("x", ({ target }) => place.get(target).x - 75)
-    .attr("y", ({ source, target }) => (place.get(source).y + place.get(target).y + tall) / 2 - 8);
-  words.append("tspan").attr("class", "tensor").text(({ tensor }) => tensor);
-  words.filter(({ says }) => says).selectAll("tspan.how")
-    .data(({ says }) => says.split(", ")).join("tspan").attr("class", "how")
-    .attr("x", function () { return this.parentNode.getAttribute("x"); })
-    .attr("dy", (_, at) => (at ? 13 : 24)).text((text) => text);
+  for (const { name } of left) before.set(name, []);
+  for (const { source, target } of edges) before.get(target)?.push(source);
+  const rows = [];
+  while (left.length) {
+    const ready = left.findIndex(({ name }) => before.get(name).every((each) => done.has(each)));
+    const [row] = left.splice(Math.max(0, ready), 1);
+    done.add(row.name);
+    rows.push(row);
+  }
+  return rows;
 }
 
-/* Draw where the results of tiles lie, in the two innermost dimensions of the result. */
-function addTiles(tiles, parts) {
-  const section = addSection("tiles", "Tiles", "What part of the result each tile gives, in its " +
-    "two innermost dimensions, for the first elements of the others.");
-  const ends = (tile, at) => tile.least[at] + tile.steps[at] * (tile.sizes[at] - 1) + 1;
-  const count = tiles[0].least.length, [down, across] = [count - 2, count - 1];
-  const height = down < 0 ? 1 : d3.max(tiles, (t) => ends(t, down));
-  const width = d3.max(tiles, (t) => ends(t, across));
-  const cell = Math.min(56, 620 / Math.max(width, height));
-  const svg = section.append("div").attr("class", "graph scroll").append("svg")
-    .attr("width", width * cell + 24).attr("height", height * cell + 24).attr("role", "img")
-    .attr("aria-label", `${tiles.length} tiles of a result`).append("g")
-    .attr("transform", "translate(12,12)");
-  const first = tiles.filter((t) => t.least.slice(0, Math.max(0, down)).every((at) => at === 0));
-  const groups = svg.selectAll("g").data(first).join("g").attr("class", "tile")
-    .attr("transform", (t) =>
-      `translate(${t.least[across] * cell},${down < 0 ? 0 : t.least[down] * cell})`);
-  const long = (t, at) => (at < 0 ? 1 : ends(t, at) - t.least[at]) * cell - 2;
-  groups.append("rect").attr("width", (t) => long(t, across)).attr("height", (t) => long(t, down))
-    .attr("rx", 4).attr("fill", (_, at) => roleTint(at));
-  groups.append("text").attr("x", 7).attr("y", 17).text(({ name, sizes }) =>
-    (sizes[across] * cell > 70 ? name : name.replace(/^.*_/, "")));
-  groups.filter((t) => parts[t.name] && t.sizes[across] * cell > 70).append("text").attr("x", 7)
-    .attr("y", 34).text(({ name }) => `${asNumber(parts[name].cycles.simd)} cycles`);
-  groups.append("title").text((t) => `${t.name}: [${t.least.map((from, at) =>
-    `${from}:${ends(t, at)}`).join(", ")}]`);
+/* Return the columns of the table: { head, kind, fill }, of which `fill` writes a cell. */
+function columnsOf(rows, edges, { parts: found }) {
+  const of = ({ name }) => found[name], most = d3.max(Object.values(found), (p) => p.cycles.simd);
+  const number = (head, value) => ({ head, kind: "number", fill: (cell, row) =>
+    cell.text(of(row) ? asNumber(value(of(row), row)) : "") });
+  const columns = [
+    { head: "part", fill: fillName },
+    { head: "PEs", fill: sizer(rows) },
+    { head: "cycles", kind: "cycles", fill: (cell, row) => fillCycles(cell, of(row), most) },
+    number("with loops", ({ cycles }) => cycles.loops),
+    { head: "times as fast", kind: "number", fill: (cell, row) =>
+      cell.text(of(row) ? of(row).speedup.toFixed(2) : "") },
+    number("bytes", ({ memory }) => memory.bytes_per_pe),
+    { head: "values", fill: (cell, row) => cell.text(of(row) ? wordOf(of(row)) : "given") },
+  ];
+  if (rows.some(({ expected }) => expected)) {
+    columns.splice(3, 0, { head: "expected", kind: "number", fill: (cell, { expected }) =>
+      cell.text(expected ? asNumber(expected) : "") });
+  }
+  const takes = d3.group(edges, ({ target }) => target);
+  if (edges.length) {
+    columns.push({ head: "takes", kind: "takes", fill: (cell, { name }) =>
+      fillTaken(cell, takes.get(name) || []) });
+  }
+  return columns;
+}
+
+const wordOf = ({ right, exact }) =>
+  (right ? (exact ? "right, bit for bit" : "right, within rounding") : "WRONG");
+
+/* Write the name of a part: where it lies on the one fabric, it leads there. */
+function fillName(cell, { name }) {
+  const isThere = window.view && framesOf(view.grid).some(({ part }) => part === name);
+  if (!isThere) { cell.append("b").text(name); return; }
+  cell.append("a").attr("href", "#grid").attr("title", "show where it lies").text(name)
+    .on("click", (event) => { event.preventDefault(); goToPart(view, name); });
+}
+
+/* Return what draws the rectangle of a part, all in one scale, and writes its sizes. */
+function sizer(rows) {
+  const scale = Math.min(46 / d3.max(rows, ({ columns }) => columns),
+    20 / d3.max(rows, (row) => row.rows), 5);
+  return (cell, { columns, rows: count }) => {
+    if (!columns) return;
+    cell.append("i").attr("class", "size").style("width", `${Math.max(2, columns * scale)}px`)
+      .style("height", `${Math.max(2, count * scale)}px`);
+    cell.append("span").text(`${columns} × ${count}`);
+  };
+}
+
+function fillCycles(cell, found, most) {
+  if (!found) return;
+  cell.append("i").style("width", `${100 * found.cycles.simd / most}px`);
+  cell.append("span").text(asNumber(found.cycles.simd));
+}
+
+function fillTaken(cell, edges) {
+  const lines = cell.selectAll("div").data(edges).join("div");
+  lines.append("b").text(({ source, tensor }) => `${source}.${tensor}`);
+  lines.append("span").text(({ says }) => says);
+}
+
+/* Return the lane of each edge: -1 straight down to the next row, others beside those between.
+   What one row gives to several shares a lane, or what one takes of several. */
+function lanesOf(rows, edges) {
+  const at = new Map(rows.map(({ name }, row) => [name, row]));
+  const far = edges.filter(({ source, target }) => at.get(target) - at.get(source) !== 1);
+  const out = d3.rollup(far, (own) => own.length, ({ source }) => source);
+  const into = d3.rollup(far, (own) => own.length, ({ target }) => target);
+  const shared = d3.groups(far, ({ source, target }) =>
+    (into.get(target) > out.get(source) ? `to ${target}` : `of ${source}`)).map(([, own]) => {
+    const ends = own.flatMap(({ source, target }) => [at.get(source), at.get(target)]);
+    return { own, first: d3.min(ends), last: d3.max(ends) };
+  });
+  const lanes = [], lane = new Map(edges.map((edge) => [edge, -1]));
+  for (const { own, first, last } of d3.sort(shared, (each) => each.last - each.first)) {
+    const free = lanes.findIndex((spans) => spans.every((s) => s.last <= first || last <= s.first));
+    const here = free < 0 ? lanes.push([]) - 1 : free;
+    lanes[here].push({ first, last });
+    own.forEach((edge) => lane.set(edge, here));
+  }
+  return { lane, count: lanes.length };
+}
+
+/* Draw the graph: a dot for each row, and lines in their lanes. */
+function drawGutter(svg, lines, rows, edges) {
+  const { lane, count } = lanesOf(rows, edges), spine = count * STEP_OF_LANES + 16;
+  const nodes = lines.nodes(), tall = d3.max(nodes, (tr) => tr.offsetTop + tr.offsetHeight);
+  const y = new Map(rows.map(({ name }, at) =>
+    [name, nodes[at].offsetTop + Math.min(26, nodes[at].offsetHeight) / 2]));
+  svg.attr("width", spine + 14).attr("height", tall);
+  svg.node().parentNode.style.setProperty("--gutter", `${spine + 14}px`);
+  svg.selectAll("path").data(edges).join("path").attr("d", (edge) =>
+    pathOf(y.get(edge.source), y.get(edge.target), spine, lane.get(edge)))
+    .append("title").text(({ source, target, tensor }) => `${source}.${tensor} to ${target}`);
+  svg.selectAll("circle").data(rows).join("circle").attr("cx", spine).attr("r", 4)
+    .attr("cy", ({ name }) => y.get(name)).attr("class", ({ isGiven }) => (isGiven ? "given" : ""));
+  svg.selectAll("circle").raise();
+}
+
+/* Return the line from one row to another, with the head of an arrow. */
+function pathOf(from, to, spine, lane) {
+  if (lane < 0) return `M${spine},${from + 4}V${to - 5}m-3.5,-5l3.5,5l3.5,-5`;
+  const x = spine - (lane + 1) * STEP_OF_LANES, turn = to > from ? CORNER : -CORNER;
+  return `M${spine - 4},${from}Q${x},${from} ${x},${from + turn}V${to - turn}` +
+    `Q${x},${to} ${spine - 5},${to}m-5,-3.5l5,3.5l-5,3.5`;
 }

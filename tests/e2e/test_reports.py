@@ -38,20 +38,26 @@ def test_what_is_no_layer_is_not_drawn(paper):
     assert run.err == "ERROR: report: fd is no layer and no stage\n"
 
 
-def test_a_network_has_a_report_but_no_grid_of_its_own(mlp):
+def test_a_network_has_a_report_but_no_grid_unless_it_is_on_one_fabric(mlp):
     run = mlp.run("report", "mlp")
     assert (run.code, run.out) == (0, "mlp: 1 stage ran\nprojects/mlp/build/report.html\n")
     run = mlp.run("report", "mlp", "--svg")
-    assert (run.code, run.err) == (3, "ERROR: report: mlp has no build/grid.svg\n"
-                                      "hint: `doit report mlp` draws all that there is\n")
+    assert (run.code, run.err) == (
+        3, "ERROR: report: mlp has no build/grid.svg: its parts do not run on one fabric\n"
+        "hint: `doit report mlp` draws all that there is\n")
 
 
-def test_of_one_fabric_of_a_network_it_is_shown_what_each_pe_did(mlp):
+def test_of_one_fabric_of_a_network_it_is_shown_where_parts_lie_and_what_each_pe_did(mlp):
     network = mlp.read("projects/mlp/network.yaml")
     mlp.write("projects/mlp/network.yaml", f"{network}run: whole\n")
     mlp.run("report", "mlp")
+    drawn = mlp.run("report", "mlp", "--svg")
     mlp.write("projects/mlp/network.yaml", network)
+    assert (drawn.code, drawn.out) == (0, "mlp: 1 stage ran\nprojects/mlp/build/grid.svg\n")
+    picture = mlp.read("projects/mlp/build/grid.svg")
+    assert [f">{name}</text>" in picture for name in ("first", "relu", "last")] == [True] * 3
     text = mlp.read("projects/mlp/build/report.html").replace(" ", "")
+    assert '"part":"relu","x":' in text
     assert '"name":"no_input"' in text and '"name":"link_wavelets.N"' in text
 
 

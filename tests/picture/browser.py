@@ -1,4 +1,4 @@
-"""A headless Chromium, as Debian has it: started once for the tests of a file."""
+"""A headless Chromium, as Debian has it: started once by each process of tests."""
 
 import shutil
 import tempfile
@@ -97,3 +97,10 @@ def started():
             yield Browser(browser)
         finally:
             browser.quit()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """The browser of all tests, which open pages one after the other."""
+    with started() as found:
+        yield found

@@ -6,19 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.layer.built import build
-from tests.picture.browser import needs_browser, started
+from tests.picture.browser import needs_browser
 
 pytestmark = needs_browser
 ROOT = Path(__file__).resolve().parents[2]
 COMMENT = "# </script><script>window.broken = 1</script> & &amp; <!-- \n"
 LAIR = COMMENT + (ROOT / "projects/fc/fc.lair").read_text(encoding="utf-8")
 LAYER = (ROOT / "projects/fc/layer.yaml").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with started() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,47 @@
+"""The floorplan of a network on one fabric: the rectangle of each part, as its layout has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from stages.fabric.layout_yaml import Layout, Role
+from stages.poly.extents import bounding_box
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """The least rectangle with all PEs that run programs of a part, bridges left out.
+
+    `x` and `y` are those of its north-west corner, `origin` those from which its programs count.
+    """
+
+    part: str
+    x: int
+    y: int
+    width: int
+    height: int
+    origin: tuple[int, int]
+
+
+def find_frames(layout: Layout) -> tuple[Frame, ...]:
+    """Return the parts of a layout whose roles are called `part.role`; none of another one."""
+    parts: dict[str, list[Role]] = {}
+    for name, role in layout.roles.items():
+        part, dot, _ = name.rpartition(".")
+        if dot:
+            parts.setdefault(part, []).append(role)
+    return tuple(_frame(part, roles) for part, roles in parts.items())
+
+
+def _frame(part: str, roles: list[Role]) -> Frame:
+    """Return the frame of a part. Raises ValueError for one without PEs."""
+    pes = isl.Set("{ PE[x, y] : false }")
+    for role in roles:
+        pes = pes.union(isl.Set(role.at))
+    (west, east), (north, south) = bounding_box(pes)
+    return Frame(
+        part=part, x=west, y=north, width=east - west + 1, height=south - north + 1,
+        origin=roles[0].origin or (0, 0),
+    )
