@@ -133,7 +133,7 @@ def run_fabric(
         _check_routes(loaded, layout, profile)
         scatter_inputs(loaded, layout, values)
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
-        recording = prepare(asked, loaded.grid) if recorded else None
+        recording = prepare(asked, loaded) if recorded else None
         with _keeping_residents(loaded, layout, shapes or {}):
             outcome = _run(
                 opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed, recording

@@ -121,10 +121,23 @@ void record_arrow(struct node *node, int colour, struct trail trail)
         recorder->noted[node->id].flow = ++recorder->flows;
 }
 
+/* The phase of the last task of a PE. */
+static struct phase *phase_of(const struct node *node)
+{
+    const struct record *record = node->engine->layout->record;
+    const int64_t name = node->engine->recorder->noted[node->id].name;
+
+    return &record->task[node->role * (record->name_space + 1)
+                         + (name < record->name_space ? name + 1 : 0)];
+}
+
 void record_task(struct node *node)
 {
     struct noted *noted = &node->engine->recorder->noted[node->id];
+    struct phase *phase = phase_of(node);
 
+    extend(phase, noted->begin, node->busy_until);
+    phase->cycles += node->busy_until - noted->begin;
     noted->event = note(node->engine, (struct event){
         node->id, noted->begin, (int32_t)node->busy_until - noted->begin, TASK_RAN, -1, noted->name,
         noted->flow,
@@ -136,7 +149,11 @@ void record_longer(struct node *node)
 {
     struct record *record = node->engine->layout->record;
     const int64_t event = node->engine->recorder->noted[node->id].event;
+    struct phase *phase = phase_of(node);
 
+    phase->cycles += 1;
+    if (node->busy_until > phase->end)
+        phase->end = (int32_t)node->busy_until;
     if (event >= 0 && event < record->event_space)
         record->event[event].duration += 1;
 }

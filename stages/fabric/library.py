@@ -64,6 +64,7 @@ SEGMENT = np.dtype([
 EVENT = np.dtype([
     (name, "i4") for name in ("node", "begin", "duration", "kind", "colour", "name", "flow")
 ])
+PHASE = np.dtype([("count", "i8"), ("cycles", "i8"), ("begin", "i4"), ("end", "i4")])
 BINNED = np.dtype([
     ("width", "i8"), ("cycles", "i8", (len(STATES), BINS)), ("hops", "i8", BINS),
 ])
@@ -126,7 +127,7 @@ class Record(Structure):
     _fields_: ClassVar[Sequence[Any]] = [
         ("asked", c_void_p),
         *((name, c_int64) for name in ("from", "to")),
-        *((name, c_void_p) for name in ("segment", "event", "name")),
+        *((name, c_void_p) for name in ("segment", "event", "task", "entered", "left", "name")),
         *((name, c_int64) for name in ("segments", "segment_space", "events", "event_space")),
         *((name, c_int64) for name in ("names", "name_space")),
     ]

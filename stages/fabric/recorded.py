@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from stages.fabric import library as engine
 from stages.fabric.grid import Grid, coordinates, members
 from stages.fabric.library import STATES
+from stages.fabric.loaded import Loaded
 
 Array = NDArray[Any]
 DEEDS = ("begun", "port", "links", "routers", "task", "stream", "started", *STATES)
@@ -65,13 +66,17 @@ class Recorded:
     """The critical path, from the last output back, and events [event] as `struct event` has them.
 
     There were `count` events, of which as many are kept as there is space for. `names` are what
-    `name` of an event counts in.
+    `name` of an event counts in. `tasks` [role][1 + name], those without a name first, `entered`
+    and `left` [colour] are what of these happened on all PEs, as `struct phase` has it.
     """
 
     path: Array
     events: Array
     count: int
     names: tuple[str, ...]
+    tasks: Array
+    entered: Array
+    left: Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,24 +87,32 @@ class Recording:
     segments: Array
     events: Array
     asked: Array
+    tasks: Array
+    entered: Array
+    left: Array
     names: Any
 
 
-def prepare(asked: Asked | None, grid: Grid) -> Recording:
-    """Return where a run is recorded."""
-    pes = members(asked.pes, grid).astype(np.uint8).reshape(-1) if asked else np.zeros(0, np.uint8)
+def prepare(asked: Asked | None, loaded: Loaded) -> Recording:
+    """Return where a run is recorded; only what it writes takes memory."""
+    inside = members(asked.pes, loaded.grid) if asked else np.zeros(0, bool)
+    pes = inside.astype(np.uint8).reshape(-1)
     segments = np.zeros(MOST_SEGMENTS, engine.SEGMENT)
     events = np.zeros(asked.most if asked else 0, engine.EVENT)
+    tasks = np.zeros((len(loaded.roles), 1 + MOST_NAMES), engine.PHASE)
+    entered, left = np.zeros((2, len(loaded.colours.names)), engine.PHASE)
     names = (ctypes.c_char_p * MOST_NAMES)()
     structure = engine.Record(
         asked=pes.ctypes.data if asked else None, segment=segments.ctypes.data,
-        event=events.ctypes.data, name=ctypes.addressof(names),
+        event=events.ctypes.data, name=ctypes.addressof(names), task=tasks.ctypes.data,
+        entered=entered.ctypes.data, left=left.ctypes.data,
         segment_space=len(segments), event_space=len(events), name_space=MOST_NAMES,
     )
     structure.to = asked.end if asked else 0
     setattr(structure, "from", asked.begin if asked else 0)
     return Recording(
-        structure=structure, segments=segments, events=events, asked=pes, names=names
+        structure=structure, segments=segments, events=events, asked=pes, tasks=tasks,
+        entered=entered, left=left, names=names,
     )
 
 
@@ -112,6 +125,8 @@ def read_record(recording: Recording) -> Recorded:
         events=recording.events[: min(said.events, len(recording.events))].copy(),
         count=said.events,
         names=tuple(name.decode().removeprefix("&my->") for name in names),
+        tasks=recording.tasks[:, : 1 + len(names)].copy(),
+        entered=recording.entered, left=recording.left,
     )
 
 

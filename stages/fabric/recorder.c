@@ -170,6 +170,7 @@ void record_injected(struct engine *engine, int32_t inlet, struct parcel *parcel
     if (recorder->port[inlet] < 0)
         recorder->port[inlet] = after(engine, -1, from->node, 0, PORT, from->colour);
     parcel->trail = (struct trail){ recorder->port[inlet], (int32_t)engine->now, 0 };
+    extend(&engine->layout->record->entered[from->colour], engine->now, engine->now + 1);
 }
 
 void record_wait(const struct queue *queue, struct parcel *parcel, int64_t now)
@@ -185,6 +186,8 @@ void record_delivered(struct engine *engine, int32_t node, int colour,
     engine->recorder->last_colour = colour;
     engine->recorder->last = parcel->trail;
     engine->recorder->last_node = node;
+    extend(&engine->layout->record->left[colour], engine->outcome->cycles - 1,
+           engine->outcome->cycles);
 }
 
 void record_sent(struct node *node, struct parcel *parcel, int64_t cycle)

@@ -29,13 +29,24 @@ struct event {
     int32_t node, begin, duration, kind, colour, name, flow;
 };
 
-/* What Python asks for, and gets: the path, and events of PEs in some cycles. `segments`, `events`
- * and `names` are how many there are; only as many are kept as there is space for. */
+/* What of one name happened on all PEs: how often, from its first cycle to before its last one, and the
+ * cycles of all together, those of a wavelet none. */
+struct phase {
+    int64_t count, cycles;
+    int32_t begin, end;
+};
+
+/* What Python asks for, and gets: the path, events of PEs in some cycles, and the phases of tasks, by
+ * role and name, 0 for those without one, then by colour of what entered, and of what left.
+ * `segments`, `events` and `names` are how many there are; only as many are kept as there is space
+ * for. */
 struct record {
     const uint8_t *asked;                      /* [node], NULL: no events */
     int64_t from, to;
     struct segment *segment;
     struct event *event;
+    struct phase *task;                        /* [role][1 + name_space] */
+    struct phase *entered, *left;              /* [colour] */
     const char **name;                         /* what `name` of those counts in */
     int64_t segments, segment_space, events, event_space, names, name_space;
 };

@@ -49,6 +49,16 @@ static inline const void *pointer_of(wavelet_task *task)
     return pointer;
 }
 
+/* Of a phase something lasts from one cycle to before another one. */
+static inline void extend(struct phase *phase, int64_t begin, int64_t end)
+{
+    if (phase->count == 0)
+        phase->begin = (int32_t)begin;
+    if (end > phase->end)
+        phase->end = (int32_t)(end < LAST_CYCLE ? end : LAST_CYCLE);
+    phase->count += 1;
+}
+
 int32_t name_of(struct engine *engine, const void *key);
 void release_names(struct recorder *recorder);
 void record_arrow(struct node *node, int colour, struct trail trail);

@@ -138,8 +138,8 @@ static void deliver_outside(struct engine *engine, int32_t i, int colour, struct
     engine->outlet_ends[i] += parcel.control;
     engine->expected -= !sparse || parcel.control;
     engine->outcome->delivered += 1;
-    record_delivered(engine, outlet->node, colour, &parcel);
     engine->outcome->cycles = engine->now + latency(&engine->layout->machine, outlet->side);
+    record_delivered(engine, outlet->node, colour, &parcel);
     note_completed(engine, outlet, sparse ? engine->outlet_ends[i] - parcel.control : got);
 }
 

@@ -153,3 +153,34 @@ def test_arrows_lead_from_where_a_wavelet_was_sent_to_the_task_that_it_starts(re
     by_flow = {int(e["flow"]): e for e in sent}
     for each in started:
         assert by_flow[int(each["flow"])]["begin"] < each["begin"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_phases_are_what_the_events_of_all_pes_add_up_to(recorded, name):
+    run = events_of(recorded, ask("{ PE[x, y] }", most=10**6), name)
+    events, tasks = run.recorded.events, run.recorded.tasks
+    assert run.recorded.count == len(events)
+    ran = events[events["kind"] == KINDS.index("task")]
+    at = run.role[ran["node"]], ran["name"] + 1
+    end = ran["begin"] + ran["duration"]
+    expected = np.zeros_like(tasks)
+    expected["begin"] = 2**30
+    np.add.at(expected["count"], at, 1)
+    np.add.at(expected["cycles"], at, ran["duration"])
+    np.minimum.at(expected["begin"], at, ran["begin"])
+    np.maximum.at(expected["end"], at, end)
+    expected["begin"][expected["count"] == 0] = 0
+    np.testing.assert_array_equal(tasks, expected)
+    assert tasks["cycles"].sum() == run.usage["busy"].sum() > 0
+    assert tasks["count"].sum() == run.tasks
+
+
+def test_what_enters_and_leaves_has_phases_by_colour(recorded):
+    """What is not 0 enters at a port, with an end; the last element leaves in the last cycle."""
+    run = events_of(recorded, ask("{ PE[x, y] }"), "fc")
+    entered, left = (phases[phases["count"] > 0]
+                     for phases in (run.recorded.entered, run.recorded.left))
+    assert entered["count"].tolist() == [np.count_nonzero(X) + 1]
+    assert entered["begin"].tolist() == [0] and 0 < entered["end"][0] < run.cycles
+    assert left["count"].sum() == run.outputs["y"][0].size
+    assert left["end"].max() == run.cycles and left["begin"].min() > 0

@@ -14,7 +14,7 @@ STRUCTURES = {
     "outcome": library.Outcome, "inlet": library.INLET, "outlet": library.OUTLET,
     "usage": library.USAGE, "activity": library.ACTIVITY, "link": library.LINK,
     "bins": library.BINNED, "segment": library.SEGMENT, "event": library.EVENT,
-    "record": library.Record, "probe": library.PROBE,
+    "phase": library.PHASE, "record": library.Record, "probe": library.PROBE,
 }
 WITHIN = {("machine", name): f"costs.{name}" for name in ("loop", "scalar", "address")}
 """What C calls a field that lies in another structure."""
