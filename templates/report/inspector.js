@@ -13,7 +13,7 @@ async function inspect(panel, view, [column, row]) {
   const head = panel.append("header");
   head.append("h3").text(`PE ${place.join(", ")}`);
   head.append("span").attr("class", "role").text(role ? role.name : "no program")
-    .style("background", role ? roleTint(view.role[pe]) : null);
+    .style("background", role ? roleFill(view.role[pe]) : null);
   const part = describePart(grid, [column, row]);
   if (part) panel.append("p").attr("class", "hint").text(part);
   addFigures(panel, view, pe);
@@ -32,7 +32,7 @@ const addPart = (panel, title) => {
 function addFigures(panel, view, pe) {
   const known = new Map(view.quantities.map((each) => [each.name, valueAt(each, view.grid, pe)]));
   const spent = SPENT.filter((name) => known.get(name) > 0).map((name) => ({
-    name: causeName(name), cycles: known.get(name), colour: themed(causeColour(name)),
+    name: causeName(name), cycles: known.get(name), colour: causeFill(name),
   }));
   const part = addPart(panel, "Figures");
   if (spent.length) {
@@ -56,7 +56,7 @@ async function addMemory(panel, grid, role, pe) {
   bar.selectAll("i").data(role.tensors).join("i")
     .style("left", ({ address }) => `${100 * address / end}%`)
     .style("width", ({ bytes }) => `${100 * bytes / end}%`)
-    .style("background", (_, at) => streamColour(at))
+    .style("background", (_, at) => streamFill(at))
     .attr("title", ({ name, address, bytes }) => `${name}: ${bytes} bytes from ${address} on`);
   const rows = await Promise.all(role.tensors.map(async (tensor) => [
     tensor.address, `${tensor.name}[${tensor.shape.join(", ")}]`, await partOf(tensor, grid, pe),
@@ -82,7 +82,7 @@ function addRouter(panel, view, pe) {
   if (!passing.length) return;
   const lines = addPart(panel, "Router").append("ul").attr("class", "routes").selectAll("li")
     .data(passing).join("li");
-  lines.append("i").style("background", ([stream]) => streamColour(stream.at));
+  lines.append("i").style("background", ([stream]) => streamFill(stream.at));
   lines.append("b").text(([stream]) => stream.name);
   lines.append("span").text(([, says]) => says.join("; "));
 }
@@ -101,7 +101,7 @@ function addEvents(panel, events, [x, y]) {
   svg.selectAll("rect").data(own).join("rect").attr("x", ({ cycle }) => time(cycle))
     .attr("y", ({ kind }) => kinds.indexOf(kind) * tall + 3).attr("height", tall - 6)
     .attr("width", (e) => Math.max(1, time(e.cycle + e.duration) - time(e.cycle)))
-    .attr("fill", ({ kind, cause }) => themed(causeColour(kind === "stall" ? cause : "busy")))
+    .style("fill", ({ kind, cause }) => causeFill(kind === "stall" ? cause : "busy"))
     .append("title").text((e) => `${e.name} ${e.cause ? `(${causeName(e.cause)}) ` : ""}` +
       `${e.cycle} to ${e.cycle + e.duration}`);
   svg.append("g").attr("transform", `translate(0,${kinds.length * tall})`)

@@ -4,9 +4,9 @@
 function addShares({ workers, roles, cycles }) {
   const section = addSection("time", "Time", `What all PEs of a role did in ` +
     `${asNumber(cycles)} cycles, as shares of these.`);
-  const [blue, orange, grey] = ["lanes", "dispatch", "waiting"].map(causeColour).map(themed);
+  const [blue, orange, grey] = ["lanes", "dispatch", "waiting"].map(causeFill);
   const told = [
-    ["elements", blue], ["set_up", orange], ["sums", themed("#77679b")], ["control", grey],
+    ["elements", blue], ["set_up", orange], ["sums", causeFill("port")], ["control", grey],
   ];
   const names = { elements: "elements", set_up: "set-up", sums: "waiting for sums",
     control: "waiting for the control" };
@@ -63,7 +63,7 @@ function addLives(lives, nodes) {
     groups.append("rect").attr("x", from).attr("y", (life) => y(life.address + life.bytes))
       .attr("width", (life) => to(life) - from(life) - 1).attr("rx", 3)
       .attr("height", (life) => Math.max(1, y(life.address) - y(life.address + life.bytes) - 1))
-      .attr("fill", (_, at) => roleTint(at));
+      .style("fill", (_, at) => roleFill(at));
     groups.append("text").attr("x", (life) => from(life) + 7)
       .attr("y", (life) => y(life.address + life.bytes / 2) + 4).text(({ name, bytes }) =>
         (bytes * (height - 32) / end > 11 ? name : ""));

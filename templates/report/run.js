@@ -10,7 +10,7 @@ async function addRun(section, { bins, path = [] }) {
 function addCauses(section, title, causes = {}) {
   const parts = d3.sort(Object.entries(causes), ([, cycles]) => -cycles)
     .filter(([, cycles]) => cycles > 0).map(([cause, cycles]) => ({
-      name: causeName(cause), cycles, colour: themed(causeColour(cause)),
+      name: causeName(cause), cycles, colour: causeFill(cause),
     }));
   if (!parts.length) return;
   section.append("h3").text(title);
@@ -34,12 +34,12 @@ async function addBins(section, bins) {
   const area = d3.area().curve(d3.curveStepAfter).x((_, at) => x(at * bins.width))
     .y0(([low]) => y(low)).y1(([, high]) => y(high));
   svg.selectAll("path").data(d3.stack().keys(names)(rows)).join("path")
-    .attr("fill", ({ key }) => themed(causeColour(key))).attr("d", area)
+    .style("fill", ({ key }) => causeFill(key)).attr("d", area)
     .append("title").text(({ key }) => causeName(key));
   svg.append("g").attr("transform", `translate(0,${height - 24})`).call(d3.axisBottom(x).ticks(8));
   svg.append("g").attr("transform", "translate(50,0)").call(d3.axisLeft(y).ticks(5));
   addKeys(holder, names.map((name) => ({
-    name: causeName(name), colour: themed(causeColour(name)),
+    name: causeName(name), colour: causeFill(name),
   })));
 }
 

@@ -40,7 +40,7 @@ function drawPanel(svg, tiles, { cell, parts, kinds }) {
     .attr("transform", (tile) => `translate(${place(tile, across)},${place(tile, down)})`);
   groups.append("rect").attr("width", (tile) => long(tile, across))
     .attr("height", (tile) => long(tile, down)).attr("rx", Math.min(4, cell / 4))
-    .attr("fill", ({ name }) => roleTint(kinds.indexOf(likeOf(parts, name))));
+    .style("fill", ({ name }) => roleFill(kinds.indexOf(likeOf(parts, name))));
   groups.each(function (tile) {
     const group = d3.select(this), wide = long(tile, across) - 10, tall = long(tile, down);
     const found = parts[tile.name], fits = (text) => text.length * LETTER <= wide;

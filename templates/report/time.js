@@ -10,7 +10,7 @@ function partsOfBusiest(busiest, cycles) {
   const parts = CHARGED.map((cause) => [cause, busiest[cause] || 0]);
   parts.push(["waiting", Math.max(0, cycles - d3.sum(parts, ([, count]) => count))]);
   return parts.filter(([, count]) => count > 0).map(([cause, count]) => ({
-    cause, name: causeName(cause), cycles: count, colour: themed(causeColour(cause)),
+    cause, name: causeName(cause), cycles: count, colour: causeFill(cause),
   }));
 }
 
@@ -21,22 +21,17 @@ function addTime(results) {
     "this data.");
   const variants = [["simd", "with vector instructions"], ["loops", "with loops only"]];
   const most = d3.max(variants, ([name]) => results.cycles[name]);
-  const draw = () => {
-    section.selectAll(".waterfall, .compared").remove();
-    const compared = section.append("div").attr("class", "compared");
-    const rows = variants.map(([name, says]) => [says, results.cycles[name],
-      partsOfBusiest(results.busiest[name], results.cycles[name])]);
-    const bound = [{ name: `by ${results.bound.by}`, cycles: results.bound.cycles,
-      colour: cssColour("--ink") }];
-    for (const [says, cycles, parts] of [["bound", results.bound.cycles, bound], ...rows]) {
-      compared.append("span").text(says);
-      addStack(compared.append("div"), parts, most);
-      compared.append("b").text(asNumber(cycles));
-    }
-    drawWaterfall(section, results.bound, rows[0][2], results.cycles.simd);
-  };
-  draw();
-  onTheme(draw);
+  const compared = section.append("div").attr("class", "compared");
+  const rows = variants.map(([name, says]) => [says, results.cycles[name],
+    partsOfBusiest(results.busiest[name], results.cycles[name])]);
+  const bound = [{ name: `by ${results.bound.by}`, cycles: results.bound.cycles,
+    colour: "var(--ink)" }];
+  for (const [says, cycles, parts] of [["bound", results.bound.cycles, bound], ...rows]) {
+    compared.append("span").text(says);
+    addStack(compared.append("div"), parts, most);
+    compared.append("b").text(asNumber(cycles));
+  }
+  drawWaterfall(section, results.bound, rows[0][2], results.cycles.simd);
   const rests = Object.entries(results.rests || {});
   if (rests.length) {
     section.append("p").attr("class", "rests").text("Not published: " + rests
@@ -50,10 +45,10 @@ function addTime(results) {
 /* Draw each cause as a bar that begins where the one before it ended, up to all cycles. */
 function drawWaterfall(section, bound, parts, cycles) {
   const rows = [{ name: `bound, by ${bound.by}`, begin: 0, cycles: bound.cycles,
-    colour: cssColour("--ink") }];
+    colour: "var(--ink)" }];
   let begin = 0;
   for (const part of parts) { rows.push({ ...part, begin }); begin += part.cycles; }
-  rows.push({ name: "all cycles", begin: 0, cycles, colour: cssColour("--faint") });
+  rows.push({ name: "all cycles", begin: 0, cycles, colour: "var(--faint)" });
   const width = 1180, left = 230, tall = 26, height = rows.length * tall + 30;
   const x = d3.scaleLinear([0, cycles], [left, width - 70]);
   const svg = section.append("svg").attr("class", "waterfall")
@@ -67,7 +62,7 @@ function drawWaterfall(section, bound, parts, cycles) {
   groups.append("text").attr("x", left - 12).attr("y", 18).attr("text-anchor", "end")
     .text(({ name }) => name);
   groups.append("rect").attr("x", (row) => x(row.begin)).attr("y", 5).attr("height", tall - 9)
-    .attr("rx", 3).attr("fill", ({ colour }) => colour)
+    .attr("rx", 3).style("fill", ({ colour }) => colour)
     .attr("width", (row) => Math.max(1.5, x(row.begin + row.cycles) - x(row.begin)));
   groups.append("text").attr("class", "count").attr("y", 18)
     .attr("x", (row) => x(row.begin + row.cycles) + 7).text((row) => asNumber(row.cycles));

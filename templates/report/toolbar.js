@@ -69,7 +69,6 @@ function addColouring(bar, view, legend) {
     paint(view);
   };
   select.on("change", change);
-  onTheme(() => showLegend(legend, view));
   change();
 }
 
@@ -79,7 +78,7 @@ function showLegend(legend, view) {
   if (!shown) {
     const roles = view.grid.roles.slice(0, MOST_KEYS), more = view.grid.roles.length - MOST_KEYS;
     addKeys(legend, roles.map(({ name, pes }, at) => ({
-      name, cycles: pes, colour: roleTint(at),
+      name, cycles: pes, colour: roleFill(at),
     })));
     if (more > 0) legend.append("span").text(`and ${asNumber(more)} more roles`);
     return;
@@ -100,7 +99,7 @@ function addStreams(bar, view) {
     .attr("aria-label", "streams");
   const chips = group.selectAll("button").data(view.streams).join("button").attr("type", "button")
     .attr("aria-pressed", "true").attr("title", ({ number }) => `colour ${number} of the fabric`);
-  chips.append("i").style("background", ({ at }) => streamColour(at));
+  chips.append("i").style("background", ({ at }) => streamFill(at));
   chips.append("span").text(({ name }) => name);
   chips.on("click", function (_, { name }) {
     if (!view.hidden.delete(name)) view.hidden.add(name);
