@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.grid import SIDES, Grid, coordinates
+from stages.fabric.grid import SIDES, Grid
 from stages.fabric.library import STATES
 from stages.fabric.recorded import sum_path
 from stages.fabric.used import Link, Used
@@ -95,23 +95,27 @@ def sum_up(run: FabricRun) -> Used:
     whole = max(1, int(has_program.sum()) * usage.until)
     return Used(
         utilisation=round(cycles["computing"] / whole, 4), until=usage.until, cycles=cycles,
-        busiest_link=_find_busiest(run), path=sum_path(run.recorded) if run.recorded else None,
+        busiest_link=find_busiest(usage.links, run.grid),
+        path=sum_path(run.recorded) if run.recorded else None,
     )
 
 
-def _find_busiest(run: FabricRun) -> Link | None:
+def find_busiest(links: Mapping[str, Ints], grid: Grid) -> Link | None:
     """Return the link between routers, or from a port, with most wavelets; of several, the first.
 
-    The first in the order of PEs, then of sides; None if nothing moved.
+    `links` are those of a Usage. The first is that in the order of PEs, then of sides; None if
+    nothing moved.
     """
-    wavelets = run.links["wavelets"][:, : SIDES.index("ramp")]
+    wavelets, stalls = (
+        np.moveaxis(links[f"link_{name}"][: SIDES.index("ramp")], 0, -1)
+        for name in ("wavelets", "stalls")
+    )
     if not wavelets.any():
         return None
-    node, side = divmod(int(wavelets.argmax()), wavelets.shape[1])
-    x, y = coordinates(np.array(node), run.grid)
+    row, column, side = np.unravel_index(wavelets.argmax(), wavelets.shape)
     return Link(
-        pe=(int(x), int(y)), side=SIDES[side], wavelets=int(wavelets[node, side]),
-        stalls=int(run.links["stalls"][node, side]),
+        pe=(grid.west + int(column), grid.north + int(row)), side=SIDES[side],
+        wavelets=int(wavelets[row, column, side]), stalls=int(stalls[row, column, side]),
     )
 
 

@@ -16,16 +16,14 @@ import json
 import re
 import typing
 from collections.abc import Iterator
+from functools import partial
 
 from stages.fabric.layout_yaml import read_layout
-from stages.layer.running import run_on_fabric
+from stages.layer.simulate import record
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
-from stages.mapping.machine import read_machine
-from stages.picture.figures import Recorded, Usage
 from stages.picture.of_layer import Written, report_layer
-from stages.picture.of_run import choose_events, describe_record, read_usage
-from stages.reference.data import input_samples
+from stages.picture.of_run import read_usage, record_again
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
@@ -51,8 +49,6 @@ READS = (
 )
 WRITES = ("build/report.html",)
 
-MOST_HOPS = 50_000_000
-"""Up to how many hops a run is recorded for its report: that takes about a minute."""
 OBJECTS = ("allocations.isl", "compressions.isl", "hulls.isl", "memory.isl")
 ROLE = re.compile(r"build/(\w+)/pe_(\w+)\.c")
 
@@ -60,21 +56,8 @@ ROLE = re.compile(r"build/(\w+)/pe_(\w+)\.c")
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return build/report.html."""
     written, usage = read_written(inputs), read_usage(inputs.content("build/usage.npz"))
-    traffic = written.results["fabric"]
-    recorded = record(inputs, written, usage) if traffic["hops"] <= MOST_HOPS else None
+    recorded = record_again(written.layout, usage, partial(record, inputs))
     return {"build/report.html": report_layer(written, usage, recorded)}
-
-
-def record(inputs: LayerInputs, written: Written, usage: Usage) -> Recorded:
-    """Run the programs with vector instructions once more, and return what a page shows of that."""
-    mapping, layer = inputs.mapping(), inputs.lair()
-    run = run_on_fabric(
-        [inputs.path(f"build/simd/pe_{role}.c") for role in written.layout.roles],
-        inputs.source("build/layout.yaml"), read_machine(mapping, inputs.further_path), layer,
-        input_samples(mapping, layer, inputs.arrays()), tell=inputs.tell, recorded=True,
-        asked=choose_events(written.layout, usage),
-    )
-    return describe_record(run)
 
 
 def read_written(inputs: LayerInputs) -> Written:

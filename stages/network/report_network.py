@@ -2,10 +2,11 @@
 
 Paper    no source
 Reads    network.yaml, crossings.yaml, parts.yaml, fitted.yaml, layout.yaml,
-         build/bridges/pe_*.c, build/results.json, build/usage.npz, */build/layout.yaml,
-         */build/simd/pe_*.c
+         build/bridges/pe_*.c, build/results.json, build/usage.npz, */layer.yaml, */chosen.yaml,
+         */*.lair, */inputs/*, */build/layout.yaml, */build/simd/pe_*.c
 Writes   build/report.html
-Assumes  all parts were simulated (conclude, confirm).
+Assumes  all parts were simulated (conclude, confirm). A run of all of them on one fabric (operate)
+         is run once more, and recorded, if it is short.
 Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
 """
 
@@ -14,10 +15,12 @@ from __future__ import annotations
 import json
 import typing
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from stages.fabric.layout_yaml import read_layout
-from stages.picture.of_fabric import describe_fabric
-from stages.picture.of_run import read_usage
+from stages.network.operate import record
+from stages.picture.of_fabric import FabricOnPage, describe_fabric
+from stages.picture.of_run import read_usage, record_again
 from stages.picture.of_whole import (
     WholeOnPage,
     describe_parts,
@@ -38,6 +41,10 @@ READS = (
     "build/bridges/pe_*.c",
     "build/results.json",
     "build/usage.npz",
+    "*/layer.yaml",
+    "*/chosen.yaml",
+    "*/*.lair",
+    "*/inputs/*",
     "*/build/layout.yaml",
     "*/build/simd/pe_*.c",
 )
@@ -50,18 +57,22 @@ def run(inputs: Inputs) -> dict[str, str]:
     results = json.loads(inputs.text("build/results.json"))
     names = tuple(results["parts"])
     layouts = {name: read_layout(inputs.part(name).source("build/layout.yaml")) for name in names}
-    fabric = None
-    if "fabric" in results:
-        programs = {(role, "simd"): text for role, text in _programs(inputs, names)}
-        layout = read_layout(inputs.source("layout.yaml"))
-        usage = read_usage(inputs.content("build/usage.npz"))
-        fabric = describe_fabric(layout, describe_programs(programs), usage)
     return {"build/report.html": report_whole(WholeOnPage(
         title="Network", says=_said(results), results=results,
         texts={name: inputs.text(name) for each in TEXTS for name in inputs.names(each)},
         parts=describe_parts(layouts, _expected(inputs)),
-        edges=tuple(list_edges(results["crossings"])), fabric=fabric,
+        edges=tuple(list_edges(results["crossings"])),
+        fabric=_fabric(inputs, names) if "fabric" in results else None,
     ))}
+
+
+def _fabric(inputs: Inputs, names: tuple[str, ...]) -> FabricOnPage:
+    """Return the one fabric of all parts, and what ran there."""
+    programs = {(role, "simd"): text for role, text in _programs(inputs, names)}
+    layout = read_layout(inputs.source("layout.yaml"))
+    usage = read_usage(inputs.content("build/usage.npz"))
+    recorded = record_again(layout, usage, partial(record, inputs))
+    return describe_fabric(layout, describe_programs(programs), usage, recorded)
 
 
 def _said(results: Mapping[str, typing.Any]) -> str:

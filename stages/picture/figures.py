@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,10 +20,12 @@ class Usage:
 
     `quantities` are [height][width], by the names in QUANTITIES; `links` are [side][height][width],
     sides in the order N, E, S, W, ramp: the link over which a router hears that side. `bins` has
-    PE-cycles of the whole grid, by state, in each `bin_width` cycles.
+    PE-cycles of the whole grid, by state, in each `bin_width` cycles. `hops` are those of all
+    wavelets.
     """
 
     until: int
+    hops: int
     quantities: Mapping[str, Ints]
     links: Mapping[str, Ints]
     bin_width: int
@@ -47,24 +49,57 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """What a PE did for some cycles: a task, a vector instruction, a stream, or a stall."""
+class Events:
+    """What some PEs did: tasks, vector instructions, streams and stalls, one after the other.
 
-    x: int
-    y: int
-    cycle: int
-    duration: int
-    kind: str
+    `pe` is the number of the PE, from the north-west corner on, `kind` counts in KINDS, `name` in
+    `names`, and so does `cause`, of a stall; -1 for none. Of those that begin after `until` some
+    are missing; None where none is.
+    """
+
+    names: tuple[str, ...]
+    pe: Packed
+    begin: Packed
+    duration: Packed
+    kind: Packed
+    name: Packed
+    cause: Packed
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """What happened under one name on all PEs, from its first cycle to before its last one.
+
+    It did so `count` times, in `cycles` of all PEs together; `roles` are theirs. Of what `arrives`
+    or `leaves` `count` are wavelets, and there are no cycles.
+    """
+
     name: str
-    cause: str = ""
+    kind: str
+    roles: tuple[str, ...]
+    begin: int
+    end: int
+    count: int
+    cycles: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What a recorder saw: the critical path, its last part first, and events of some PEs."""
+    """What a recorder saw: the critical path, its last part first, events of some PEs, and phases.
 
-    path: Sequence[Segment] = ()
-    events: Sequence[Event] = ()
+    `left_out` are the cycles of the path that have no part; `sums` has all of them by what they
+    went into. `line` [4][part] leads from PE to PE, x and y of each. Of the phases, in the order
+    in which they begin, `shorter` are missing.
+    """
+
+    path: tuple[Segment, ...]
+    left_out: int
+    sums: Mapping[str, int]
+    line: Packed
+    events: Events
+    phases: tuple[Phase, ...]
+    shorter: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +116,15 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bins:
-    """PE-cycles in each `width` cycles, by state."""
+    """PE-cycles in each `width` cycles, by state, of a run of `until` cycles."""
 
+    until: int
     width: int
     states: Mapping[str, Packed]
 
 
+KINDS = ("task", "vector", "stream", "stall")
+"""What an event is, a stall for a reason."""
 Said = tuple[str, str, str, str]
 """A title, a group, a unit, and a sentence."""
 QUANTITIES: dict[str, Said] = {
@@ -147,7 +185,7 @@ def _quantity(name: str, said: Said, array: Ints, most: int) -> Quantity:
 
 def bins_of(usage: Usage) -> Bins:
     """Return the states of the whole grid over time."""
-    return Bins(width=usage.bin_width, states=dict(_packed(usage.bins)))
+    return Bins(until=usage.until, width=usage.bin_width, states=dict(_packed(usage.bins)))
 
 
 def _packed(arrays: Mapping[str, Ints]) -> Iterator[tuple[str, Packed]]:

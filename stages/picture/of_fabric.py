@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import islpy as isl
+import numpy as np
 
 from stages.fabric.grid import read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
+from stages.fabric.usage import CYCLES, find_busiest
+from stages.fabric.used import Link
 from stages.picture.figures import (
     Bins,
-    Event,
     Quantity,
     Recorded,
-    Segment,
     Usage,
     bins_of,
     quantities_of_layout,
     quantities_of_run,
 )
 from stages.picture.gridded import GridOnPage, count_colours, describe_grid
+from stages.picture.packing import Ints
 from stages.picture.tasked import ProgramOnPage
 
 
@@ -27,16 +30,18 @@ from stages.picture.tasked import ProgramOnPage
 class FabricOnPage:
     """A fabric, and what ran on it: of a run that is not known there is nothing.
 
-    `bins` has the states of all PEs over time, `path` the critical path, its last part first, and
-    `events` what some PEs did.
+    `cycles` has those of all PEs with a program by what they went into, `bins` their states over
+    time; `busiest` is the link with most wavelets, None where nothing moved; `recorded` is None of
+    a run that was not.
     """
 
     grid: GridOnPage
     quantities: tuple[Quantity, ...]
     programs: tuple[ProgramOnPage, ...]
+    cycles: Mapping[str, int] = field(default_factory=dict)
     bins: Bins | None = None
-    path: tuple[Segment, ...] = ()
-    events: tuple[Event, ...] = ()
+    busiest: Link | None = None
+    recorded: Recorded | None = None
 
 
 def describe_fabric(
@@ -49,10 +54,19 @@ def describe_fabric(
     """
     shown, grid = describe_grid(layout, to_local), read_grid(layout.grid)
     roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
-    found = recorded or Recorded()
+    quantities = quantities_of_layout(shown, roles, count_colours(layout, grid))
+    if usage is None:
+        return FabricOnPage(grid=shown, programs=programs, quantities=quantities)
     return FabricOnPage(
-        grid=shown, programs=programs,
-        quantities=quantities_of_layout(shown, roles, count_colours(layout, grid))
-        + (quantities_of_run(usage) if usage else ()),
-        bins=bins_of(usage) if usage else None, path=tuple(found.path), events=tuple(found.events),
+        grid=shown, programs=programs, quantities=quantities + quantities_of_run(usage),
+        cycles=add_up(usage, roles), bins=bins_of(usage),
+        busiest=find_busiest(usage.links, grid), recorded=recorded,
     )
+
+
+def add_up(usage: Usage, roles: Ints) -> dict[str, int]:
+    """Return the cycles of all PEs with a program, by what they went into."""
+    return {
+        name: int(usage.quantities[name][roles >= 0].sum(dtype=np.int64))
+        for name in CYCLES if name in usage.quantities
+    }

@@ -1,27 +1,48 @@
-"""What a page shows of a run: cycles of each PE, the critical path, and what some PEs did."""
+"""What a page shows of a run: cycles of each PE, the critical path, phases, and what PEs did."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from itertools import groupby
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 import numpy as np
+from numpy.typing import NDArray
 
 from stages.fabric.grid import coordinates, read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.library import STATES
-from stages.fabric.recorded import KINDS, Asked, Segment as Part, list_path
-from stages.picture.figures import LINKS, QUANTITIES, Event, Recorded, Segment, Usage
+from stages.fabric.recorded import (
+    KINDS as RECORDED,
+    TASK,
+    Asked,
+    Segment as Part,
+    list_path,
+    sum_path,
+)
+from stages.picture.figures import (
+    KINDS,
+    LINKS,
+    QUANTITIES,
+    Events,
+    Recorded,
+    Segment,
+    Usage,
+)
+from stages.picture.packing import Packed, pack
+from stages.picture.phased import find_phases
 
 if TYPE_CHECKING:
     from stages.fabric.driver import FabricRun
 
+Array = NDArray[Any]
 EVERY_PE = 64
 """Up to how many PEs are all shown; of more those that have most to do, by role, and the first."""
-MOST_EVENTS, MOST_PARTS = 12_000, 2000
+MOST_MOVES = 50_000_000
+"""Up to how many hops, and wavelets that PEs take, a run is recorded: that takes about a minute."""
+MOST_EVENTS, MOST_PARTS, MOST_LINES = 40_000, 2000, 50_000
 ALL_CYCLES = 2**30
 SHOWN = {"task": "task", "vector": "vector", "stream": "stream", "wait": "stall"}
 BUSY = ("computing", "memory", "starting", "scalars", "datapath")
@@ -32,11 +53,22 @@ def read_usage(content: bytes) -> Usage:
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return Usage(
             until=int(arrays["until"]),
+            hops=int(arrays["bin_hops"].sum()),
             quantities={name: arrays[name] for name in QUANTITIES},
             links={name: arrays[name] for name in LINKS},
             bin_width=int(arrays["bin_width"]),
             bins=dict(zip(STATES[1:], arrays["bins"], strict=True)),
         )
+
+
+def record_again(
+    layout: Layout, usage: Usage, record: Callable[[Asked], FabricRun]
+) -> Recorded | None:
+    """Run once more what used that, and return what a page shows of it; None of a long run."""
+    taken = int(usage.quantities["received"].sum(dtype=np.int64))
+    if usage.hops + taken > MOST_MOVES:
+        return None
+    return describe_record(record(choose_events(layout, usage)), layout)
 
 
 def choose_events(layout: Layout, usage: Usage) -> Asked:
@@ -59,28 +91,36 @@ def choose_events(layout: Layout, usage: Usage) -> Asked:
     return Asked(pes=whole, begin=0, end=ALL_CYCLES, most=MOST_EVENTS)
 
 
-def describe_record(run: FabricRun) -> Recorded:
+def describe_record(run: FabricRun, layout: Layout) -> Recorded:
     """Return what a page shows of a recorded run."""
-    return Recorded(path=tuple(_describe_path(run)), events=tuple(_describe_events(run)))
-
-
-def _describe_path(run: FabricRun) -> Iterator[Segment]:
-    """Yield the critical path, from the last output back; parts that are alike are one."""
     assert run.recorded is not None, "the run was recorded"
-    parts = list_path(run.recorded, run.grid, run.colours)
-    for count, (_, alike) in enumerate(groupby(parts, _kind)):
-        if count == MOST_PARTS:
-            return
-        last, *others = alike
-        yield Segment(
-            x=last.pe[0], y=last.pe[1], begin=[last, *others][-1].begin, end=last.end,
-            cause=last.deed, name=_name(last), colour=last.colour or "",
-        )
+    parts = _join_alike(run.recorded.path)
+    shown = replace(run.recorded, path=parts[:MOST_PARTS])
+    phases, shorter = find_phases(run, layout)
+    return Recorded(
+        path=tuple(_describe(part) for part in list_path(shown, run.grid, run.colours)),
+        left_out=int(parts["end"][MOST_PARTS]) if len(parts) > MOST_PARTS else 0,
+        sums=sum_path(run.recorded), line=_find_line(run), events=describe_events(run),
+        phases=phases, shorter=shorter,
+    )
 
 
-def _kind(part: Part) -> tuple[object, ...]:
-    """Return what parts that are shown as one have in common: a task is one by itself."""
-    return part.pe, part.deed, part.colour, part.end if part.deed == "task" else None
+def _join_alike(path: Array) -> Array:
+    """Return the critical path with parts that are alike as one; a task is one by itself."""
+    alike = path["deed"][1:] != TASK
+    for name in ("node", "deed", "colour"):
+        alike &= path[name][1:] == path[name][:-1]
+    begins = np.flatnonzero(np.concatenate([[True], ~alike])[: len(path)])
+    parts = path[begins].copy()
+    parts["begin"] = path["begin"][np.concatenate([begins[1:], [len(path)]])[: len(begins)] - 1]
+    return parts
+
+
+def _describe(part: Part) -> Segment:
+    return Segment(
+        x=part.pe[0], y=part.pe[1], begin=part.begin, end=part.end, cause=part.deed,
+        name=_name(part), colour=part.colour or "",
+    )
 
 
 def _name(part: Part) -> str:
@@ -93,17 +133,31 @@ def _name(part: Part) -> str:
     return f"{part.name or 'a task'}: {said}" if said else part.name or ""
 
 
-def _describe_events(run: FabricRun) -> Iterator[Event]:
+def _find_line(run: FabricRun) -> Packed:
+    """Return from which PE to which one the critical path leads, each way once, [4][way]."""
     assert run.recorded is not None, "the run was recorded"
-    events = run.recorded.events
-    shown = np.isin(events["kind"], [KINDS.index(name) for name in SHOWN])
-    names = (*run.recorded.names, "")
-    for each in events[shown]:
-        kind = KINDS[each["kind"]]
-        x, y = coordinates(each["node"], run.grid)
-        colour = run.colours[each["colour"]] if kind == "stream" else ""
-        yield Event(
-            x=int(x), y=int(y), cycle=int(each["begin"]), duration=int(each["duration"]),
-            kind=SHOWN[kind], name=names[each["name"]] or colour,
-            cause=STATES[each["colour"]] if kind == "wait" else "",
-        )
+    nodes = run.recorded.path["node"]
+    moves = np.stack([nodes[1:], nodes[:-1]])[:, nodes[1:] != nodes[:-1]]
+    ways = np.unique(moves, axis=1)[:, :MOST_LINES]
+    return pack(np.stack([each for way in ways for each in coordinates(way, run.grid)]))
+
+
+def describe_events(run: FabricRun) -> Events:
+    """Return what some PEs did, as a page shows it."""
+    record = run.recorded
+    assert record is not None, "the run was recorded"
+    kinds = np.array([KINDS.index(SHOWN[name]) if name in SHOWN else -1 for name in RECORDED])
+    events = record.events[kinds[record.events["kind"]] >= 0]
+    events = events[np.lexsort((events["begin"], events["node"]))]
+    kind = kinds[events["kind"]]
+    streams, stalls = kind == KINDS.index("stream"), kind == KINDS.index("stall")
+    first = len(record.names)
+    unnamed = np.where(streams, first + events["colour"], -1)
+    is_whole = record.count == len(record.events)
+    return Events(
+        names=(*record.names, *run.colours, *STATES), pe=pack(events["node"]),
+        begin=pack(events["begin"]), duration=pack(events["duration"]), kind=pack(kind),
+        name=pack(np.where(events["name"] >= 0, events["name"], unnamed)),
+        cause=pack(np.where(stalls, first + len(run.colours) + events["colour"], -1)),
+        until=None if is_whole else int(record.events["begin"][-1]),
+    )

@@ -1,10 +1,12 @@
 """Draw what a program in NumPy became: its machine, its sections, and its memory over time.
 
 Paper    no source
-Reads    program.il, objects.yaml, graph.yaml, addresses.yaml, filters.isl, sections.yaml,
+Reads    program.yaml, program.il, objects.yaml, graph.yaml, addresses.yaml, filters.isl,
+         sections.yaml, build/data/*.npy, build/numpy/*.npy, build/graph/*.npy, build/counts.json,
          build/layout.yaml, build/vm/pe_*.c, build/results.json, build/usage.npz
 Writes   build/report.html
-Assumes  the program ran on the fabric (execute).
+Assumes  the program ran on the fabric (execute); it is run once more, and recorded, if that is
+         short.
 Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
 """
 
@@ -13,12 +15,14 @@ from __future__ import annotations
 import json
 import typing
 from collections.abc import Iterator
+from functools import partial
 
 from stages.fabric.layout_yaml import read_layout
 from stages.picture.of_fabric import describe_fabric
 from stages.picture.of_program import CallOnPage, Life, NodeOnPage, ProgramReport, report_program
-from stages.picture.of_run import read_usage
+from stages.picture.of_run import read_usage, record_again
 from stages.picture.tasked import describe_programs
+from stages.program.execute import record
 from stages.program.irg.graph import (
     Branch,
     ForLoop,
@@ -38,12 +42,17 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
 READS = (
+    "program.yaml",
     "program.il",
     "objects.yaml",
     "graph.yaml",
     "addresses.yaml",
     "filters.isl",
     "sections.yaml",
+    "build/data/*.npy",
+    "build/numpy/*.npy",
+    "build/graph/*.npy",
+    "build/counts.json",
     "build/layout.yaml",
     "build/vm/pe_*.c",
     "build/results.json",
@@ -63,12 +72,12 @@ def run(inputs: Inputs) -> dict[str, str]:
         for name in inputs.names("build/vm/pe_*.c")
     }
     layout = read_layout(inputs.source("build/layout.yaml"))
+    usage = read_usage(inputs.content("build/usage.npz"))
+    recorded = record_again(layout, usage, partial(record, inputs))
     return {"build/report.html": report_program(ProgramReport(
         title="Program", results=json.loads(inputs.text("build/results.json")),
         texts={name: inputs.text(name) for name in TEXTS},
-        fabric=describe_fabric(
-            layout, describe_programs(programs), read_usage(inputs.content("build/usage.npz"))
-        ),
+        fabric=describe_fabric(layout, describe_programs(programs), usage, recorded),
         nodes=tuple(_nodes(graph.items, 0)), lives=tuple(_lives(addresses)),
         calls=tuple(_calls(sections)),
     ))}

@@ -16,6 +16,7 @@ function draw(view) {
   drawFrames(view);
   drawPorts(view);
   drawPath(view);
+  drawBusiest(view);
   if (view.cursor) drawFrame(view, view.cursor, cssColour("--ink"), [3, 2]);
   if (view.chosen) drawFrame(view, view.chosen, cssColour("--accent"), []);
   view.canvas.dataset.drawn = "yes";
@@ -240,34 +241,6 @@ function drawPort(view, port, stream, colour, [bx, by], [dx, dy]) {
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.fillText(port.tensor, mx, my + 0.5);
-}
-
-/* Draw how much each link carried, or stalled, as bars along the sides where PEs hear it. */
-function drawLinks(view) {
-  const { ctx, grid, links, transform: { k, x, y } } = view;
-  const thick = Math.max(2, Math.min(7, k * 0.09)), long = k * 0.56;
-  links.forEach((quantity, side) => eachSeen(view, (column, row, pe) => {
-    const value = valueAt(quantity, grid, pe);
-    if (!value) return;
-    const [dx, dy] = OUTWARD[side], colour = RAMP[levelOf(quantity, value)];
-    const cx = x + k * (column + 0.5 + 0.86 * dx), cy = y + k * (row + 0.5 + 0.86 * dy);
-    ctx.fillStyle = `rgb(${colour.r},${colour.g},${colour.b})`;
-    const [w, h] = dx ? [thick, long] : [long, thick];
-    ctx.fillRect(cx - w / 2, cy - h / 2, w, h);
-  }));
-}
-
-/* Draw the critical path, from its first PE to the last. */
-function drawPath({ ctx, path, showsPath, grid, transform: { k, x, y } }) {
-  if (!showsPath || !path.length) return;
-  ctx.strokeStyle = cssColour("--accent");
-  ctx.lineWidth = Math.max(2, Math.min(5, k * 0.06));
-  ctx.lineJoin = "round";
-  ctx.beginPath();
-  for (const { x: column, y: row } of path) {
-    ctx.lineTo(x + k * (column - grid.west + 0.5), y + k * (row - grid.north + 0.5));
-  }
-  ctx.stroke();
 }
 
 function drawFrame({ ctx, transform: { k, x, y } }, [column, row], colour, dash) {

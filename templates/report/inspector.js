@@ -19,7 +19,7 @@ async function inspect(panel, view, [column, row]) {
   addFigures(panel, view, pe);
   if (role) await addMemory(panel, grid, role, pe);
   addRouter(panel, view, pe);
-  addEvents(panel, view.events, place);
+  if (view.events && role) addEvents(panel, view, pe);
   if (role) addProgram(panel, view.programs, role.name);
 }
 
@@ -32,7 +32,7 @@ const addPart = (panel, title) => {
 function addFigures(panel, view, pe) {
   const known = new Map(view.quantities.map((each) => [each.name, valueAt(each, view.grid, pe)]));
   const spent = SPENT.filter((name) => known.get(name) > 0).map((name) => ({
-    name: causeName(name), cycles: known.get(name), colour: causeFill(name),
+    cause: name, name: causeName(name), cycles: known.get(name), colour: causeFill(name),
   }));
   const part = addPart(panel, "Figures");
   if (spent.length) {
@@ -87,25 +87,49 @@ function addRouter(panel, view, pe) {
   lines.append("span").text(([, says]) => says.join("; "));
 }
 
-/* Draw what a PE did over time, if the run was recorded: tasks, instructions, streams, stalls. */
-function addEvents(panel, events, [x, y]) {
-  const own = events.filter((event) => event.x === x && event.y === y);
-  if (!own.length) return;
-  const kinds = [...new Set(own.map(({ kind }) => kind))], tall = 20, left = 74, width = 380;
-  const time = d3.scaleLinear([0, d3.max(own, (e) => e.cycle + e.duration)], [left, width - 8]);
-  const svg = addPart(panel, "Timeline").append("svg").attr("class", "timeline")
+const EVENT_KINDS = ["task", "vector", "stream", "stall"];
+const EVENT_FILLS = { task: "busy", vector: "rounding", stream: "moving" };
+
+/* Draw what a PE did over time: tasks, instructions, streams, stalls. */
+function addEvents(panel, view, pe) {
+  const { events, until } = view, part = addPart(panel, "Timeline");
+  const own = d3.range(events.pe.length).filter((at) => events.pe[at] === pe);
+  if (!own.length) {
+    addOthers(part, view);
+    return;
+  }
+  const kindOf = (at) => EVENT_KINDS[events.kind[at]];
+  const kinds = EVENT_KINDS.filter((kind) => own.some((at) => kindOf(at) === kind));
+  const tall = 20, left = 50, width = 420, ends = (at) => events.begin[at] + events.duration[at];
+  const time = d3.scaleLinear([0, until], [left, width - 8]);
+  const svg = part.append("svg").attr("class", "timeline")
     .attr("viewBox", `0 0 ${width} ${kinds.length * tall + 22}`).attr("role", "img")
     .attr("aria-label", `${own.length} events of this PE`);
   svg.selectAll("text.kind").data(kinds).join("text").attr("class", "kind").attr("x", 0)
     .attr("y", (_, at) => at * tall + 14).text((kind) => kind);
-  svg.selectAll("rect").data(own).join("rect").attr("x", ({ cycle }) => time(cycle))
-    .attr("y", ({ kind }) => kinds.indexOf(kind) * tall + 3).attr("height", tall - 6)
-    .attr("width", (e) => Math.max(1, time(e.cycle + e.duration) - time(e.cycle)))
-    .style("fill", ({ kind, cause }) => causeFill(kind === "stall" ? cause : "busy"))
-    .append("title").text((e) => `${e.name} ${e.cause ? `(${causeName(e.cause)}) ` : ""}` +
-      `${e.cycle} to ${e.cycle + e.duration}`);
+  const said = (at) => (at < 0 ? "" : events.names[at]);
+  svg.selectAll("rect").data(own).join("rect").attr("x", (at) => time(events.begin[at]))
+    .attr("y", (at) => kinds.indexOf(kindOf(at)) * tall + 3).attr("height", tall - 6)
+    .attr("width", (at) => Math.max(1, time(ends(at)) - time(events.begin[at])))
+    .style("fill", (at) => causeFill(EVENT_FILLS[kindOf(at)] || said(events.cause[at])))
+    .append("title").text((at) => [said(events.name[at]), events.cause[at] < 0 ? ""
+      : causeName(said(events.cause[at])), `${events.begin[at]} to ${ends(at)}`]
+      .filter(Boolean).join(" "));
   svg.append("g").attr("transform", `translate(0,${kinds.length * tall})`)
     .call(d3.axisBottom(time).ticks(5).tickSizeOuter(0));
+  if (events.until !== undefined) part.append("p").attr("class", "hint")
+    .text(`Of what begins after cycle ${asNumber(events.until)} some is missing.`);
+}
+
+/* Say which PEs have a timeline, and lead to them. */
+function addOthers(part, view) {
+  const { events, grid } = view, known = [...new Set(events.pe)];
+  part.append("p").attr("class", "hint").text(known.length
+    ? "What this PE did when was not kept; it was of" : "No PE did anything.");
+  part.append("div").attr("class", "others").selectAll("button").data(known).join("button")
+    .attr("type", "button").text((pe) =>
+      `PE ${grid.west + pe % grid.width}, ${grid.north + Math.floor(pe / grid.width)}`)
+    .on("click", (_, pe) => choose(view, [pe % grid.width, Math.floor(pe / grid.width)]));
 }
 
 function addProgram(panel, every, role) {

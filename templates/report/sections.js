@@ -77,7 +77,8 @@ function addStack(holder, parts, most) {
 
 /* Add what the colours of parts mean, with their numbers. */
 function addKeys(holder, parts) {
-  const keys = holder.append("ul").attr("class", "keys").selectAll("li").data(parts).join("li");
+  const keys = holder.append("ul").attr("class", "keys").selectAll("li").data(parts).join("li")
+    .attr("data-cause", ({ cause }) => cause || null);
   keys.append("i").style("background", ({ colour }) => colour);
   keys.append("span").text(({ name }) => name);
   keys.append("b").text(({ cycles }) => (cycles === undefined ? "" : asNumber(cycles)));

@@ -12,7 +12,7 @@ async function drawLayer() {
   addTexts(page.texts);
 }
 
-function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric, ...more }) {
+function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric }) {
   const outputs = Object.entries(check), wrong = outputs.filter(([, { right }]) => !right);
   const exact = outputs.every(([, each]) => each.exact);
   return [
@@ -31,8 +31,6 @@ function factsOfLayer({ cycles, speedup, bound, check, pes, memory, fabric, ...m
       unit: ` of ${asNumber(memory.of)}`, says: "bytes on the fullest PE" },
     { key: "fabric.wavelets", value: asNumber(fabric.wavelets), unit: " wavelets",
       says: `${asNumber(fabric.hops)} hops, ${asNumber(fabric.stalls)} stalls` },
-    ...(more.utilisation === undefined ? [] : [{ key: "utilisation",
-      value: asShare(more.utilisation), says: "of the cycles of PEs compute" }]),
   ];
 }
 

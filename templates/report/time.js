@@ -49,7 +49,7 @@ function drawWaterfall(section, bound, parts, cycles) {
   let begin = 0;
   for (const part of parts) { rows.push({ ...part, begin }); begin += part.cycles; }
   rows.push({ name: "all cycles", begin: 0, cycles, colour: "var(--faint)" });
-  const width = 1180, left = 230, tall = 26, height = rows.length * tall + 30;
+  const width = WIDE, left = LEFT, tall = 26, height = rows.length * tall + 30;
   const x = d3.scaleLinear([0, cycles], [left, width - 70]);
   const svg = section.append("svg").attr("class", "waterfall")
     .attr("viewBox", `0 0 ${width} ${height}`)

@@ -1,13 +1,13 @@
 /* The grid with what chooses its colours and its streams, and the PE that is looked at. */
 
 /* Add the grid, what chooses its colours, and the PE that is looked at. */
-async function addGrid({ grid, quantities, programs, path = [], events = [] }) {
+async function addGrid({ grid, quantities, programs, bins, busiest, recorded }) {
   const section = addSection("grid", "Grid");
   const bar = section.append("div").attr("class", "toolbar");
   const body = section.append("div").attr("class", "grid-body");
   const left = body.append("div").attr("class", "grid-left");
   const view = window.view = makeView(left.append("div").attr("class", "canvas"),
-    { grid, programs, path, events });
+    { grid, programs, busiest, until: bins ? bins.until : 0 });
   const legend = left.append("div").attr("class", "legend");
   const status = left.append("p").attr("class", "status").attr("role", "status");
   const panel = body.append("aside").attr("class", "panel").attr("id", "pe")
@@ -18,6 +18,7 @@ async function addGrid({ grid, quantities, programs, path = [], events = [] }) {
     const read = await unpack(each.values);
     return { ...each, read, greatest: read.least + read.step * d3.max(read.values) };
   }));
+  if (recorded) await readRecorded(view, recorded);
   await readView(view);
   addColouring(bar, view, legend);
   addStreams(bar, view);
@@ -91,6 +92,7 @@ function showLegend(legend, view) {
   ends.append("b").text(`${asNumber(Math.round(greatest))} ${shown.unit}`);
   legend.append("span").text(shown.says + (shown.read.block > 1
     ? `; means of ${shown.read.block} × ${shown.read.block} PEs` : ""));
+  if (view.links && view.busiest) legend.append("span").text(describeBusiest(view.busiest));
 }
 
 function addStreams(bar, view) {
@@ -110,7 +112,7 @@ function addStreams(bar, view) {
 
 /* Let one hide the critical path, where there is one. */
 function addPathButton(bar, view) {
-  if (!view.path.length) return;
+  if (!view.line || !view.line[0].length) return;
   const button = bar.append("button").attr("type", "button").attr("class", "paths")
     .attr("aria-pressed", "true").text("critical path");
   button.on("click", () => {

@@ -12,7 +12,7 @@ function makeView(holder, { grid, ...shown }) {
     ...shown, grid, canvas, ctx: canvas.getContext("2d"), width: 1, height: 1,
     transform: d3.zoomIdentity, role: null, streams: [], ports: [], hidden: new Set(),
     quantity: null, links: null, showsPath: true, levels: [], cursor: null, chosen: null,
-    asked: false, framed: null,
+    line: null, events: null, asked: false, framed: null,
     onChoose: () => {}, onPoint: () => {},
   };
   view.zoom = d3.zoom()
@@ -38,6 +38,16 @@ async function readView(view) {
   view.streams = await readStreams(view.grid);
   view.lanes = 1 + (d3.max(view.streams, ({ lane }) => lane) || 0);
   paint(view);
+}
+
+/* Read what was recorded: where the critical path leads, and what some PEs did. */
+async function readRecorded(view, { line, events }) {
+  const { values, shape } = await unpack(line), at = (k) => k * shape[1];
+  view.line = d3.range(4).map((k) => values.subarray(at(k), at(k + 1)));
+  const arrays = ["pe", "begin", "duration", "kind", "name", "cause"];
+  const read = await Promise.all(arrays.map((name) => unpack(events[name])));
+  view.events = { names: events.names, until: events.until,
+    ...Object.fromEntries(arrays.map((name, k) => [name, read[k].values])) };
 }
 
 function resize(view) {

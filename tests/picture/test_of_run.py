@@ -1,8 +1,10 @@
 """What the report of fc shows of its run: the path to its last output, and its PEs."""
 
+import base64
 import itertools
 import json
 import re
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +12,23 @@ import pytest
 
 from stages.diagnose import Source
 from stages.fabric.layout_yaml import read_layout
-from stages.layer.report import READS, read_written, record
+from stages.layer.report import READS, read_written
+from stages.layer.simulate import record
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
-from stages.picture.of_run import EVERY_PE, choose_events, read_usage
+from stages.mapping.records import as_data
+from stages.picture import of_run, phased
+from stages.picture.figures import KINDS
+from stages.picture.of_fabric import describe_fabric
+from stages.picture.of_run import (
+    BUSY,
+    EVERY_PE,
+    MOST_MOVES,
+    choose_events,
+    describe_record,
+    read_usage,
+    record_again,
+)
 from tests.layer.built import build
 from tests.picture.test_browser import LAIR, LAYER
 
@@ -25,9 +40,29 @@ def inputs():
 
 
 @pytest.fixture(scope="module")
-def recorded(inputs):
-    usage = read_usage(inputs.content("build/usage.npz"))
-    return record(inputs, read_written(inputs), usage)
+def usage(inputs):
+    return read_usage(inputs.content("build/usage.npz"))
+
+
+@pytest.fixture(scope="module")
+def layout(inputs):
+    return read_written(inputs).layout
+
+
+@pytest.fixture(scope="module")
+def run(inputs, layout, usage):
+    return record(inputs, choose_events(layout, usage))
+
+
+@pytest.fixture(scope="module")
+def recorded(run, layout):
+    return describe_record(run, layout)
+
+
+def unpack(packed):
+    """Undo what stages/picture/packing.py did, as packed.js does."""
+    flat = np.frombuffer(zlib.decompress(base64.b64decode(packed.deflated)), f"<{packed.type}")
+    return np.cumsum(flat.reshape(packed.shape), axis=-1, dtype=flat.dtype)
 
 
 def test_the_path_leads_from_the_last_output_to_the_first_arrival(inputs, recorded):
@@ -36,8 +71,24 @@ def test_the_path_leads_from_the_last_output_to_the_first_arrival(inputs, record
     assert path[0].end == results["cycles"]["simd"] and path[-1].begin == 0
     assert all(each.begin == after.end for each, after in itertools.pairwise(path))
     assert path[-1].cause == "port" and path[0].cause == "links"
-    total = sum(results["usage"]["path"].values())
-    assert sum(each.end - each.begin for each in path) == total
+    assert recorded.sums == results["usage"]["path"] and recorded.left_out == 0
+    assert sum(each.end - each.begin for each in path) == sum(recorded.sums.values())
+
+
+def test_of_a_long_path_the_last_parts_are_listed_and_all_of_it_is_drawn(
+    run, layout, recorded, monkeypatch
+):
+    monkeypatch.setattr(of_run, "MOST_PARTS", 3)
+    short = describe_record(run, layout)
+    assert short.path == recorded.path[:3] and short.left_out == recorded.path[2].begin
+    assert short.line == recorded.line
+
+
+def test_the_line_leads_from_pe_to_pe_of_the_path_each_way_once(recorded):
+    places = [(each.x, each.y) for each in reversed(recorded.path)]
+    ways = {a + b for a, b in itertools.pairwise(places) if a != b}
+    line = unpack(recorded.line)
+    assert set(zip(*line.tolist(), strict=True)) == ways and line.shape[1] == len(ways) > 0
 
 
 def test_a_task_on_the_path_says_what_its_cycles_went_into(recorded):
@@ -48,15 +99,66 @@ def test_a_task_on_the_path_says_what_its_cycles_went_into(recorded):
         assert told == each.end - each.begin
 
 
-def test_all_pes_of_a_small_grid_have_events(recorded):
-    assert {(each.x, each.y) for each in recorded.events} == {
-        (x, y) for x in range(4) for y in range(-1, 4)
-    }
-    assert {each.kind for each in recorded.events} == {"task", "vector", "stream", "stall"}
+def test_all_pes_of_a_small_grid_have_events(run, recorded):
+    events = recorded.events
+    pe, kind, begin, name = map(unpack, (events.pe, events.kind, events.begin, events.name))
+    assert set(pe) == set(range(20)) and set(kind) == set(range(len(KINDS)))
+    assert events.until is None and (np.diff(begin)[np.diff(pe) == 0] >= 0).all()
+    kept = run.recorded.events
+    tasks = kept[kept["kind"] == 0]
+    assert (kind == KINDS.index("task")).sum() == len(tasks) == run.tasks
+    assert unpack(events.duration)[kind == 0].sum() == tasks["duration"].sum()
+    assert {events.names[at] for at in name[kind == KINDS.index("stream")]} >= {"x", "send_y"}
+    causes = unpack(events.cause)
+    assert {events.names[at] for at in causes[kind == KINDS.index("stall")]} == {
+        "no_input", "under_way"}
+    assert (causes[kind != KINDS.index("stall")] == -1).all()
 
 
-def test_of_many_pes_the_first_and_the_busiest_of_each_role_have_events(inputs):
-    usage = read_usage(inputs.content("build/usage.npz"))
+def test_phases_are_in_the_order_in_which_they_begin_and_have_all_that_ran(run, usage, recorded):
+    phases = recorded.phases
+    assert [each.name for each in phases] == ["x", "on_x", "end_x", "finish_ff", "complete", "y"]
+    assert [each.begin for each in phases] == sorted(each.begin for each in phases)
+    assert phases[0].kind == "arrives" and phases[0].begin == 0 and phases[0].count == 8
+    assert phases[-1].kind == "leaves" and phases[-1].end == run.cycles
+    assert phases[-1].count == 32 and recorded.shorter == 0
+    tasks = phases[1:-1]
+    assert sum(each.count for each in tasks) == run.tasks
+    assert sum(each.cycles for each in tasks) == sum(
+        int(usage.quantities[name].sum()) for name in BUSY)
+    assert phases[1].roles == ("compute", "adapter_north") and phases[3].roles == ("compute",)
+
+
+def test_of_many_phases_the_longest_are_shown(run, layout, recorded, monkeypatch):
+    monkeypatch.setattr(phased, "MOST_PHASES", 2)
+    shown, shorter = phased.find_phases(run, layout)
+    long = sorted(recorded.phases, key=lambda each: each.begin - each.end)[:2]
+    assert shorter == 4 and set(shown) == set(long)
+
+
+def test_tasks_of_parts_go_by_the_parts(run, layout):
+    """As on the one fabric of a network: roles are called part.role."""
+    roles = dict(zip(("a.compute", "b.adapter"), layout.roles.values(), strict=True))
+    names = {each.name for each in phased.find_phases(run, replace(layout, roles=roles))[0]}
+    assert {"a.on_x", "b.on_x", "a.finish_ff"} <= names and "on_x" not in names
+
+
+def test_what_all_pes_spent_and_the_busiest_link_are_those_of_results_json(inputs, layout, usage):
+    used = json.loads(inputs.text("build/results.json"))["usage"]
+    fabric = describe_fabric(layout, (), usage)
+    assert fabric.cycles == used["cycles"] and fabric.bins.until == used["until"]
+    assert as_data(fabric.busiest) == used["busiest_link"]
+    assert fabric.recorded is None
+
+
+def test_a_long_run_is_not_run_once_more(layout, usage):
+    def refuse(_):
+        raise AssertionError("it was run")
+
+    assert record_again(layout, replace(usage, hops=MOST_MOVES + 1), refuse) is None
+
+
+def test_of_many_pes_the_first_and_the_busiest_of_each_role_have_events(inputs, usage):
     text = inputs.text("build/layout.yaml").replace("<= 3", "<= 15")
     layout = read_layout(Source(path="layout.yaml", text=text))
     shape = (17, 16)

@@ -6,24 +6,35 @@ import pytest
 from stages.layer.report import READS, read_written
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
-from stages.picture.figures import Event, Recorded, Segment, Usage
+from stages.picture.figures import Events, Phase, Recorded, Segment, Usage
 from stages.picture.of_layer import report_layer
+from stages.picture.packing import pack
 from tests.layer.built import build
-from tests.picture.browser import needs_browser, started
+from tests.picture.browser import needs_browser
 from tests.picture.test_browser import LAIR, LAYER, cell
 
 pytestmark = needs_browser
 SHAPE = (5, 4)
 UNTIL = 140
+LEFT, RIGHT = 230, 1180 - 190
+SCALE = (RIGHT - LEFT) / UNTIL
+"""Where charts over time begin, and how wide a cycle is."""
 PATH = (
     Segment(x=3, y=2, begin=120, end=140, cause="moving", name="send_y", colour="y_even"),
     Segment(x=1, y=2, begin=60, end=120, cause="no_input"),
     Segment(x=0, y=-1, begin=0, end=60, cause="starting", name="relay_x"),
 )
-EVENTS = (
-    Event(x=1, y=2, cycle=30, duration=8, kind="task", name="on_x"),
-    Event(x=1, y=2, cycle=38, duration=22, kind="stall", name="x", cause="no_input"),
-    Event(x=0, y=0, cycle=0, duration=5, kind="task", name="init_y"),
+EVENTS = {"pe": [4, 13, 13], "begin": [0, 30, 38], "duration": [5, 8, 22], "kind": [0, 0, 3],
+          "name": [1, 0, -1], "cause": [-1, -1, 2]}
+PHASES = (
+    Phase(name="x", kind="arrives", roles=(), begin=0, end=8, count=8, cycles=0),
+    Phase(name="on_x", kind="task", roles=("compute",), begin=10, end=60, count=28, cycles=400),
+)
+RECORDED = Recorded(
+    path=PATH, left_out=7, sums={"moving": 20, "no_input": 60, "starting": 60}, phases=PHASES,
+    shorter=5, line=pack(np.array([[0, 1], [-1, 2], [1, 3], [2, 2]])),
+    events=Events(names=("on_x", "init_y", "no_input"), until=90, **{
+        name: pack(np.array(values)) for name, values in EVENTS.items()}),
 )
 
 
@@ -34,21 +45,23 @@ def make_usage():
         "computing": number, "no_input": np.full(SHAPE, 100), "idle": UNTIL - 100 - number,
         "received": 3 * number,
     }
-    links = {"link_wavelets": np.stack([number, number, number, number + 7, number])}
-    return Usage(until=UNTIL, quantities=maps, links=links, bin_width=10, bins={
+    links = {
+        "link_wavelets": np.stack([number, number, number, number + 7, number]),
+        "link_stalls": np.stack([0 * number] * 3 + [number] * 2),
+    }
+    return Usage(until=UNTIL, hops=400, quantities=maps, links=links, bin_width=10, bins={
         "busy": np.array([20, 60, 10]), "no_input": np.array([100, 40, 0])})
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
+def browser(browser, tmp_path_factory):
     built = build(LAIR, LAYER.replace("fc.lair", "layer.lair"), "report")
     written = read_written(FolderInputs(open_folder(built.folder), READS))
     page = tmp_path_factory.mktemp("recorded") / "report.html"
-    page.write_text(report_layer(written, make_usage(), Recorded(path=PATH, events=EVENTS)),
-                    encoding="utf-8")
-    with started() as found:
-        found.open(page)
-        yield found
+    page.write_text(report_layer(written, make_usage(), RECORDED), encoding="utf-8")
+    browser.prefer("light")
+    browser.open(page)
+    return browser
 
 
 def choose(browser, name):
@@ -61,7 +74,8 @@ def test_each_quantity_of_a_run_may_be_the_colour_of_pes(browser):
                          "(g) => [g.label, ...[...g.children].map((o) => o.textContent)])")
     assert groups == [
         ["layout", "memory needed", "colours"], ["work", "computing"],
-        ["waits", "no input", "idle"], ["traffic", "received"], ["links", "over links"],
+        ["waits", "no input", "idle"], ["traffic", "received"],
+        ["links", "over links", "stalls of links"],
     ]
     choose(browser, "computing")
     assert browser.texts(".legend .ramp b") == ["0", "19 cycles"]
@@ -84,15 +98,28 @@ def test_a_pe_shows_how_it_spent_its_cycles_and_its_timeline(browser):
     assert browser.texts("#pe .part:first-of-type .keys li") == [
         "computing in lanes13", "no input100", "idle27"]
     assert browser.texts("#pe [data-figure=received]") == ["39 wavelets"]
-    assert browser.texts("#pe .timeline title") == ["on_x 30 to 38", "x (no input) 38 to 60"]
+    assert browser.texts("#pe .timeline title") == ["on_x 30 to 38", "no input 38 to 60"]
+
+
+def test_a_pe_without_a_timeline_leads_to_those_that_have_one(browser):
+    browser.run("choose(view, [0, 0])")
+    browser.wait("document.querySelector('#pe .others')")
+    assert browser.texts("#pe .others button") == ["PE 0, 0", "PE 1, 2"]
+    browser.click("#pe .others button:last-child")
+    browser.wait("document.querySelector('#pe').dataset.pe === '1,2' && "
+                 "document.querySelector('#pe .timeline')")
+    assert "Of what begins after cycle 90 some is missing." in browser.texts("#pe .hint")
 
 
 def test_the_critical_path_is_a_list_from_the_last_output_back(browser):
     assert browser.texts("#time .path td") == [
-        "20", "120", "PE 3, 2", "streams move elements", "send_y, on y_even",
-        "60", "60", "PE 1, 2", "no input", "",
-        "60", "0", "PE 0, -1", "dispatch, start-up, configuration", "relay_x",
+        "20", "120", "140", "PE 3, 2", "streams move elements", "send_y, on y_even",
+        "60", "60", "120", "PE 1, 2", "no input", "",
+        "60", "0", "60", "PE 0, -1", "dispatch, start-up, configuration", "relay_x",
     ]
+    assert browser.texts("#time .on-path li") == [
+        "no input60", "dispatch, start-up, configuration60", "streams move elements20"]
+    assert "Before that are 7 cycles more." in browser.texts("#time .says")
     browser.click(".paths")
     assert browser.run("return [view.showsPath, document.querySelector('.paths').ariaPressed]") == [
         False, "false"]
@@ -100,6 +127,38 @@ def test_the_critical_path_is_a_list_from_the_last_output_back(browser):
 
 def test_the_states_of_all_pes_are_drawn_over_time(browser):
     assert browser.texts("#time .bins path title") == ["a task runs", "no input"]
+    assert browser.texts("#time .bins .key") == ["no input", "a task runs"]
     label = "return document.querySelector('#time .bins').getAttribute('aria-label')"
     assert browser.run(label) == "PEs in the states busy, no_input over time"
     assert browser.errors() == []
+
+
+def test_what_happened_when_lies_below_the_states_on_the_same_scale(browser):
+    assert browser.texts("#time .phase title") == [
+        "x arrives: cycles 0 to 8, 8 wavelets",
+        "on_x: cycles 10 to 60, 28 times, 400 cycles of PEs: compute",
+    ]
+    assert browser.texts("#time .phase .count") == ["8", "", "28", "400"]
+    bar = browser.run("const r = document.querySelector('[data-phase=on_x] .track');"
+                      "return [r.x.baseVal.value, r.width.baseVal.value]")
+    assert bar == pytest.approx([LEFT + 10 * SCALE, 50 * SCALE], rel=1e-5)
+    tick = browser.run("return document.querySelectorAll('#time .bins .tick')[1]"
+                       ".getAttribute('transform')")
+    assert float(tick[len("translate("):-len(",0)")]) == pytest.approx(LEFT + 20 * SCALE, abs=0.6)
+    assert "5 more, each shorter than these." in browser.texts("#time .says")
+
+
+def test_the_busiest_link_is_told_and_marked_where_links_are_looked_at(browser):
+    """PE 19, the last one, hears 26 wavelets from the west."""
+    said = ("The busiest link leads to PE 3, 3 from the west: 26 wavelets; in 19 cycles the first "
+            "one waited behind it.")
+    assert browser.text("#time .busiest") == said
+    choose(browser, "link_wavelets")
+    assert browser.texts(".legend > span") == ["over each link", said]
+    browser.wait("!view.asked")
+    x, y = cell(browser, 3, 3)
+    side = browser.run("return view.transform.k")
+    ring = [x - 0.43 * side, y - 0.34 * side]
+    pixel = "return [...view.ctx.getImageData(arguments[0] - 1, arguments[1] - 1, 3, 3).data]"
+    assert browser.run(pixel, *ring)[16:20] == [11, 98, 168, 255]
+    choose(browser, "")

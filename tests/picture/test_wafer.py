@@ -70,8 +70,9 @@ def make_usage():
     draw = np.random.default_rng(0)
     maps = {name: draw.integers(0, 30_000, (HEIGHT, WIDTH), np.int32) for name in QUANTITIES}
     return Usage(
-        until=30_000, quantities=maps, links={"link_wavelets": draw.integers(
-            0, 999, (5, HEIGHT, WIDTH), np.int32)},
+        until=30_000, hops=10**9, quantities=maps, links={
+            name: draw.integers(0, 999, (5, HEIGHT, WIDTH), np.int32)
+            for name in ("link_wavelets", "link_stalls")},
         bin_width=30, bins={"busy": draw.integers(0, 22_000_000, 1000)},
     )
 
