@@ -7,9 +7,8 @@ Ensures  no work in Python per PE or per element; the same arguments give the sa
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,29 +32,14 @@ from stages.fabric.probes import Probes, place_probes, read_probes
 from stages.fabric.progress import Tell, find_share, report_progress
 from stages.fabric.recorded import Asked, Recorded, Recording, prepare, read_record
 from stages.fabric.resident import find_residents
-from stages.fabric.waiting import Waiting, read_waiting
+from stages.fabric.stuck import FabricStuck
+from stages.fabric.waiting import read_waiting
 from stages.machine.profile import Profile
 
 __all__ = ["FabricFailure", "FabricRun", "FabricStuck", "run_fabric"]
 
 Array = NDArray[Any]
 CYCLE_LIMIT = 10**9
-
-
-class FabricStuck(Exception):  # noqa: N818
-    """The fabric can no longer move, or reached the cycle limit; the text says who waits, and why.
-
-    `is_endless`: it reached the limit. `waiting` is the circle or chain of waiting, if there is
-    one. `residents` are the tensors that are read from memory, as they were then.
-    """
-
-    def __init__(
-        self, said: str, is_endless: bool = False, waiting: Waiting | None = None
-    ) -> None:
-        super().__init__(said)
-        self.is_endless = is_endless
-        self.waiting = waiting
-        self.residents: Mapping[str, Array] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,24 +118,18 @@ def run_fabric(
         scatter_inputs(loaded, layout, values)
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
         recording = prepare(asked, loaded) if recorded else None
-        with _keeping_residents(loaded, layout, shapes or {}):
-            outcome = _run(
-                opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed, recording
-            )
-        outputs = read_outputs(loaded, layout, invocations, shapes or {})
-        return _result(loaded, layout, outcome, outputs, placed, recording)
-
-
-@contextlib.contextmanager
-def _keeping_residents(
-    loaded: Loaded, layout: Layout, shapes: Mapping[str, tuple[int, ...]]
-) -> Iterator[None]:
-    """Give a run that stops the tensors that are read from memory, as they were then."""
-    try:
-        yield
-    except FabricStuck as error:
-        error.residents = read_residents(loaded, layout, shapes)
-        raise
+        status, outcome = _run(
+            opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed, recording
+        )
+        if status == engine.COMPLETE:
+            outputs = read_outputs(loaded, layout, invocations, shapes or {})
+            return _result(loaded, layout, outcome, outputs, placed, recording)
+        left = {n: [array] for n, array in read_residents(loaded, layout, shapes or {}).items()}
+        raise FabricStuck(
+            outcome.report.decode(errors="ignore"), status == engine.OUT_OF_CYCLES,
+            read_waiting(outcome, loaded.colours.names),
+            _result(loaded, layout, outcome, left, placed, recording),
+        )
 
 
 def _several(array: Array | Sequence[Array]) -> Sequence[Array]:
@@ -182,8 +160,11 @@ def _check_routes(loaded: Loaded, layout: Layout, profile: Profile) -> None:
 def _run(
     opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, cycle_limit: int,
     tell: Tell | None, tasks: int | None, probes: Probes, recording: Recording | None,
-) -> engine.Outcome:
-    """Run the engine; the arrays it is given are alive in `loaded` and in local names."""
+) -> tuple[int, engine.Outcome]:
+    """Run the engine; the arrays it is given are alive in `loaded` and in local names.
+
+    Return its status and outcome. Raises FabricFailure.
+    """
     stride = np.array([memory.shape[1] for memory in loaded.memory], dtype=np.int64)
     layout = engine.Layout(
         machine=engine.make_machine(profile),
@@ -209,7 +190,7 @@ def _run(
     _set_streams(layout, loaded, probes)
     if recording is not None:
         layout.record = ctypes.addressof(recording.structure)
-    return _completed(opened, layout, loaded, tell, tasks)
+    return _ended(opened, layout, loaded, tell, tasks)
 
 
 def _set_colours(layout: engine.Layout, loaded: Loaded) -> None:
@@ -242,22 +223,18 @@ def _set_streams(layout: engine.Layout, loaded: Loaded, probes: Probes) -> None:
     layout.probe = probes.records.ctypes.data
 
 
-def _completed(
+def _ended(
     opened: ctypes.CDLL, layout: engine.Layout, loaded: Loaded, tell: Tell | None,
     tasks: int | None,
-) -> engine.Outcome:
+) -> tuple[int, engine.Outcome]:
     outcome = engine.Outcome()
     entering = int(loaded.inlets.inlets["total"].sum())
     least = int((loaded.role >= 0).sum()) * layout.invocations
     with report_progress(lambda: find_share(outcome, entering, max(least, tasks or 0)), tell):
         status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
-    if status in (engine.STUCK, engine.OUT_OF_CYCLES):
-        waiting = read_waiting(outcome, loaded.colours.names)
-        said = outcome.report.decode(errors="ignore")
-        raise FabricStuck(said, status == engine.OUT_OF_CYCLES, waiting)
-    if status != engine.COMPLETE:
+    if status == engine.FAILED:
         raise FabricFailure(outcome.report.decode())
-    return outcome
+    return status, outcome
 
 
 def _result(

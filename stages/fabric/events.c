@@ -181,6 +181,22 @@ void record_stream(struct node *node, int32_t i)
     });
 }
 
+/* The run stops: what came, or went, of streams that are under way. */
+void record_left(struct node *node, int64_t until)
+{
+    for (int32_t i = 0; i < node->instructions; i += 1) {
+        const struct instruction *instruction = &node->instruction[i];
+        const struct stream *stream = &node->stream[i];
+        const int32_t begin = stream->first >= 0 ? stream->first : stream->last + 1;
+
+        if (!instruction->endless && instruction->kind != RESTART && begin < until)
+            note(node->engine, (struct event){
+                node->id, begin, (int32_t)until - begin, STREAMED,
+                instruction->in >= 0 ? instruction->in : instruction->out, stream->name, 0,
+            });
+    }
+}
+
 /* The PE was in its state until a cycle. */
 void record_state(struct node *node, int64_t until)
 {

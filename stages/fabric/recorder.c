@@ -386,6 +386,8 @@ void tell_record(struct engine *engine)
 
     if (engine->status == COMPLETE)
         tell_path(engine);
+    for (int32_t i = 0; engine->status != COMPLETE && i < engine->size; i += 1)
+        record_left(&engine->node[i], engine->outcome->until);
     record->names = recorder->names;
     for (int32_t i = 0; i < recorder->names && i < record->name_space; i += 1)
         record->name[i] = recorder->text[i];

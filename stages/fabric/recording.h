@@ -65,6 +65,7 @@ void record_arrow(struct node *node, int colour, struct trail trail);
 void record_task(struct node *node);
 void record_longer(struct node *node);
 void record_stream(struct node *node, int32_t i);
+void record_left(struct node *node, int64_t until);
 
 #endif
 #endif

@@ -12,9 +12,10 @@ import islpy as isl
 from stages.diagnose import Source, UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
-from stages.fabric.layout_texts import check_texts, find_place
+from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.progress import Tell
+from stages.fabric.stuck import error_of
 from stages.reference.strided import Array
 from stages.reference.unroll import Samples, alike, column
 
@@ -53,9 +54,7 @@ def run_on_fabric(
                 probes=probes, recorded=recorded, asked=asked,
             )
         except (FabricStuck, FabricFailure) as error:
-            keys = error.place if isinstance(error, FabricFailure) else ()
-            span = find_place(source, keys) if keys else None
-            raise UserError(f"the fabric stopped: {error}", span, HINT) from error
+            raise error_of(error, source, programs[0].parent.name, HINT) from error
 
 
 def _given(name: str, samples: Samples, layout: Layout) -> Sequence[Array]:

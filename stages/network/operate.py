@@ -24,8 +24,9 @@ from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.fabric.grid import read_grid
-from stages.fabric.layout_texts import check_texts, find_place
+from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import Layout, read_layout
+from stages.fabric.stuck import error_of
 from stages.fabric.usage import find_usage, write_usage
 from stages.mapping.machine import read_machine
 from stages.mapping.network_yaml import Network
@@ -115,9 +116,7 @@ def _simulate(
                 tell=inputs.tell, symbols=symbols, recorded=recorded, asked=asked,
             )
         except (FabricStuck, FabricFailure) as error:
-            keys = error.place if isinstance(error, FabricFailure) else ()
-            span = find_place(source, keys) if keys else None
-            raise UserError(f"the fabric stopped: {error}", span, HINT) from error
+            raise error_of(error, source, "simd", HINT) from error
 
 
 def _programs(inputs: Inputs, network: Network) -> Iterator[tuple[str, Program]]:

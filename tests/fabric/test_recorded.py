@@ -10,9 +10,11 @@ from stages.fabric.grid import coordinates
 from stages.fabric.recorded import KINDS, Asked, list_path, sum_path
 from stages.machine.profile import load_profile
 from tests.fabric.conftest import HERE, row_layout
+from tests.fabric.planned import stop
 from tests.fabric.running import run_fabric
 from tests.fabric.test_fc import W, X
 from tests.fabric.test_usage import ELEMENTS, states
+from tests.fabric.test_waiting import WAYS
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +186,17 @@ def test_what_enters_and_leaves_has_phases_by_colour(recorded):
     assert entered["begin"].tolist() == [0] and 0 < entered["end"][0] < run.cycles
     assert left["count"].sum() == run.outputs["y"][0].size
     assert left["end"].max() == run.cycles and left["begin"].min() > 0
+
+
+def test_a_run_that_stops_is_recorded_until_then(recorded):
+    """Each of two PEs sends 64 elements, of which 6 have space: the streams are under way."""
+    asked = Asked(pes=isl.Set("{ PE[x, 0] : 0 <= x <= 1 }"), begin=0, end=1000, most=1000)
+    layout, plans = WAYS["each sends first"]
+    run = stop(recorded, layout, plans, recorded=True, asked=asked).run
+    events = run.recorded.events
+    ends = events["begin"] + events["duration"]
+    for kind in ("stream", "wait"):
+        last = {int(event["node"]): int(end) for event, end in zip(events, ends, strict=True)
+                if event["kind"] == KINDS.index(kind)}
+        assert last == {0: run.until, 1: run.until}, kind
+    assert run.cycles == 0 and len(run.recorded.path) == 0

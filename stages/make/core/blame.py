@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from stages.diagnose import UserError, source_of
+from stages.diagnose import Span, UserError, source_of
 from stages.make.core.build import Build
 from stages.make.core.disk import compare
 from stages.make.core.outlook import current_key, entry_of
@@ -33,10 +33,18 @@ def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build)
     if spans:
         said = error.message if isinstance(error, UserError) else repr(error)
         more = ", ".join(f"{span.source.path}:{span.line}" for span in spans[1:])
-        raise UserError(
-            f"edited by hand, and stage {stage} fails: {said}", spans[0],
-            f"edited too: {more}" if more else None,
-        ) from error
+        told = f"edited by hand, and stage {stage} fails: {said}"
+        raise _like(error, told, spans[0], f"edited too: {more}" if more else None) from error
+
+
+def _like(error: Exception, message: str, span: Span, hint: str | None) -> UserError:
+    """Return an error that is drawn as another one is, if that is of a fabric that stopped."""
+    stop = getattr(error, "stop", None)
+    if stop is None:
+        return UserError(message, span, hint)
+    from stages.fabric.stuck import FabricStopped
+
+    return FabricStopped(message, span, hint, stop)
 
 
 def check_values(

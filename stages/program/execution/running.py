@@ -15,11 +15,12 @@ import islpy as isl
 from stages.diagnose import Source, UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
-from stages.fabric.layout_texts import check_texts, find_place
+from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.progress import Tell
 from stages.fabric.recorded import Asked
 from stages.fabric.resident import find_residents
+from stages.fabric.stuck import error_of
 from stages.machine.profile import Profile
 from stages.program.interpreter.counts import Counts
 from stages.program.irg.graph import Entry, Graph
@@ -32,6 +33,8 @@ from stages.program.vm.roles import ROLES
 OURS = "the compiler is at fault, not the program, unless what it wrote was edited: please " \
        "report it with the program folder"
 EDITED = "lower writes it anew once it is deleted"
+PROGRAMS = "vm"
+"""The folder of the programs in `build/`."""
 TASKS = 3
 """About how many of a worker an operation is: its call, its arguments, and what it computes."""
 
@@ -89,16 +92,21 @@ def run_programs(
             said = f"{source.path} does not fit the program: {error}"
             raise UserError(said, hint=EDITED) from error
         except FabricFailure as error:
-            span = find_place(source, error.place) if error.place else None
-            raise UserError(f"the fabric stopped: {error}", span, OURS) from error
+            raise error_of(error, source, PROGRAMS, OURS) from error
         except FabricStuck as error:
-            _, section, jumps = map(int, error.residents[STATE])
-            said = f"after section {section}, and {jumps} times back in loops"
-            if error.is_endless:
-                said = f"the program did not end in {limit} cycles: it is {said}"
-            else:
-                said = f"the fabric is stuck {said}: {str(error).rstrip()}"
-            raise UserError(said, hint=OURS) from error
+            raise _stuck(error, source, limit) from error
+
+
+def _stuck(error: FabricStuck, source: Source, limit: int) -> UserError:
+    """Return a run that stopped as an error, with how far the program was."""
+    assert error.run is not None, "it ran"
+    _, section, jumps = map(int, error.run.outputs[STATE][0])
+    further = f"after section {section}, and {jumps} times back in loops"
+    if error.is_endless:
+        said = f"the program did not end in {limit} cycles: it is {further}"
+    else:
+        said = f"the fabric is stuck {further}: {str(error).rstrip()}"
+    return error_of(error, source, PROGRAMS, OURS, said, further)
 
 
 def check_layout(layout: Layout, graph: Graph, source: Source) -> None:

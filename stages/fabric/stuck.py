@@ -1,0 +1,82 @@
+"""A run that stops, as errors: of the driver, and of the stage that let the programs run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stages.diagnose import Source, Span, UserError
+from stages.fabric.gathered import FabricFailure
+from stages.fabric.layout_texts import find_place
+from stages.fabric.usage import find_usage, write_usage
+from stages.fabric.waiting import Waiting
+
+if TYPE_CHECKING:
+    from stages.fabric.driver import FabricRun
+
+
+class FabricStuck(Exception):  # noqa: N818
+    """The fabric can no longer move, or reached the cycle limit; the text says who waits, and why.
+
+    `is_endless`: it reached the limit. `waiting` is the circle or chain of waiting, if there is
+    one. `run` is what happened until then: its outputs are the tensors that are read from memory,
+    as they were.
+    """
+
+    def __init__(
+        self, said: str, is_endless: bool = False, waiting: Waiting | None = None,
+        run: FabricRun | None = None,
+    ) -> None:
+        super().__init__(said)
+        self.is_endless = is_endless
+        self.waiting = waiting
+        self.run = run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """What a page draws of a run that stopped.
+
+    `layout` is the text of the layout, `programs` the folder of those that ran, `said` all that the
+    fabric said, and `further` what else is known of how far it came. `usage` is a usage.npz of the
+    cycles until then.
+    """
+
+    layout: Source
+    programs: str
+    said: str
+    further: str = ""
+    waiting: Waiting | None = None
+    usage: bytes = b""
+
+
+class FabricStopped(UserError):  # noqa: N818
+    """A fabric that stopped, as the error of a stage; `stop` is for whoever draws it.
+
+    It is raised from the FabricStuck, whose run it does not carry from one process to another.
+    """
+
+    def __init__(
+        self, message: str, span: Span | None = None, hint: str | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        super().__init__(message, span, hint)
+        self.stop = stop
+
+
+def error_of(
+    error: FabricFailure | FabricStuck, layout: Source, programs: str, hint: str,
+    message: str | None = None, further: str = "",
+) -> UserError:
+    """Return a run that did not end well as the error of a stage, at its place in the layout.
+
+    `programs` is the folder of those that ran; `message` what is said instead of all that the
+    fabric says.
+    """
+    message = message or f"the fabric stopped: {error}"
+    if isinstance(error, FabricFailure):
+        return UserError(message, find_place(layout, error.place) if error.place else None, hint)
+    return FabricStopped(message, None, hint, Stop(
+        layout=layout, programs=programs, said=str(error), further=further, waiting=error.waiting,
+        usage=b"" if error.run is None else write_usage(find_usage(error.run)),
+    ))
