@@ -22,10 +22,13 @@ from stages.fabric.layout_yaml import read_layout
 from stages.layer.simulate import record
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
-from stages.picture.of_layer import Written, report_layer
+from stages.mapping.machine import read_machine
+from stages.picture.of_layer import Written, find_accessed, report_layer
 from stages.picture.of_run import read_usage, record_again
+from stages.picture.of_stop import report_stop
 
 if typing.TYPE_CHECKING:
+    from stages.fabric.stuck import Stop
     from stages.mapping.inputs import LayerInputs
 
 READS = (
@@ -60,6 +63,16 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     return {"build/report.html": report_layer(written, usage, recorded)}
 
 
+def draw_stop(inputs: LayerInputs, stop: Stop) -> str:
+    """Return the page of a layer whose fabric stopped: it has no results."""
+    objects = {name: inputs.objects(name) for name in ("allocations.isl", "memory.isl")}
+    machine = read_machine(inputs.mapping(), inputs.further_path)
+    return report_stop(
+        stop, inputs.lair().name, f"a layer on {machine.name}", dict(_programs(inputs)),
+        _texts(inputs), find_accessed(objects),
+    )
+
+
 def read_written(inputs: LayerInputs) -> Written:
     """Return what the stages before this one wrote, as far as a page shows it."""
     return Written(
@@ -68,12 +81,14 @@ def read_written(inputs: LayerInputs) -> Written:
         decisions=read_decisions(inputs.source("simd.yaml")),
         objects={name: inputs.objects(name) for name in OBJECTS},
         programs=dict(_programs(inputs)),
-        texts={
-            name: inputs.text(name)
-            for name in (*inputs.names("*.lair"), "layer.yaml", "placement.isl", "schedule.isl")
-        },
+        texts=_texts(inputs),
         results=json.loads(inputs.text("build/results.json")),
     )
+
+
+def _texts(inputs: LayerInputs) -> dict[str, str]:
+    names = (*inputs.names("*.lair"), "layer.yaml", "placement.isl", "schedule.isl")
+    return {name: inputs.text(name) for name in names}
 
 
 def _programs(inputs: LayerInputs) -> Iterator[tuple[tuple[str, str], str]]:

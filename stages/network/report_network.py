@@ -21,6 +21,7 @@ from stages.fabric.layout_yaml import read_layout
 from stages.network.operate import record
 from stages.picture.of_fabric import FabricOnPage, describe_fabric
 from stages.picture.of_run import read_usage, record_again
+from stages.picture.of_stop import report_stop
 from stages.picture.of_whole import (
     WholeOnPage,
     describe_parts,
@@ -30,6 +31,7 @@ from stages.picture.of_whole import (
 from stages.picture.tasked import describe_programs
 
 if typing.TYPE_CHECKING:
+    from stages.fabric.stuck import Stop
     from stages.mapping.inputs import Inputs
 
 READS = (
@@ -59,7 +61,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     layouts = {name: read_layout(inputs.part(name).source("build/layout.yaml")) for name in names}
     return {"build/report.html": report_whole(WholeOnPage(
         title="Network", says=_said(results), results=results,
-        texts={name: inputs.text(name) for each in TEXTS for name in inputs.names(each)},
+        texts=_texts(inputs),
         parts=describe_parts(layouts, _expected(inputs)),
         edges=tuple(list_edges(results["crossings"])),
         fabric=_fabric(inputs, names) if "fabric" in results else None,
@@ -68,11 +70,25 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 def _fabric(inputs: Inputs, names: tuple[str, ...]) -> FabricOnPage:
     """Return the one fabric of all parts, and what ran there."""
-    programs = {(role, "simd"): text for role, text in _programs(inputs, names)}
+    programs = dict(_programs(inputs, names))
     layout = read_layout(inputs.source("layout.yaml"))
     usage = read_usage(inputs.content("build/usage.npz"))
     recorded = record_again(layout, usage, partial(record, inputs))
     return describe_fabric(layout, describe_programs(programs), usage, recorded)
+
+
+def draw_stop(inputs: Inputs, stop: Stop) -> str:
+    """Return the page of a network whose one fabric stopped: it has no results."""
+    roles = (name.partition(".") for name in read_layout(stop.layout).roles)
+    names = tuple(dict.fromkeys(part for part, dot, _ in roles if dot))
+    says = f"a network of {len(names)} parts on one fabric"
+    return report_stop(
+        stop, "Network", says, dict(_programs(inputs, names)), _texts(inputs)
+    )
+
+
+def _texts(inputs: Inputs) -> dict[str, str]:
+    return {name: inputs.text(name) for each in TEXTS for name in inputs.names(each)}
 
 
 def _said(results: Mapping[str, typing.Any]) -> str:
@@ -88,14 +104,14 @@ def _expected(inputs: Inputs) -> dict[str, int]:
     return {name: said["cycles"] for name, said in fitted if "cycles" in said}
 
 
-def _programs(inputs: Inputs, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the role and the text of each program on the fabric of all parts."""
+def _programs(inputs: Inputs, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield role, variant and text of each program on the fabric of all parts."""
     for name in inputs.names("build/bridges/pe_*.c"):
-        yield _role(name), inputs.text(name)
+        yield (_role(name), "simd"), inputs.text(name)
     for part in names:
         files = inputs.part(part)
         for name in files.names("build/simd/pe_*.c"):
-            yield f"{part}.{_role(name)}", files.text(name)
+            yield (f"{part}.{_role(name)}", "simd"), files.text(name)
 
 
 def _role(name: str) -> str:

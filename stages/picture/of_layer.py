@@ -63,7 +63,7 @@ def describe_layer(
         texts=written.texts,
         fabric=describe_fabric(
             written.layout, describe_programs(written.programs), usage, recorded,
-            _accessed(written.objects),
+            find_accessed(written.objects),
         ),
         tasks=describe_tasks(
             written.graph, written.decisions, written.objects["compressions.isl"],
@@ -72,8 +72,11 @@ def describe_layer(
     )
 
 
-def _accessed(objects: Mapping[str, Objects]) -> isl.UnionMap:
-    """Return { [PE[x, y] -> T[e]] -> T_local[l] } of what each PE accesses."""
+def find_accessed(objects: Mapping[str, Objects]) -> isl.UnionMap:
+    """Return { [PE[x, y] -> T[e]] -> T_local[l] } of what each PE accesses.
+
+    Of the texts it takes allocations.isl and memory.isl.
+    """
     accessed = objects["allocations.isl"]["accessed"].wrap()
     found: isl.UnionMap = objects["memory.isl"]["to_local"].intersect_domain(accessed)
     return found

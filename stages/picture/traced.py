@@ -6,6 +6,7 @@ Ensures  no work in Python per event; a cycle is a nanosecond.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -17,6 +18,7 @@ from stages.fabric.grid import coordinates
 from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.library import STATES
 from stages.fabric.recorded import KINDS, Asked
+from stages.fabric.stuck import FabricStopped, FabricStuck
 from stages.mapping.isl_text import IslText
 from stages.mapping.texts import parse_set
 from stages.picture.perfetto import write_counts, write_head, write_instants, write_slices
@@ -31,11 +33,20 @@ PLACES = 96
 PLAIN = {TASKS: "tasks", VECTORS: "vector instructions", WAITS: "waits", SENT: "sends"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """A trace, and how many events it has; the cycle after which the fabric stopped, if it did."""
+
+    content: bytes
+    count: int
+    stop: int | None
+
+
 def trace(
     source: Source, record: Callable[[Asked], FabricRun], pes: str, cycles: tuple[int, int],
     most: int,
-) -> tuple[bytes, int]:
-    """Return a trace, and how many events it has.
+) -> Trace:
+    """Return the trace of a run, as far as it came.
 
     `source` is the text of a layout, `record` runs it once more, `pes` is the text of a set, of all
     PEs if it is empty. Raises UserError where that is none, or where there are no events, or more
@@ -43,7 +54,7 @@ def trace(
     """
     layout = read_layout(source)
     meant = _read_pes(layout, pes) if pes else isl.Set(layout.grid)
-    run = record(Asked(pes=meant, begin=cycles[0], end=cycles[1], most=most))
+    run, stop = _record(record, Asked(pes=meant, begin=cycles[0], end=cycles[1], most=most))
     assert run.recorded is not None, "the run was recorded"
     count = run.recorded.count
     if count > most:
@@ -53,11 +64,22 @@ def trace(
         )
     if count == 0:
         last = cycles[1] if cycles[1] < run.until else ""
+        end = run.cycles if stop is None else stop
         raise UserError(
-            f"nothing happens on these PEs in cycles {cycles[0]}:{last}; the run has {run.cycles}",
+            f"nothing happens on these PEs in cycles {cycles[0]}:{last}; the run has {end}",
             hint="more PEs, --pes, or other cycles, --cycles",
         )
-    return write_trace(run, list(layout.roles)), count
+    return Trace(content=write_trace(run, list(layout.roles)), count=count, stop=stop)
+
+
+def _record(record: Callable[[Asked], FabricRun], asked: Asked) -> tuple[FabricRun, int | None]:
+    """Return a run, until it is complete or stops, and the cycle after which it stops."""
+    try:
+        return record(asked), None
+    except FabricStopped as error:
+        stuck = error.__cause__
+        assert isinstance(stuck, FabricStuck) and stuck.run is not None, "it ran"
+        return stuck.run, stuck.run.until - (not stuck.is_endless)
 
 
 def _read_pes(layout: Layout, text: str) -> isl.Set:

@@ -21,6 +21,7 @@ from stages.fabric.layout_yaml import read_layout
 from stages.picture.of_fabric import describe_fabric
 from stages.picture.of_program import CallOnPage, Life, NodeOnPage, ProgramReport, report_program
 from stages.picture.of_run import read_usage, record_again
+from stages.picture.of_stop import report_stop
 from stages.picture.tasked import describe_programs
 from stages.program.execute import record
 from stages.program.irg.graph import (
@@ -39,6 +40,7 @@ from stages.program.sections.program import Sections
 from stages.program.sections.sections_reading import read_sections
 
 if typing.TYPE_CHECKING:
+    from stages.fabric.stuck import Stop
     from stages.mapping.inputs import Inputs
 
 READS = (
@@ -67,20 +69,35 @@ def run(inputs: Inputs) -> dict[str, str]:
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     addresses = read_addresses(inputs.source("addresses.yaml"), graph)
     sections = read_sections(inputs.source("sections.yaml"), inputs.source("filters.isl"), graph)
-    programs = {
-        (name.rpartition("/pe_")[2].removesuffix(".c"), "simd"): inputs.text(name)
-        for name in inputs.names("build/vm/pe_*.c")
-    }
     layout = read_layout(inputs.source("build/layout.yaml"))
     usage = read_usage(inputs.content("build/usage.npz"))
     recorded = record_again(layout, usage, partial(record, inputs))
     return {"build/report.html": report_program(ProgramReport(
         title="Program", results=json.loads(inputs.text("build/results.json")),
-        texts={name: inputs.text(name) for name in TEXTS},
-        fabric=describe_fabric(layout, describe_programs(programs), usage, recorded),
+        texts=_texts(inputs),
+        fabric=describe_fabric(layout, describe_programs(_programs(inputs)), usage, recorded),
         nodes=tuple(_nodes(graph.items, 0)), lives=tuple(_lives(addresses)),
         calls=tuple(_calls(sections)),
     ))}
+
+
+def draw_stop(inputs: Inputs, stop: Stop) -> str:
+    """Return the page of a program whose fabric stopped: it has no results."""
+    field = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml")).field
+    says = f"a program in NumPy on {' x '.join(map(str, field))} workers"
+    return report_stop(stop, "Program", says, _programs(inputs), _texts(inputs))
+
+
+def _texts(inputs: Inputs) -> dict[str, str]:
+    return {name: inputs.text(name) for name in TEXTS}
+
+
+def _programs(inputs: Inputs) -> dict[tuple[str, str], str]:
+    """Return the programs of the virtual machine by role and variant, of which there is one."""
+    return {
+        (name.rpartition("/pe_")[2].removesuffix(".c"), "simd"): inputs.text(name)
+        for name in inputs.names("build/vm/pe_*.c")
+    }
 
 
 def _nodes(items: Items, depth: int) -> Iterator[NodeOnPage]:

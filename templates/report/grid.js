@@ -17,6 +17,7 @@ function draw(view) {
   drawPorts(view);
   drawPath(view);
   drawBusiest(view);
+  if (view.waiting) drawWaiting(view);
   if (view.cursor) drawFrame(view, view.cursor, cssColour("--ink"), [3, 2]);
   if (view.chosen) drawFrame(view, view.chosen, cssColour("--accent"), []);
   view.canvas.dataset.drawn = "yes";
@@ -104,9 +105,11 @@ function laneOf({ lanes }, stream) {
 }
 
 function drawStreams(view) {
+  view.ctx.globalAlpha = view.waiting ? 0.4 : 1; /* below arrows */
   for (const stream of view.streams) {
     if (!view.hidden.has(stream.name)) drawStream(view, stream, laneOf(view, stream));
   }
+  view.ctx.globalAlpha = 1;
 }
 
 function drawStream(view, stream, lane) {

@@ -92,6 +92,6 @@ function factsOfProgram({ cycles, outputs, memory, operations, sums, set_up: set
   ];
 }
 
-const DRAW = { layer: drawLayer, whole: drawWhole, program: drawProgram };
+const DRAW = { layer: drawLayer, whole: drawWhole, program: drawProgram, stop: drawStop };
 
 DRAW[page.kind]().then(() => { document.documentElement.dataset.ready = "yes"; });

@@ -11,8 +11,8 @@ function makeView(holder, { grid, ...shown }) {
   const view = {
     ...shown, grid, canvas, ctx: canvas.getContext("2d"), width: 1, height: 1,
     transform: d3.zoomIdentity, role: null, streams: [], ports: [], hidden: new Set(),
-    quantity: null, links: null, showsPath: true, levels: [], cursor: null, chosen: null,
-    line: null, events: null, asked: false, framed: null,
+    quantity: null, links: null, showsPath: true, waiting: null, levels: [], cursor: null,
+    chosen: null, line: null, events: null, asked: false, framed: null,
     onChoose: () => {}, onPoint: () => {},
   };
   view.zoom = d3.zoom()

@@ -1,6 +1,7 @@
 """The command `doit report`, by real doit processes: what it runs, writes, and says."""
 
 import re
+import shutil
 
 import pytest
 
@@ -80,6 +81,79 @@ def test_with_report_true_a_network_is_drawn_and_its_parts_are_not(mlp):
     assert ran == ["mlp:report_network"] or set(ran) <= {f"mlp:{s}" for s in NETWORK} | {
         "mlp:report_network"}
     assert "mlp:report_network" in ran
+
+
+LISTENS = "[PE[x, y] -> N[]] -> ramp[] : 0 <= x <= 3 and 0 <= y <= 3"
+OTHERS = f"{LISTENS} and (x < 1 or x > 1 or y < 2 or y > 2)"
+"""In routes.isl of fc, and of a part: who hears x; without PE [1, 2] its row stops."""
+PICTURE = "projects/stops/build/report.html"
+SHOWN = f"hint: {PICTURE} shows who waits for whom\n"
+STOPPED = '"kind":"stop"'
+
+
+@pytest.fixture
+def stops(paper):
+    """The workspace with another fc, built and drawn, and a function that lets it stop, and not."""
+    shutil.rmtree(paper.root / "projects/stops", ignore_errors=True)
+    paper.copy(ROOT / "projects/fc", "projects/stops")
+    given = paper.read("projects/stops/layer.yaml")
+    paper.run("report", "stops")
+    routes = paper.read("cache/stops/routes.isl")
+    assert LISTENS in routes
+
+    def edit(stops, more=""):
+        paper.write("cache/stops/routes.isl", routes.replace(LISTENS, OTHERS) if stops else routes)
+        pin = "pin: [routes.isl]\n" if stops else ""
+        paper.write("projects/stops/layer.yaml", f"{given}{pin}{more}")
+
+    yield edit
+    edit(False)
+
+
+def test_of_a_fabric_that_stops_who_waits_for_whom_is_drawn(paper, stops):
+    """A build says how; the page of the layer is there again as soon as it runs."""
+    before = paper.read(PICTURE)
+    stops(True)
+    run = paper.plain("stops")
+    assert run.code == 1 and "the fabric can no longer move after cycle " in run.err
+    assert run.err.endswith("hint: `doit report stops` draws who waits for whom\n")
+    assert paper.read(PICTURE) == before
+    drawn = paper.run("report", "stops")
+    assert (drawn.code, drawn.out) == (1, "kept cache/stops/routes.isl, as it was edited by hand\n"
+                                       "stops: simulate failed\n")
+    assert drawn.err == run.err.rpartition("hint:")[0] + SHOWN
+    page = paper.read(PICTURE)
+    assert STOPPED in page and '"name":"W_local"' in page
+    stops(False)
+    again = paper.run("report", "stops")
+    assert (again.code, again.err) == (0, "")
+    assert "repaired" not in again.out and paper.read(PICTURE) == before
+
+
+def test_with_report_true_a_build_that_stops_draws_that(paper, stops):
+    stops(True, "report: true\n")
+    run = paper.plain("stops")
+    assert run.code == 1 and run.err.endswith(SHOWN)
+    assert STOPPED in paper.read(PICTURE)
+
+
+def test_a_trace_ends_where_the_fabric_stops(paper, stops):
+    stops(True)
+    run = paper.run("trace", "stops")
+    assert run.code == 1
+    said = r" \d+ events, until the fabric stops after cycle \d+; https://ui.perfetto.dev opens it"
+    assert re.search(said, run.out)
+    assert (paper.root / "projects/stops/build/trace.pftrace").stat().st_size > 10_000
+
+
+def test_of_a_network_the_part_that_stops_is_drawn(paper, stops):
+    stops(True)
+    for name in ("projects", "cache"):
+        shutil.copytree(paper.root / name / "stops", paper.root / name / "net/part")
+    paper.write("projects/net/network.yaml", "parts: {part: }\n")
+    run = paper.run("report", "net")
+    shutil.rmtree(paper.root / "projects/net")
+    assert run.code == 1 and run.err.endswith(SHOWN.replace("stops", "net/part"))
 
 
 @pytest.mark.long

@@ -9,11 +9,14 @@ import pytest
 
 from stages.diagnose import Source, UserError, UserErrors
 from stages.fabric.layout_yaml import read_layout
+from stages.fabric.stuck import FabricStopped
 from stages.make.core.action import run_stage
+from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of, parts_of
 from stages.mapping.network_yaml import read_network
 from stages.network.agreeing import check_ends
+from stages.network.report_network import READS, draw_stop
 from stages.network.whole.joints import list_joints
 from stages.network.whole.programs import write_programs
 
@@ -175,6 +178,21 @@ def test_values_that_differ_from_those_of_the_parts_are_told(net):
     file.write_bytes(before)
     wrong = {name for name, check in found["check"].items() if not check["right"]}
     assert len(wrong) == 1 and found["check"][wrong.pop()]["max_abs_error"] == 2
+
+
+def test_a_fabric_that_stops_is_drawn(net):
+    """A bridge passes nothing on: what it hears stays there."""
+    net.run(CHAIN)
+    file = net.root / "projects/net/build/bridges/pe_bridge_0_1.c"
+    before = file.read_text(encoding="utf-8")
+    file.write_text(before.replace("pass_by(pe, HEARD, SENT);", ""), encoding="utf-8")
+    with pytest.raises(FabricStopped) as raised:
+        run_stage("operate", net.open())
+    file.write_text(before, encoding="utf-8")
+    page = draw_stop(FolderInputs(net.open(), READS), raised.value.stop)
+    assert '"kind":"stop"' in page and "bridge_0_1" in raised.value.stop.waiting.cause
+    assert "a network of 4 parts on one fabric; it ran the programs with vector" in page
+    assert page.count('"role":"twice.compute"') == 1
 
 
 def test_lanes_at_one_port(net):

@@ -1,5 +1,6 @@
 """What tests of pages share."""
 
+from tests.fabric.conftest import library
 from tests.picture.browser import browser
 
-__all__ = ["browser"]
+__all__ = ["browser", "library"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stages.diagnose import UserError, UserErrors
-from stages.program import execute
+from stages.program import execute, report_program
 from stages.program.execution import running
 from tests.program.agreeing import OnDisk, build_once, read_results, run_on_fabric
 
@@ -47,9 +47,13 @@ def edit(files, name, old, new):
 
 
 def find_error(files):
+    return str(raise_error(files))
+
+
+def raise_error(files):
     with pytest.raises(UserError) as error:
         execute.run(OnDisk(files))
-    return str(error.value)
+    return error.value
 
 
 def edit_array(content):
@@ -61,10 +65,11 @@ def edit_array(content):
 
 
 def test_a_loop_that_never_ends_says_where_it_is(built):
-    said = find_error(edit(built, EXECUTIVE, "at_g) < 100.0f", "at_g) >= 0.0f"))
-    said = re.sub(r"\b\d\d+\b", "N", said)
+    error = raise_error(edit(built, EXECUTIVE, "at_g) < 100.0f", "at_g) >= 0.0f"))
+    said = re.sub(r"\b\d\d+\b", "N", str(error))
     assert said == ("error: the program did not end in N cycles: it is after section 0, and N "
                     f"times back in loops\n{OURS}")
+    assert error.stop.said.startswith("the cycle limit was reached after cycle ")
 
 
 def test_what_takes_long_is_not_at_fault():
@@ -79,7 +84,9 @@ a[...] = np.where(a > b, b, np.where(b > a, a, b))
 
 
 def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
-    said = find_error(edit(built, EXECUTIVE, "send_wavelet(pe, CTRL_COORD, (wavelet){ 0 });", ""))
+    files = edit(built, EXECUTIVE, "send_wavelet(pe, CTRL_COORD, (wavelet){ 0 });", "")
+    error = raise_error(files)
+    said = str(error)
     workers, strip = ("".join(
         f"  PE[{x}, {y}] ({role}) waits for wavelets: 0 of 1 invocations are done\n"
         for x in range(count)) for y, role, count in ((0, "worker", 4), (1, "reduction", 2)))
@@ -98,6 +105,9 @@ def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
         "so: PE[1, 2] (merge), PE[3, 2] (response), PE[2, 2] (executive), PE[2, 1] (reduction)"
         " wait for each other: nobody sends before it has received\n"
         f"what waits, in order:\n{workers}{strip}  and 11 more\n{OURS}")
+    page = report_program.draw_stop(OnDisk(files), error.stop)
+    assert "a program in NumPy on 4 x 2 workers; it ran the programs of the virtual" in page
+    assert '"further":"after section 0, and 0 times back in loops"' in page
 
 
 def test_a_value_that_differs_is_named_with_its_bits_and_the_other_run(built):

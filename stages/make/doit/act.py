@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import TaskFailed
 
@@ -16,12 +16,22 @@ from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
 from stages.make.store.folders import LayerFolder
 
+if TYPE_CHECKING:
+    from stages.fabric.stuck import Stop
+
 _ONE = threading.RLock()
 """Held while a stage runs: isl counts what it does, and threads of `doit -P thread` share it."""
 
 
 class StageFailed(TaskFailed):  # type: ignore[misc]
-    """A stage found something wrong in a layer folder; its message is for the user."""
+    """A stage found something wrong in a layer folder; its message is for the user.
+
+    `stop` is what a page draws of a fabric that stopped, if that is why.
+    """
+
+    def __init__(self, said: str, stop: Stop | None = None) -> None:
+        super().__init__(said)
+        self.stop = stop
 
 
 def build_stage(stage: str, folder: LayerFolder, how: Build, task: Any) -> Any:
@@ -49,7 +59,7 @@ def outcome(process: Apart, stage: str, folder: LayerFolder, task: Any) -> Any:
         with workers().acting():
             task.meta = {"result": process.answer()}
     except (UserError, UserErrors) as error:
-        return StageFailed(str(error))
+        return StageFailed(str(error), getattr(error, "stop", None))
     except OSError as error:
         from stages.make.core.faults import is_refusal, refusal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from doit.exceptions import UnmetDependency
@@ -14,7 +14,10 @@ from stages.make.core.action import Result
 from stages.make.core.key import ActionKey, code_units
 from stages.make.core.made_with import news
 from stages.make.core.outlook import current_key
+from stages.make.doit.act import StageFailed
+from stages.make.doit.grouped import needed
 from stages.make.doit.session import Session
+from stages.make.doit.stopped import is_drawn
 from stages.make.store import log
 from stages.make.store.folders import STATE
 from stages.make.store.state import state_of
@@ -33,7 +36,15 @@ class Recorded:
         self._build = ""
         self._stages: set[str] = set()
         self._begin = time.time()
+        self._tasks: Mapping[str, Any] = {}
+        self._selected: Sequence[str] = ()
         self.session.reporter = self
+
+    def initialize(self, tasks: Mapping[str, Any], selected_tasks: Sequence[str]) -> None:
+        """Take note of the tasks of a build."""
+        self._tasks, self._selected = tasks, selected_tasks
+        if hasattr(super(), "initialize"):
+            super().initialize(tasks, selected_tasks)  # type: ignore[misc]
 
     def skip_uptodate(self, task: Any) -> None:
         """Note a task that was restored from the store, or was up to date."""
@@ -55,6 +66,10 @@ class Recorded:
             layer, _, stage = task.name.rpartition(":")
             key = current_key(stage, self.session.folders[layer])
             self._append_key(task.name, "failed", key, {"error": fail.message})
+        if isinstance(fail, StageFailed) and fail.stop is not None:
+            self.session.stops[task.name] = fail.stop
+            if is_drawn(self.session, task.name, needed(self._tasks, self._selected)):
+                self.session.drawn.add(task.name)
         super().add_failure(task, fail)  # type: ignore[misc]
 
     def end(self, code: int) -> None:

@@ -14,6 +14,7 @@ from stages.make.doit.act import StageFailed
 from stages.make.doit.grouped import Grouped, needed
 from stages.make.doit.pipe import printing
 from stages.make.doit.session import Session
+from stages.make.doit.stopped import hint_of
 from stages.make.store.folders import file_of, shown_path
 from stages.make.store.store import store_of
 
@@ -94,7 +95,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             self.write(f".  {task.title()}\n" if self.session.verbose else line)
         self._hide()
         if isinstance(fail, StageFailed):
-            self.tell_refusal(task.name, fail.message)
+            self.tell_refusal(task.name, fail.message + hint_of(self.session, task.name))
         else:
             super().add_failure(task, fail)
 

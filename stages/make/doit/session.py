@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from stages.make.core.build import PLAIN, Build
 
 if TYPE_CHECKING:
+    from stages.fabric.stuck import Stop
     from stages.make.core.action import Result
     from stages.make.core.units import Units
     from stages.make.store.folders import LayerFolder
@@ -54,3 +55,5 @@ class Session:
     unchanged: int = 0
     results: dict[str, Result] = field(default_factory=dict)
     reporter: Reporter | None = None
+    stops: dict[str, Stop] = field(default_factory=dict)
+    drawn: set[str] = field(default_factory=set)

@@ -100,6 +100,11 @@ class Store:
             if self._shared is not None and self._shared.size("blobs", digest) != len(content):
                 self._shared.write("blobs", digest, content)
 
+    def keep(self, content: bytes) -> None:
+        """Keep a content that no action gave, for as long as there is room. Raises UserError."""
+        with _cannot_write(self.folder):
+            self.shelf.write("blobs", digest_of(content), content)
+
     def keep_edit(self, content: bytes) -> str:
         """Keep a text that somebody edited by hand, and return its digest. Raises UserError."""
         digest = digest_of(content)

@@ -25,6 +25,7 @@ from stages.make.doit.loading import Targets, words_at
 from stages.make.doit.record import recorded
 from stages.make.doit.runner import LazyRunner, cores
 from stages.make.doit.session import Session
+from stages.make.doit.stopped import draw_stops
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EVERYTHING = 2
@@ -96,6 +97,7 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
         with _interruptible(known):
             try:
                 code = int(super().execute(params, args) or 0)
+                draw_stops(known)
                 for each in all_apart():
                     each.leave()
                 return finish(known, code) if known.home is not None else code

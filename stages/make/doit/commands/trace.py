@@ -38,7 +38,8 @@ class Trace(LayerCommand):
         "https://ui.perfetto.dev opens: for each PE tasks, vector instructions, streams by "
         "colour, what it waits for and why, how many wavelets wait in its queues, and arrows from "
         "where a wavelet was sent to the task that it starts. A cycle is shown as a nanosecond. Of "
-        "a network that is the fabric of the whole (`run: whole`), else name one of its parts."
+        "a network that is the fabric of the whole (`run: whole`), else name one of its parts. Of "
+        "a fabric that stops, the trace is what happened until then."
     )
     cmd_options = (PES, CYCLES, LIMIT)
 
@@ -59,7 +60,7 @@ class Trace(LayerCommand):
         os.chdir(user_folder())
         run = self.cmds.get_plugin("run")(task_loader=self.loader, cmds=self.cmds, **self._kwargs)
         code: int = run.parse_execute([f"{folder.name}:{stage}"])
-        if code == 0:
+        if code == 0 or f"{folder.name}:{stage}" in run.session.stops:
             _write(folder, stage, options["pes"], (begin, end), options["most"])
         return code
 
@@ -82,7 +83,8 @@ def _write(
 
     inputs = FolderInputs(folder, declaration(stage).reads)
     record = functools.partial(importlib.import_module(module_of(stage)).record, inputs)
-    content, count = trace(inputs.source(LAYOUTS[stage]), record, pes, cycles, most)
+    found = trace(inputs.source(LAYOUTS[stage]), record, pes, cycles, most)
     path = file_of(folder, FILE)
-    write_whole(path, content)
-    print(f"{shown_path(path)}: {count} events; https://ui.perfetto.dev opens it")
+    write_whole(path, found.content)
+    end = f", until the fabric stops after cycle {found.stop}" if found.stop is not None else ""
+    print(f"{shown_path(path)}: {found.count} events{end}; https://ui.perfetto.dev opens it")

@@ -1,0 +1,97 @@
+"""The page of a fabric that stopped: its steps, and, in a browser, the arrows that are drawn."""
+
+import dataclasses
+import json
+import pickle
+import re
+
+import pytest
+import yaml
+
+from stages.diagnose import Source
+from stages.fabric.stuck import FabricStopped, error_of
+from stages.fabric.waiting import Waiting, WaitingStep
+from stages.picture.of_stop import report_stop
+from tests.fabric.planned import stop
+from tests.fabric.test_waiting import WAYS, sent
+from tests.picture.browser import needs_browser
+
+
+def plant(library, way, **changes):
+    """Return the Stop of a way to stop, as one of tests/fabric/test_waiting.py."""
+    layout, plans, *figures = WAYS[way]
+    error = stop(library, layout, plans, sent(layout), *figures, **changes)
+    source = Source(path="build/layout.yaml", text=yaml.safe_dump(layout))
+    return error_of(error, source, "loops", "a hint").stop
+
+
+def draw(stopped, path):
+    html = report_stop(stopped, "a title", "a layer", {}, {"a.lair": "a text"})
+    path.write_text(html, encoding="utf-8")
+    return json.loads(re.search(r'type="application/json"[^>]*>(.*?)</script>', html, re.S)[1])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_to_stop_has_a_page(library, way, tmp_path):
+    stopped = plant(library, way)
+    page = draw(stopped, tmp_path / "report.html")
+    assert (page["kind"], page["said"]) == ("stop", stopped.said)
+    assert [step["number"] for step in page["steps"]] == [*range(1, len(page["steps"]) + 1)]
+    assert page["headline"] == stopped.said.splitlines()[0]
+    assert f"\nso: {page['cause']}\n" in stopped.said
+    assert page["fabric"]["bins"]["width"] > 0
+
+
+def test_an_error_goes_to_another_process_with_what_is_drawn(library):
+    stopped = plant(library, "each sends first")
+    error = pickle.loads(pickle.dumps(FabricStopped("said", None, "a hint", stopped)))
+    assert (str(error), error.stop) == ("error: said\nhint: a hint\n", stopped)
+
+
+def test_steps_that_are_left_out_count(library, tmp_path):
+    steps = tuple(WaitingStep(waits=(x, 0), on=(x + 1, 0), colour=None, kind="behind", said=None)
+                  for x in range(4))
+    waiting = Waiting(steps=steps, left_out=7, is_circle=False, cause="a cause")
+    stopped = dataclasses.replace(plant(library, "each sends first"), waiting=waiting)
+    page = draw(stopped, tmp_path / "report.html")
+    assert [step["number"] for step in page["steps"]] == [1, 2, 10, 11]
+    assert page["left_out"] == 7
+
+
+@needs_browser
+def test_arrows_lead_from_who_waits_to_whom(library, browser, tmp_path):
+    stopped = plant(library, "each sends first")
+    draw(stopped, tmp_path / "report.html")
+    browser.open(tmp_path / "report.html")
+    assert browser.errors() == []
+    lines = [line.strip() for line in stopped.said.splitlines()[2:6]]
+    assert browser.texts(".steps button span") == lines
+    assert browser.texts(".steps li")[-1] == "… and so on, from 1 …"
+    assert browser.text(".stopped")[1:] == stopped.said.splitlines()[0][1:]
+    browser.wait("view.canvas.dataset.drawn && !view.asked")
+    for number in (0, 2):
+        colours = browser.run("""
+            const step = page.steps[arguments[0]], { path, tip, middle } = bowOf(view, step, 0);
+            const [x, y] = middle, ratio = devicePixelRatio, at = middleOf(view, step.on);
+            const pixel = view.ctx.getImageData((x + 7) * ratio, y * ratio, 1, 1).data;
+            const { r, g, b } = d3.rgb(stepColour(view, step));
+            const near = Math.hypot(tip[0] - at[0], tip[1] - at[1]) < view.transform.k / 4;
+            return [[...pixel].slice(0, 3), [r, g, b], near];
+        """, number)
+        assert colours[0] == colours[1] and colours[2]
+
+
+@needs_browser
+def test_a_line_leads_to_its_pe_and_that_of_a_port_to_the_next(library, browser, tmp_path):
+    draw(plant(library, "a port gets too few"), tmp_path / "report.html")
+    browser.open(tmp_path / "report.html")
+    assert browser.errors() == []
+    browser.run("document.querySelector('[data-step=\"2\"]').focus()")
+    assert browser.run("return view.waiting.chosen.number") == 2
+    browser.press("ENTER")
+    browser.wait("document.querySelector('#pe').dataset.pe === '0,0'")
+    browser.run("document.querySelector('#pe').removeAttribute('data-pe')")
+    browser.click("[data-step='1']")
+    browser.wait("document.querySelector('#pe').dataset.pe === '0,0'")
+    ends = browser.run("return page.steps.map(({ on }) => middleOf(view, on)[1])")
+    assert ends[1] == ends[2] < browser.run("return view.transform.y") < ends[0]
