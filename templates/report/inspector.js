@@ -100,25 +100,44 @@ function addEvents(panel, view, pe) {
   }
   const kindOf = (at) => EVENT_KINDS[events.kind[at]];
   const kinds = EVENT_KINDS.filter((kind) => own.some((at) => kindOf(at) === kind));
-  const tall = 20, left = 50, width = 420, ends = (at) => events.begin[at] + events.duration[at];
-  const time = d3.scaleLinear([0, until], [left, width - 8]);
-  const svg = part.append("svg").attr("class", "timeline")
-    .attr("viewBox", `0 0 ${width} ${kinds.length * tall + 22}`).attr("role", "img")
-    .attr("aria-label", `${own.length} events of this PE`);
-  svg.selectAll("text.kind").data(kinds).join("text").attr("class", "kind").attr("x", 0)
-    .attr("y", (_, at) => at * tall + 14).text((kind) => kind);
   const said = (at) => (at < 0 ? "" : events.names[at]);
-  svg.selectAll("rect").data(own).join("rect").attr("x", (at) => time(events.begin[at]))
-    .attr("y", (at) => kinds.indexOf(kindOf(at)) * tall + 3).attr("height", tall - 6)
-    .attr("width", (at) => Math.max(1, time(ends(at)) - time(events.begin[at])))
-    .style("fill", (at) => causeFill(EVENT_FILLS[kindOf(at)] || said(events.cause[at])))
-    .append("title").text((at) => [said(events.name[at]), events.cause[at] < 0 ? ""
-      : causeName(said(events.cause[at])), `${events.begin[at]} to ${ends(at)}`]
-      .filter(Boolean).join(" "));
-  svg.append("g").attr("transform", `translate(0,${kinds.length * tall})`)
-    .call(d3.axisBottom(time).ticks(5).tickSizeOuter(0));
+  const ends = (at) => events.begin[at] + events.duration[at];
+  drawTimeline(part, kinds, until, own.map((at) => ({
+    begin: events.begin[at], end: ends(at), row: kinds.indexOf(kindOf(at)),
+    colour: causeFill(EVENT_FILLS[kindOf(at)] || said(events.cause[at])),
+    says: [said(events.name[at]), events.cause[at] < 0 ? "" : causeName(said(events.cause[at])),
+      `${events.begin[at]} to ${ends(at)}`].filter(Boolean).join(" "),
+  })));
   if (events.until !== undefined) part.append("p").attr("class", "hint")
     .text(`Of what begins after cycle ${asNumber(events.until)} some is missing.`);
+}
+
+/* Draw bars { begin, end, row, colour, says } in rows; who clicks it may turn the wheel to zoom. */
+function drawTimeline(part, rows, until, bars) {
+  const tall = 20, left = 50, width = 420, right = width - 8, low = rows.length * tall;
+  const time = d3.scaleLinear([0, until], [left, right]);
+  const svg = part.append("svg").attr("class", "timeline").attr("tabindex", 0).attr("role", "img")
+    .attr("viewBox", `0 0 ${width} ${low + 22}`).attr("aria-label", `${bars.length} events`);
+  svg.append("clipPath").attr("id", "timeline-plot").append("rect").attr("x", left)
+    .attr("width", right - left).attr("height", low);
+  svg.selectAll("text.kind").data(rows).join("text").attr("class", "kind")
+    .attr("y", (_, at) => at * tall + 14).text((row) => row);
+  const shown = svg.append("g").attr("clip-path", "url(#timeline-plot)").selectAll("rect")
+    .data(bars).join("rect").attr("class", "bar").attr("y", ({ row }) => row * tall + 3)
+    .attr("height", tall - 6).style("fill", ({ colour }) => colour);
+  shown.append("title").text(({ says }) => says);
+  const axis = svg.append("g").attr("transform", `translate(0,${low})`);
+  const show = (x) => {
+    shown.attr("x", ({ begin }) => x(begin))
+      .attr("width", ({ begin, end }) => Math.max(1, x(end) - x(begin)));
+    axis.call(d3.axisBottom(x).ticks(5).tickSizeOuter(0));
+  };
+  const area = [[left, 0], [right, low]];
+  svg.call(d3.zoom().extent(area).translateExtent(area).scaleExtent([1, Math.max(1, until / 40)])
+    .filter((event) => event.type !== "wheel" || event.ctrlKey ||
+      document.activeElement === svg.node())
+    .on("zoom", ({ transform }) => show(transform.rescaleX(time))));
+  show(time);
 }
 
 /* Say which PEs have a timeline, and lead to them. */

@@ -43,6 +43,6 @@ function drawBusiest({ ctx, links, busiest, grid, transform: { k, x, y } }) {
   ctx.strokeStyle = cssColour("--accent");
   ctx.lineWidth = 2;
   ctx.beginPath();
-  ctx.arc(cx, cy, Math.max(7, k * 0.34), 0, 2 * Math.PI);
+  ctx.arc(cx, cy, Math.max(7, k * 0.22), 0, 2 * Math.PI);
   ctx.stroke();
 }

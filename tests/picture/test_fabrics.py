@@ -109,7 +109,7 @@ COLOURED = {
     "#time .tick text": "fill", ".legend .keys i": "background-color",
     ".streams i": "background-color", "#pe .role": "background-color",
     "#pe .stack i": "background-color", "#pe .memory i": "background-color",
-    "#pe .timeline rect": "fill", "#pe .routes i": "background-color",
+    "#pe .timeline .bar": "fill", "#pe .routes i": "background-color",
 }
 FURTHER = {
     "listing1": {"#time .compared .stack i": "background-color", "#memory .life rect": "fill"},

@@ -64,6 +64,11 @@ def browser(browser, tmp_path_factory):
     return browser
 
 
+WIDE_BAR = ("const [a, b] = [...document.querySelectorAll('#pe .timeline .bar')]"
+            ".map((r) => r.width.baseVal.value); return a / b")
+"""How wide the first bar of a timeline is, as a share of the second one."""
+
+
 def choose(browser, name):
     browser.run("const s = document.querySelector('#quantity'); s.value = arguments[0];"
                 "s.dispatchEvent(new Event('change'))", name)
@@ -99,6 +104,14 @@ def test_a_pe_shows_how_it_spent_its_cycles_and_its_timeline(browser):
         "computing in lanes13", "no input100", "idle27"]
     assert browser.texts("#pe [data-figure=received]") == ["39 wavelets"]
     assert browser.texts("#pe .timeline title") == ["on_x 30 to 38", "no input 38 to 60"]
+    assert browser.run(WIDE_BAR) == pytest.approx(8 / 22)
+    wide = browser.run("return document.querySelector('#pe .timeline .bar').width.baseVal.value")
+    browser.click("#pe .timeline")
+    browser.run("document.querySelector('#pe .timeline').dispatchEvent(new WheelEvent('wheel', "
+                "{deltaY: -500, bubbles: true, cancelable: true}))")
+    assert browser.run(WIDE_BAR) == pytest.approx(8 / 22)
+    assert browser.run(
+        "return document.querySelector('#pe .timeline .bar').width.baseVal.value") > 1.5 * wide
 
 
 def test_a_pe_without_a_timeline_leads_to_those_that_have_one(browser):
@@ -158,7 +171,7 @@ def test_the_busiest_link_is_told_and_marked_where_links_are_looked_at(browser):
     browser.wait("!view.asked")
     x, y = cell(browser, 3, 3)
     side = browser.run("return view.transform.k")
-    ring = [x - 0.43 * side, y - 0.34 * side]
+    ring = [x - 0.43 * side, y - 0.22 * side]
     pixel = "return [...view.ctx.getImageData(arguments[0] - 1, arguments[1] - 1, 3, 3).data]"
     assert browser.run(pixel, *ring)[16:20] == [11, 98, 168, 255]
     choose(browser, "")
