@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -30,7 +30,7 @@ from stages.picture.tasked import ProgramOnPage
 class FabricOnPage:
     """A fabric, and what ran on it: of a run that is not known there is nothing.
 
-    `cycles` has those of all PEs with a program by what they went into, `bins` their states over
+    `cycles` has those of the PEs of each role by what they went into, `bins` the states of all over
     time; `busiest` is the link with most wavelets, None where nothing moved; `recorded` is None of
     a run that was not.
     """
@@ -38,7 +38,7 @@ class FabricOnPage:
     grid: GridOnPage
     quantities: tuple[Quantity, ...]
     programs: tuple[ProgramOnPage, ...]
-    cycles: Mapping[str, int] = field(default_factory=dict)
+    cycles: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     bins: Bins | None = None
     busiest: Link | None = None
     recorded: Recorded | None = None
@@ -59,14 +59,21 @@ def describe_fabric(
         return FabricOnPage(grid=shown, programs=programs, quantities=quantities)
     return FabricOnPage(
         grid=shown, programs=programs, quantities=quantities + quantities_of_run(usage),
-        cycles=add_up(usage, roles), bins=bins_of(usage),
+        cycles=add_up(usage, tuple(layout.roles), roles), bins=bins_of(usage),
         busiest=find_busiest(usage.links, grid), recorded=recorded,
     )
 
 
-def add_up(usage: Usage, roles: Ints) -> dict[str, int]:
-    """Return the cycles of all PEs with a program, by what they went into."""
+def add_up(usage: Usage, names: Sequence[str], roles: Ints) -> dict[str, dict[str, int]]:
+    """Return the cycles of the PEs of each role, by what they went into.
+
+    `roles` is the number of each PE's role, [height][width], -1 for none.
+    """
+    sums = {
+        cause: np.bincount(roles.ravel() + 1, usage.quantities[cause].ravel(), len(names) + 1)
+        for cause in CYCLES if cause in usage.quantities
+    }
     return {
-        name: int(usage.quantities[name][roles >= 0].sum(dtype=np.int64))
-        for name in CYCLES if name in usage.quantities
+        name: {cause: int(each[at]) for cause, each in sums.items()}
+        for at, name in enumerate(names, 1)
     }

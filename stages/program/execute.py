@@ -91,7 +91,7 @@ def run_fabric_of(
         said: {entry.name: _read_array(inputs, of, entry) for entry in entries}
         for of, said in (("graph", "in the graph"), ("numpy", "in the source on x86"))
     })
-    results = describe_run(done, outputs, graph, layout, sections, machine, counts)
+    results = describe_run(done, outputs, graph, sections, machine, counts)
     return outputs, done, results
 
 

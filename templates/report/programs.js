@@ -1,46 +1,50 @@
 /* Programs in NumPy: what workers did, sections of calls, memory from node to node. */
 
-/* Add what all PEs of a role did; return the section. */
-function addShares({ workers, roles, cycles }) {
-  const section = addSection("time", "Time", `What all PEs of a role did in ` +
-    `${asNumber(cycles)} cycles, as shares of these.`);
-  const [blue, orange, grey] = ["lanes", "dispatch", "waiting"].map(causeFill);
-  const told = [
-    ["elements", blue], ["set_up", orange], ["sums", causeFill("port")], ["control", grey],
-  ];
-  const names = { elements: "elements", set_up: "set-up", sums: "waiting for sums",
-    control: "waiting for the control" };
-  const box = section.append("div").attr("class", "compared");
-  const parts = told.map(([name, colour]) => ({ name: names[name], colour,
-    cycles: Math.round(1000 * workers[name]) / 10 }));
-  addShare(box, "workers", parts, `${asShare(workers.elements)} elements`);
-  for (const [role, { pes, busy, dispatch }] of Object.entries(roles)) {
-    addShare(box, `${role}, ${asNumber(pes)} PE${pes === 1 ? "" : "s"}`, [
-      { name: "busy", colour: blue, cycles: 100 * (busy - dispatch) },
-      { name: "dispatch", colour: orange, cycles: 100 * dispatch },
-      { name: "waiting", colour: grey, cycles: 100 * (1 - busy) },
-    ], `${asShare(busy)} busy`);
-  }
-  addKeys(section, parts.map(({ name, colour }) => ({ name, colour })));
+/* Add what workers did by their own clocks; return the section. */
+function addShares({ workers, cycles }) {
+  const section = addSection("time", "Time", `What workers did in ${asNumber(cycles)} cycles, by ` +
+    "their own clocks, then what ran on the whole machine.");
+  const told = [["elements", "elements", "lanes"], ["set_up", "set-up", "dispatch"],
+    ["sums", "waiting for sums", "port"], ["control", "waiting for the control", "waiting"]];
+  const parts = told.map(([key, name, cause]) => ({
+    name, colour: causeFill(cause), cycles: Math.round(1000 * workers[key]) / 10,
+  }));
+  addShare(section.append("div").attr("class", "compared"), "workers, %", parts,
+    `${asShare(workers.elements)} elements`);
+  addKeys(section, parts);
   return section;
 }
 
-function addShare(box, says, parts, end) {
-  box.append("span").text(says);
-  addStack(box.append("div"), parts, d3.sum(parts, ({ cycles }) => cycles) || 1);
-  box.append("b").text(end);
-}
-
-function addSections(nodes, calls) {
+/* Add the graph beside the calls of sections, and what each procedure took by workers' clocks. */
+function addSections(nodes, calls, { procedures, cycles }) {
   const section = addSection("sections", "Sections", "The graph, in the order in which it runs, " +
-    "and the procedures that all workers run when the executive says so.");
+    "and the procedures that all workers run when the executive says so. Cycles of a call are by " +
+    "the clocks of workers, the mean of all of them and of all calls.");
+  addProcedures(section, procedures, cycles);
   const body = section.append("div").attr("class", "task-body");
   const list = body.append("ol").attr("class", "nodes").selectAll("li").data(nodes).join("li")
     .style("padding-left", ({ depth }) => `${depth * 1.4}rem`);
   list.append("b").text(({ id }) => `n${id}`);
   list.append("code").text(({ does }) => does);
-  addTable(body, ["section", "for", "procedure", "arguments"], calls.map((call) =>
-    [call.section, call.node, call.procedure, call.arguments])).attr("class", "tensors");
+  const took = ({ procedure }) => procedures[procedure]?.cycles ?? "";
+  const rows = d3.groups(calls, (call) => call.section).flatMap(([, own]) => own.map((call, at) => [
+    at ? "" : `${call.section}: ${asNumber(Math.round(d3.sum(own, took)))} cycles`, call.node,
+    call.procedure, took(call), call.arguments,
+  ]));
+  addTable(body, ["section", "for", "procedure", "cycles", "arguments"], rows)
+    .attr("class", "calls");
+}
+
+/* List procedures by the share of workers' cycles that went into them. */
+function addProcedures(section, procedures, cycles) {
+  const rows = d3.sort(Object.entries(procedures), ([, each]) => -each.calls * each.cycles);
+  const table = addTable(section, ["procedure", "calls", "cycles of a call", "elements", "share"],
+    rows.map(([name, each]) => [name, each.calls, each.cycles, each.elements, ""]))
+    .attr("class", "procedures");
+  const last = table.selectAll("tbody td:last-child").data(rows).attr("class", "cycles");
+  const share = ([, each]) => each.calls * each.cycles / cycles;
+  last.append("i").style("width", (row) => `${120 * share(row)}px`);
+  last.append("span").text((row) => asShare(share(row)));
 }
 
 /* Draw which bytes are whose, from node to node: time to the right, addresses upwards. */

@@ -11,13 +11,34 @@ async function addRun(section, { bins, cycles, busiest, recorded, grid }) {
   if (recorded) addPhases(section, recorded, grid, x);
   else section.append("p").attr("class", "says").text("The run is too long to be recorded for " +
     "this page: so there are no phases, no critical path, and no timelines of PEs.");
-  const share = asShare((cycles.computing || 0) / (d3.sum(Object.values(cycles)) || 1));
-  addCauses(section, "spent", `What all PEs spent their cycles on: ${share} compute`, cycles);
+  addSpent(section, cycles, grid);
   if (busiest) section.append("p").attr("class", "busiest").text(describeBusiest(busiest));
   if (!recorded) return;
   addCauses(section, "on-path", "What the critical path spent its cycles on", recorded.sums);
   addPath(section, recorded);
 }
+
+/* Add what all PEs spent their cycles on, then those of each role, or part of a network. */
+function addSpent(section, cycles, grid) {
+  const groupOf = ([role]) => (framesOf(grid).length
+    ? role.split(".").slice(0, -1).join(".") || "bridges" : role);
+  const groups = d3.rollup(Object.entries(cycles), (own) => sumUp(own.map(([, each]) => each)),
+    groupOf);
+  const all = sumUp([...groups.values()]);
+  addCauses(section, "spent", `What all PEs spent their cycles on: ${computing(all)}`, all);
+  if (groups.size < 2) return;
+  const box = section.append("div").attr("class", "by-role compared");
+  for (const [name, own] of groups) {
+    addShare(box, name, Object.entries(own).map(([cause, count]) => ({
+      name: causeName(cause), cycles: count, colour: causeFill(cause),
+    })), computing(own));
+  }
+}
+
+const sumUp = (each) => Object.fromEntries(Object.keys(each[0] || {}).map((cause) =>
+  [cause, d3.sum(each, (own) => own[cause])]));
+const computing = (own) =>
+  `${asShare((own.computing || 0) / (d3.sum(Object.values(own)) || 1))} compute`;
 
 const BEHIND = { N: "north", E: "east", S: "south", W: "west" };
 

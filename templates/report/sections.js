@@ -75,6 +75,13 @@ function addStack(holder, parts, most) {
     .attr("title", ({ name, cycles }) => `${name}: ${asNumber(cycles)}`);
 }
 
+/* Add a line to bars that stand below each other: what it is of, the bar, and what to say of it. */
+function addShare(box, says, parts, end) {
+  box.append("span").text(says);
+  addStack(box.append("div"), parts, d3.sum(parts, ({ cycles }) => cycles) || 1);
+  box.append("b").text(end);
+}
+
 /* Add what the colours of parts mean, with their numbers. */
 function addKeys(holder, parts) {
   const keys = holder.append("ul").attr("class", "keys").selectAll("li").data(parts).join("li")

@@ -38,12 +38,12 @@ async function drawWhole() {
   const { results, parts, tiles, fabric } = page;
   addTitle(page.title, page.says);
   if (parts.length) addFacts(factsOfWhole(results, parts));
-  if (fabric) {
-    await addGrid(fabric);
-    await addRun(addSection("time", "Time", "What the PEs of the one fabric did."), fabric);
-  }
+  if (fabric) await addGrid(fabric);
   if (tiles && tiles.length) addTiles(tiles, results.parts);
   if (parts.length) addParts(page);
+  if (fabric) {
+    await addRun(addSection("time", "Time", "What the PEs of the one fabric did."), fabric);
+  }
   addTexts(page.texts);
 }
 
@@ -70,7 +70,7 @@ async function drawProgram() {
   addFacts(factsOfProgram(results));
   await addGrid(fabric);
   await addRun(addShares(results), fabric);
-  addSections(nodes, calls);
+  addSections(nodes, calls, results);
   addLives(lives, nodes);
   addTexts(page.texts);
 }

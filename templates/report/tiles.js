@@ -44,7 +44,8 @@ function drawPanel(svg, tiles, { cell, parts, kinds }) {
   groups.each(function (tile) {
     const group = d3.select(this), wide = long(tile, across) - 10, tall = long(tile, down);
     const found = parts[tile.name], fits = (text) => text.length * LETTER <= wide;
-    const name = [tile.name, tile.name.replace(/^.*_/, "")].find(fits);
+    const words = tile.name.split("_");
+    const name = words.map((_, at) => words.slice(at).join("_")).find(fits);
     if (name && tall >= 16) group.append("text").attr("x", 5).attr("y", 14).text(name);
     const said = found && [`${asNumber(found.cycles.simd)} cycles`, asNumber(found.cycles.simd)]
       .find(fits);

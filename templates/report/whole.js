@@ -10,8 +10,6 @@ function addParts({ parts, edges = [], results }) {
     : "None takes what another one gives.");
   const rows = orderRows(parts, edges), columns = columnsOf(rows, edges, results);
   const holder = section.append("div").attr("class", "parts scroll");
-  const svg = holder.append("svg").attr("class", "gutter").attr("role", "img")
-    .attr("aria-label", `${parts.length} parts; ${edges.length} tensors cross between them`);
   const table = holder.append("table");
   table.append("thead").append("tr").selectAll("th").data(columns).join("th")
     .attr("scope", "col").attr("class", ({ kind }) => kind).text(({ head }) => head);
@@ -20,8 +18,10 @@ function addParts({ parts, edges = [], results }) {
   for (const { kind, fill } of columns) {
     lines.append("td").attr("class", kind).each(function (row) { fill(d3.select(this), row); });
   }
-  const draw = () => drawGutter(svg, lines, rows, edges);
-  new ResizeObserver(draw).observe(table.node());
+  if (!edges.length) return;
+  const svg = holder.append("svg").attr("class", "gutter").attr("role", "img")
+    .attr("aria-label", `${parts.length} parts; ${edges.length} tensors cross between them`);
+  new ResizeObserver(() => drawGutter(svg, lines, rows, edges)).observe(table.node());
   lines.on("pointerenter focusin", (_, { name }) => svg.selectAll("path")
     .classed("near", (edge) => edge.source === name || edge.target === name));
   lines.on("pointerleave focusout", () => svg.selectAll("path").classed("near", false));
@@ -95,8 +95,8 @@ function sizer(rows) {
     20 / d3.max(rows, (row) => row.rows), 5);
   return (cell, { columns, rows: count }) => {
     if (!columns) return;
-    cell.append("i").attr("class", "size").style("width", `${Math.max(2, columns * scale)}px`)
-      .style("height", `${Math.max(2, count * scale)}px`);
+    cell.append("i").attr("class", "size").style("width", `${Math.max(3, columns * scale)}px`)
+      .style("height", `${Math.max(3, count * scale)}px`);
     cell.append("span").text(`${columns} × ${count}`);
   };
 }

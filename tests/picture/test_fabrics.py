@@ -63,6 +63,24 @@ def test_what_all_pes_spent_is_what_usage_npz_has(shown):
     assert f" {wavelets.max()} wavelets; " in browser.text("#time .busiest")
 
 
+def test_cycles_are_told_by_role_or_by_part(shown):
+    browser, drawn, _ = shown
+    cycles, usage = drawn.data()["fabric"]["cycles"], drawn.usage()
+    roles = np.array(browser.run("return [...view.role]")).reshape(usage["idle"].shape)
+    for at, own in enumerate(cycles.values()):
+        assert own == {name: int(usage[name][roles == at].sum()) for name in CYCLES}
+    groups = ["first", "relu", "last", "bridges"] if "first.compute" in cycles else list(cycles)
+    assert browser.texts("#time .by-role > span") == groups
+
+
+def test_a_section_takes_what_its_calls_take(drawn):
+    """By the clocks of workers: listing 1 copies from a neighbour and adds, in section 0."""
+    took = drawn["listing1"].results()["procedures"]
+    calls = [call for call in drawn["listing1"].data()["calls"] if not call["section"]]
+    assert [took[call["procedure"]]["calls"] for call in calls] == [9, 9]
+    assert sum(took[call["procedure"]]["cycles"] for call in calls) == pytest.approx(132.7, abs=1)
+
+
 def test_phases_have_all_that_pes_did(shown):
     browser, drawn, _ = shown
     phases = drawn.data()["fabric"]["recorded"]["phases"]

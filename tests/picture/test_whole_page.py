@@ -68,8 +68,7 @@ def test_lines_of_what_crosses_pass_no_part_and_do_not_lie_on_each_other(page):
         return [count, [...lane].every(([edge, at]) => (at === -1) === (edge.says !== undefined ||
             edge.source === "image"))];
     """) == [1, True]
-    assert page.run("return document.querySelectorAll('.gutter path').length") == (
-        len(list(edges())))
+    page.wait(f"document.querySelectorAll('.gutter path').length === {len(list(edges()))}")
 
 
 def test_the_name_of_a_part_leads_to_its_rectangle(page):

@@ -26,6 +26,7 @@ def name(each):
     for each in EVERY
 ])
 def test_a_program_gives_on_the_fabric_what_numpy_gives(each):
+    """And what procedures took, by the clocks of workers, is all but their waiting for a call."""
     program, profile, field, responses = each
     files = run_virtual(captured(program, field), profile, responses)
     results = read_results(files)
@@ -36,3 +37,6 @@ def test_a_program_gives_on_the_fabric_what_numpy_gives(each):
     for output, values in wanted.items():  # none of these programs gives a NaN
         assert found[output].dtype == values.dtype
         assert found[output].tobytes() == values.tobytes()
+    took = sum(each["calls"] * each["cycles"] for each in results["procedures"].values())
+    waited = results["workers"]["control"] * results["cycles"]
+    assert took + waited == pytest.approx(results["cycles"], rel=2e-3)

@@ -13,6 +13,7 @@ from pathlib import Path
 import islpy as isl
 import yaml
 
+from stages.fabric.layout_yaml import read_layout
 from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
@@ -78,10 +79,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A run, and the cycles from the executive's first index to the merge PE's first wavelet."""
+    """A run, the cycles from the executive's first index to the merge PE's first wavelet, and the
+    share of the cycles of response PEs in which they are busy."""
 
     results: Results
     path: int
+    responding: float
 
 
 Runs = Mapping[Wanted, Found]
@@ -145,8 +148,13 @@ def measure_program(wanted: Wanted, workspace: Path) -> Found:
     inputs = FolderInputs(open_folder(folder), execute.READS)
     _, run, results = execute.run_fabric_of(inputs, {
         colour: isl.Set(f"{{ PE[{x}, {geometry.control}] }}") for colour, x in probes.items()})
+    layout = read_layout(inputs.source("build/layout.yaml"))
     first = {colour: run.probes[colour][0].first for colour in probes}
-    return Found(results=results, path=(first["ctrl"] or 0) - (first["ctrl_coord"] or 0))
+    busy = run.usage["busy"][run.role == list(layout.roles).index("response")]
+    return Found(
+        results=results, path=(first["ctrl"] or 0) - (first["ctrl_coord"] or 0),
+        responding=float(busy.sum()) / (len(busy) * run.cycles),
+    )
 
 
 def document(found: Runs) -> str:
@@ -191,7 +199,7 @@ def _control_cell(what: str, found: Found) -> str:
         return str(found.path)
     cycles = found.results.cycles / ITERATIONS
     if what == "a response PE":
-        cycles *= found.results.roles["response"].busy
+        cycles *= found.responding
     return f"{cycles:.1f}"
 
 

@@ -1,4 +1,4 @@
-"""What the cycles of a run went into: of workers by their clocks, of all roles by charges.
+"""What the cycles of workers went into, by their own clocks.
 
 A worker counts for each procedure its calls and elements, and the cycles from where its control
 task begins to where it is complete: all others it waits for the control.
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric.driver import FabricRun
-from stages.fabric.grid import read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
 from stages.machine.profile import Profile
 from stages.program.exchanges.hops import CENTER
@@ -51,14 +50,13 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """The PEs of a role, and as shares of all their cycles what was charged, and what was not."""
+class Spent:
+    """What a procedure took: how often workers were told to run it, its elements on all workers
+    and calls, and the cycles of a call, the mean of all workers and calls."""
 
-    pes: int
-    busy: float
-    elements: float
-    dispatch: float
-    waiting: float
+    calls: int
+    elements: int
+    cycles: float
 
 
 Ints = NDArray[np.int64]
@@ -154,22 +152,15 @@ def find_shares(run: FabricRun, called: Sequence[Called], machine: Profile) -> S
     )
 
 
-def find_usage(run: FabricRun, layout: Layout) -> dict[str, Usage]:
-    """Return what was charged to the PEs of each role."""
-    role = read_roles(layout.roles, read_grid(layout.grid))
-    found = {}
-    for n, name in enumerate(layout.roles):
-        usage = run.usage[role == n]
-        whole = max(1, run.cycles * len(usage))
-        busy = int(usage["busy"].sum())
-        found[name] = Usage(
-            pes=len(usage),
-            busy=_round(busy / whole),
-            elements=_round(int((usage["lanes"] + usage["memory"]).sum()) / whole),
-            dispatch=_round(int(usage["dispatch"].sum()) / whole),
-            waiting=_round(1 - busy / whole),
+def find_spent(called: Sequence[Called]) -> dict[str, Spent]:
+    """Return what each procedure took that ran."""
+    return {
+        each.procedure.name: Spent(
+            calls=each.calls, elements=int(each.elements.sum()),
+            cycles=round(float(each.cycles.mean()) / each.calls, 1),
         )
-    return found
+        for each in called if each.calls > 0
+    }
 
 
 def _round(share: float) -> float:

@@ -8,18 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stages.fabric.driver import FabricRun
-from stages.fabric.layout_yaml import Layout
 from stages.machine.profile import Profile
 from stages.mapping.records import as_data
 from stages.program.execution.measures import (
     Shares,
-    Usage,
+    Spent,
     count_sums,
     find_called,
     find_latency,
     find_set_up,
     find_shares,
-    find_usage,
+    find_spent,
 )
 from stages.program.interpreter.counts import Counts
 from stages.program.irg.graph import ForLoop, Graph, WhileLoop
@@ -69,8 +68,9 @@ class Used:
 class Results:
     """The content of build/results.json.
 
-    `field` is its columns and rows, `responses` the response PEs on a side. `operations` counts
-    nodes of the graph that ran, `iterations` has those of outermost loops.
+    `field` is its columns and rows, `responses` the response PEs on a side. `procedures` are those
+    that workers ran. `operations` counts nodes of the graph that ran, `iterations` has those of
+    outermost loops.
     """
 
     machine: str
@@ -81,14 +81,14 @@ class Results:
     set_up: SetUp
     workers: Shares
     sums: Sums
-    roles: Mapping[str, Usage]
+    procedures: Mapping[str, Spent]
     memory: Used
     operations: Mapping[str, int]
     iterations: Mapping[str, int]
 
 
 def describe_run(
-    run: FabricRun, outputs: Mapping[str, Array], graph: Graph, layout: Layout,
+    run: FabricRun, outputs: Mapping[str, Array], graph: Graph,
     sections: Sections, machine: Profile, counts: Counts,
 ) -> Results:
     """Return what is said of a run; `outputs` are right, or nothing would be said."""
@@ -108,7 +108,7 @@ def describe_run(
         ),
         workers=find_shares(run, called, machine),
         sums=Sums(count=count_sums(called), latency=find_latency(run)),
-        roles=find_usage(run, layout),
+        procedures=find_spent(called),
         memory=Used(
             workers=run.memory[WORKER], executive=run.memory[EXECUTIVE],
             response=run.memory[RESPONSE], of=machine.memory,
