@@ -127,9 +127,10 @@ def write_usage(usage: Usage) -> bytes:
         "bin_width": np.int64(usage.width), "bins": usage.bins, "bin_hops": usage.hops,
     }
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, array in arrays.items():
             content = io.BytesIO()
             np.lib.format.write_array(content, np.asanyarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue())
+            entry = zipfile.ZipInfo(f"{name}.npy")  # made now, it would have the time of day
+            archive.writestr(entry, content.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=1)
     return buffer.getvalue()

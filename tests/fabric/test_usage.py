@@ -1,6 +1,7 @@
 """What cycles of PEs and links go into: all of them, and what PEs were made to wait for."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,6 +130,12 @@ def test_the_same_usage_gives_the_same_bytes_which_numpy_reads(any_run):
         assert {*CYCLES, "rounding", "received", "sent", "first", "last"} <= {*arrays}
         np.testing.assert_array_equal(arrays["link_stalls"], usage.links["link_stalls"])
         assert arrays["bin_width"] == usage.width and arrays["until"] == usage.until
+
+
+def test_pes_that_are_alike_take_few_bytes_of_a_file(any_run):
+    usage = find_usage(any_run)
+    maps = {name: np.full((300, 300), 7, np.int32) for name in usage.pes}
+    assert len(write_usage(replace(usage, pes=maps))) < len(maps) * 300 * 300 * 4 / 100
 
 
 def test_what_is_kept_of_a_pe_has_at_most_two_hundred_bytes(ran):

@@ -9,7 +9,7 @@ from stages.diagnose import Source, UserError, UserErrors, source_of
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
 from stages.machine.profile import ProfileError, load_profile
-from stages.make.store.given import content_of
+from stages.make.store.given import OTHERS, content_of
 from stages.mapping.isl_text import IslText
 from stages.mapping.kernel_yaml import read_kernel
 from stages.mapping.layer_yaml import read_mapping
@@ -134,6 +134,13 @@ def test_a_text_is_not_longer_than_people_write(tmp_path):
             file.truncate(most + 1)
         with pytest.raises(UserError, match=f"is {most + 1} bytes long, at most {most} are read"):
             content_of(tmp_path / name)
+
+
+def test_arrays_may_have_any_size(tmp_path):
+    for name in ("a.npy", "usage.npz"):
+        with open(tmp_path / name, "wb") as file:
+            file.truncate(OTHERS + 1)
+        assert len(content_of(tmp_path / name)) == OTHERS + 1
 
 
 def test_a_profile_whose_name_is_too_long_for_a_file_is_unknown():

@@ -18,7 +18,7 @@ from stages.make.store.folders import (
 )
 from stages.make.store.memo import Mark, mark_of
 
-ARRAYS = ".npy"
+ARRAYS = (".npy", ".npz")
 """These may have any size."""
 BY_HAND = frozenset({LAYER, NETWORK, KERNEL, PROGRAM, "lairmake.yaml"})
 MOST = {".lair": 2**20, ".py": 2**22, MLIR: 2**24, **dict.fromkeys(GRAPHS, 2**31 - 1)}
@@ -49,7 +49,7 @@ def read_given(path: Path, longest: int | None = None) -> tuple[bytes, Mark]:
     most = 2**20 if by_hand else longest or MOST.get(path.suffix, OTHERS)
     try:
         with opened(path) as (file, state):
-            if path.suffix != ARRAYS and state.st_size > most:
+            if path.suffix not in ARRAYS and state.st_size > most:
                 said = f"{shown_path(path)} is {state.st_size} bytes long, at most {most} are read"
                 raise UserError(said, hint="is this the right file?")
             return read_open(file, state.st_size), mark_of(state)
