@@ -117,19 +117,41 @@ def test_doit_builds_with_the_dodo_file_of_the_documents(programs, mine, words):
         (mine / "dodo.py").unlink()
 
 
-def test_a_network_a_kernel_and_tables_of_a_layer_need_no_checkout(programs, mine):
+def test_a_network_and_a_kernel_need_no_checkout(programs, mine):
     output(programs / "lairmake", "new", "kernel", "--like", "krnl0_16", cwd=mine)
     assert "kernel: 9 parts" in output(programs / "lairmake", "kernel", cwd=mine)
-    assert "### Below the lanes" in output(programs / "lairmake", "evaluate", "mine", cwd=mine)
     shutil.copytree(ROOT / "projects/mlp", mine / "projects/mlp")
     assert "mlp: 3 parts" in output(programs / "lairmake", "mlp", cwd=mine)
+
+
+def test_a_report_a_sweep_and_a_trace_need_no_checkout(programs, mine):
+    """What draws pages is in the wheel."""
+    built = mine / "projects/mine/build"
+    assert "build/report.html\n" in output(programs / "lairmake", "report", "mine", cwd=mine)
+    assert 'id="data"' in (built / "report.html").read_text(encoding="utf-8")
+    output(programs / "lairmake", "report", "mine", "--svg", cwd=mine)
+    assert (built / "grid.svg").read_text(encoding="utf-8").startswith("<svg ")
+    assert "512 events" in output(programs / "lairmake", "trace", "mine", cwd=mine)
+    swept = output(programs / "lairmake", "sweep", "mine", "--set", "data.seed=0,1", cwd=mine)
+    assert swept.startswith("mine: 2 combinations\n")
+    assert (built / "sweep/sweep.svg").is_file()
+
+
+def test_tables_of_a_layer_need_a_checkout(programs, mine):
+    """What measures is not in the wheel."""
+    words = [programs / "lairmake", "evaluate", "mine"]
+    ended = subprocess.run(words, cwd=mine, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (
+        3, "", "ERROR: evaluate: only a checkout of Lairmake measures and writes documents\n"
+        "hint: clone its repository, and run ./do evaluate there\n",
+    )
 
 
 def test_a_program_needs_no_checkout(programs, mine):
     """Neither to be built, in a process of its own, nor to be run by Python alone."""
     output(programs / "lairmake", "new", "heat", "--like", "heat", cwd=mine)
     said = output(programs / "lairmake", "heat", cwd=mine)
-    assert "heat: 5 stages ran" in said and "right, bit for bit: NumPy, graph" in said
+    assert "heat: 10 stages ran" in said and "right, bit for bit: NumPy, graph, fabric" in said
     assert "after 20 steps" in output(programs / "python", "heat.py", cwd=mine / "projects/heat")
 
 

@@ -96,7 +96,8 @@ class New(LayerCommand):
         found = find_layers(workspace) if workspace else []
         every = [each for folder in found for each in folders_of(folder)]
         named = [each for each in every if like == each.name or path.resolve() == each.path]
-        for folder in (*named, open_folder(path), open_folder(SHIPPED / like)):
+        shipped_one = lone_folder((SHIPPED / like).resolve())  # nothing is kept where we lie
+        for folder in (*named, open_folder(path), shipped_one):
             mark = mark_of(files_in(folder.path))
             if mark == NETWORK:
                 hint = f"copy one of its layers: `--like {like}/NAME`"
