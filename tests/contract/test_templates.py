@@ -1,4 +1,4 @@
-"""Templates decide spelling only: no arithmetic, no isl."""
+"""Templates decide spelling only: no arithmetic, no isl. Of data scripts make only text."""
 
 import re
 from pathlib import Path
@@ -12,6 +12,13 @@ STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 TRIM = re.compile(r"^[-+]|[-+]$")
 ARITHMETIC = re.compile(r"[+*/%]|(?<!\w)-|-(?!\w)|\b(range|int|float|round|sum|batch|slice)\b")
 ISL = re.compile(r"\bisl\b|->|mod|floor")
+SCRIPTS = sorted(p for p in (ROOT / "templates/report").glob("*.js") if p.name != "d3.min.js")
+UNSAFE = re.compile(
+    r"""innerHTML|outerHTML|insertAdjacent|\.html\((?!""\))|\bdocument\.write|\beval\b|\bFunction\("""
+    r"""|createContextualFragment|DOMParser|srcdoc|"on\w+"|"src"|"href",(?! `#)|\blocation\b"""
+    r"""|\bopen\(|setTimeout\("|import\(|fetch\(|XMLHttpRequest"""
+)
+"""What could make HTML, an address or a script of a text."""
 
 
 def tags(path):
@@ -29,3 +36,8 @@ def test_template_does_not_compute(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
 def test_template_knows_no_isl(path):
     assert [tag for tag in tags(path) if ISL.search(tag)] == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda p: p.name)
+def test_script_makes_no_html_address_or_script_of_a_text(path):
+    assert UNSAFE.findall(path.read_text(encoding="utf-8")) == []
