@@ -18,6 +18,7 @@ from tests.bench import (
     making,
     painting,
     programs,
+    reporting,
     simulating,
     sweeping,
 )
@@ -29,7 +30,8 @@ GROUPS = {
     "make": (making.thousand, making.reverts),
     "sweeping": (sweeping.sixty,),
     "simulating": (simulating.fc4096, simulating.fc8192),
-    "fabric": (fabric.busy128, fabric.busy256),
+    "fabric": (fabric.busy128, fabric.busy256, fabric.noted),
+    "reporting": (reporting.reports, reporting.traces),
     "programs": (programs.heat, programs.fields, programs.long, programs.interpreter,
                  programs.on_the_fabric),
     "graphs": (graphs.lenet, graphs.split),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.bench import compiling, cycles, fabric
+from tests.bench import compiling, cycles, fabric, reporting
 from tests.bench.__main__ import parser, selected
 from tests.bench.figures import Figure, line
 from tests.bench.layers import build, conv2d, results, shipped
@@ -71,6 +71,19 @@ def test_a_name_is_that_of_a_benchmark_or_of_a_group():
 def test_all_elements_cross_the_busy_fabric_on_all_colours(tmp_path):
     _, run = fabric.run_busy(tmp_path, 16, 8, 14)
     assert run.hops == 14 * 16 * 2 * (8 - 1) * fabric.ELEMENTS
+
+
+def test_the_engine_has_the_lines_that_note_what_is_used(tmp_path):
+    engine = fabric.write_without_notes(tmp_path)
+    assert "change_state(" not in (engine / "pe.c").read_text(encoding="utf-8")
+
+
+def test_a_page_and_a_trace_are_timed_beside_the_run(tmp_path):
+    layer = shipped(tmp_path / "fc", "fc")
+    build(layer, "simulate")
+    page, events = reporting.draw_page(layer), reporting.write_events(layer)
+    assert min(page["seconds"], page["ran"], events["seconds"], events["ran"]) > 0
+    assert page["bytes"] > 100_000 and events["events"] == 512 and events["bytes"] > 10_000
 
 
 def test_an_unknown_name_is_refused(capsys):
