@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 
 import numpy as np
+import pytest
 from onnx import TensorProto
 
-from tests.e2e.conftest import DODO, ROOT, printed
+from tests.e2e.conftest import DODO, ROOT, Space, printed
 from tests.e2e.test_tiles import SEEN
 from tests.network.onnx.graphs import make_model
 
@@ -14,7 +16,9 @@ TEXT = """c = Conv<pads=[1,1,1,1]>(x, w)
 r = Relu(c)
 f = Flatten(r)
 y = Gemm<transB=1>(f, v, b)"""
-NETWORK = """data: {kind: integers}
+PROFILE = (ROOT / "stages/machine/profiles/wse2.yaml").read_text(encoding="utf-8")
+NETWORK = """machine: wse2.yaml
+data: {kind: integers}
 target: "{ PE[4, 4] }"
 parts:
   conv1: {placement: "(k, i)"}
@@ -40,6 +44,7 @@ def write(space, content, network=NETWORK):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "net.onnx").write_bytes(content[0])
     (folder / "w.bin").write_bytes(content[1])
+    space.write("projects/net/wse2.yaml", PROFILE)
     space.write("projects/net/network.yaml", network)
 
 
@@ -62,6 +67,28 @@ def check_parts_are_not_known(space):
     assert (unknown.code, unknown.err.splitlines()[-1]) == (
         3, "hint: the parts of net are not known: a build finds out which these are"
     )
+    copied = space.run("new", "net/own", "--like", "net/conv1")
+    assert copied.err.splitlines() == [
+        "error: there is no layer net/conv1",
+        "hint: the parts of net are not known: a build finds out which these are",
+    ]
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """A workspace in which the graph was built from nothing, and the tasks that ran."""
+    space = Space(tmp_path_factory.mktemp("graph"), ROOT)
+    space.write("dodo.py", DODO)
+    write(space, model(0))
+    check_parts_are_not_known(space)
+    return space, space.build()
+
+
+@pytest.fixture
+def built(first, tmp_path):
+    """A copy of that workspace, in another place."""
+    shutil.copytree(first[0].root, tmp_path / "graph", symlinks=True)
+    return Space(tmp_path / "graph", ROOT)
 
 
 def test_stages_before_all_parts_run_without_a_look_for_these(space):
@@ -77,9 +104,8 @@ def test_stages_before_all_parts_run_without_a_look_for_these(space):
 def test_files_that_a_graph_and_its_network_yaml_name_are_known_to_the_next_build(space):
     """Weights beside the graph, and a profile of a machine: an edit counts, a new date does not."""
     space.write("dodo.py", DODO)
-    write(space, model(0), "machine: ../mine.yaml\n" + NETWORK)
-    profile = (ROOT / "stages/machine/profiles/wse2.yaml").read_text()
-    space.write("projects/mine.yaml", profile)
+    write(space, model(0), NETWORK.replace("machine: wse2.yaml", "machine: ../mine.yaml"))
+    space.write("projects/mine.yaml", PROFILE)
     assert set(space.build("net:fit")) == {"net:extract", "net:split", "net:fit"}
     for name in ("net/w.bin", "mine.yaml"):
         assert space.build("net:fit") == []
@@ -87,21 +113,18 @@ def test_files_that_a_graph_and_its_network_yaml_name_are_known_to_the_next_buil
     assert space.build("net:fit") == [] == space.run("net:fit").hits
     (space.root / "projects/net/w.bin").write_bytes(model(1)[1])
     assert space.build("net:fit") == ["net:extract"]
-    space.write("projects/mine.yaml", f"{profile}\n")
+    space.write("projects/mine.yaml", f"{PROFILE}\n")
     ran = space.build("net:fit")
     assert "net:fit" in ran and "net:extract" not in ran
     assert space.build("net:fit") == []
 
 
-def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
+def test_a_graph_is_built_from_nothing_to_a_compared_result(first, built):
     """With places or directions given: its parts are layers, and other weights compile nothing.
 
     Those of the convolution lie in a file beside the graph.
     """
-    space.write("dodo.py", DODO)
-    write(space, model(0))
-    check_parts_are_not_known(space)
-    ran = space.build()
+    space, ran = built, first[1]
     assert {"net:extract", "net:split", "net:supply", "net:confirm"} < set(ran)
     assert {"net/conv1:simulate", "net/gemm1:simulate"} < set(ran)
     found = results(space)
@@ -128,11 +151,9 @@ def test_a_graph_is_built_from_nothing_to_a_compared_result(space):
     assert results(space)["check"]["y"]["right"]
 
 
-def test_an_edit_of_a_text_of_the_network_is_pinned(space):
+def test_an_edit_of_a_text_of_the_network_is_pinned(built):
     """A part with other LAIR, until nothing pins the text any more."""
-    space.write("dodo.py", DODO)
-    write(space, model(0))
-    space.build()
+    space = built
     parts, lair = space.read("cache/net/parts.yaml"), "projects/net/build/parts/conv1/part.lair"
     before = space.read(lair)
     assert "relu(conv_0[0][k][i][j])" in parts
@@ -148,18 +169,9 @@ def test_an_edit_of_a_text_of_the_network_is_pinned(space):
     assert space.read(lair) == before
 
 
-def test_a_part_of_a_graph_becomes_a_folder_of_a_user_which_takes_its_place(space):
+def test_a_part_of_a_graph_becomes_a_folder_of_a_user_which_takes_its_place(built):
     """Its layer.yaml is shown, and copied; it takes the same cycles alone, and in the network."""
-    space.write("dodo.py", DODO)
-    write(space, model(0), "machine: wse2.yaml\n" + NETWORK)
-    profile = (ROOT / "stages/machine/profiles/wse2.yaml").read_text()
-    space.write("projects/net/wse2.yaml", profile)
-    before = space.run("new", "net/own", "--like", "net/conv1")
-    assert before.err.splitlines() == [
-        "error: there is no layer net/conv1",
-        "hint: the parts of net are not known: a build finds out which these are",
-    ]
-    space.build()
+    space = built
     cycles = results(space)["parts"]["conv1"]["cycles"]
     shown = printed(space.run("show", "net/conv1", "layer.yaml"))
     assert shown.startswith("supply: ") and "\nmachine: ../../../wse2.yaml\n" in shown
@@ -171,7 +183,7 @@ def test_a_part_of_a_graph_becomes_a_folder_of_a_user_which_takes_its_place(spac
     space.build("net/own")
     alone = json.loads(space.read("projects/net/own/build/results.json"))
     assert alone["cycles"] == cycles
-    space.write("projects/net/network.yaml", "machine: wse2.yaml\n" + NETWORK.replace(
+    space.write("projects/net/network.yaml", NETWORK.replace(
         "conv1: {placement", "conv1: own\n  # conv1: {placement"
     ))
     assert "net:confirm" in space.build("net")

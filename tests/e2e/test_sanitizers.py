@@ -28,13 +28,14 @@ FAULTS = {
 }
 
 
-def test_the_engine_is_clean():
-    """Run all tests that run the engine on programs by hand."""
+@pytest.mark.parametrize("which", ["not long", pytest.param("long", marks=pytest.mark.long)])
+def test_the_engine_is_clean(which):
+    """Run all tests that run the engine on programs by hand; the long ones of all."""
     tests = [p for p in (ROOT / "tests/fabric").glob("test_*.py")
-             if any(run in p.read_text("utf-8") for run in RUNS)]
+             if which == "long" or any(run in p.read_text("utf-8") for run in RUNS)]
     assert tests
-    options = ["-q", "-p", "no:cacheprovider", "-p", "tests.e2e.sanitized", "--assert=plain"]
-    done = run_sanitized("pytest", *options, *map(str, sorted(tests)))
+    options = ["-q", "-m", which, "-p", "no:cacheprovider", "-p", "tests.e2e.sanitized"]
+    done = run_sanitized("pytest", *options, "--assert=plain", *map(str, sorted(tests)))
     assert done.returncode == 0, done.stdout + done.stderr
 
 

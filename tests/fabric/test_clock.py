@@ -2,8 +2,6 @@
 
 import pytest
 
-from stages.machine.profile import load_profile
-from tests.fabric.running import run_fabric
 from tests.layer.built import MV, build
 from tests.property.machines import ran
 
@@ -30,13 +28,3 @@ def test_what_is_forwarded_after_a_long_dispatch_takes_no_longer_than_that():
 def test_cycles_do_not_depend_on_the_horizon(horizon, monkeypatch):
     folder = build(MV, FAR.format(dispatch=1600), "simulate").folder
     assert ran(folder, "simd") == ran(folder, "simd", monkeypatch, horizon)
-
-
-def test_a_task_reads_the_cycle_it_has_come_to(library, row):
-    tensor = {"type": "int32", "shape": [3], "address": 0, "tensor": "stamp", "transfer": "out",
-              "map": "{ [PE[x, y] -> stamp_local[i]] -> stamp[i] : 0 <= i < 3 }"}
-    layout = row("stamp", 1, {}, tensors={"stamp_local": tensor})
-    machine = load_profile("ideal", {"dispatch": 5, "scalar": 2})
-    ran = run_fabric(library, layout, machine, {})
-    assert ran.outputs["stamp"][0].tolist() == [5, 19, 24]
-    assert [(each.calls, each.points) for each in ran.counters["stamp"]] == [(1, 14)]

@@ -181,3 +181,13 @@ def test_a_quotient_that_no_machine_computes_is_refused(library, row):
     memory = [np.ones(WORDS, "f4").view("i4")] * 4
     with pytest.raises(FabricFailure, match="a DIV, which no vector instruction of this machine"):
         run_recipes(library, row, [recipe], [memory], load_profile("wse2"))
+
+
+def test_a_task_reads_the_cycle_it_has_come_to(library, row):
+    tensor = {"type": "int32", "shape": [3], "address": 0, "tensor": "stamp", "transfer": "out",
+              "map": "{ [PE[x, y] -> stamp_local[i]] -> stamp[i] : 0 <= i < 3 }"}
+    layout = row("stamp", 1, {}, tensors={"stamp_local": tensor})
+    machine = load_profile("ideal", {"dispatch": 5, "scalar": 2})
+    ran = run_fabric(library, layout, machine, {})
+    assert ran.outputs["stamp"][0].tolist() == [5, 19, 24]
+    assert [(each.calls, each.points) for each in ran.counters["stamp"]] == [(1, 14)]

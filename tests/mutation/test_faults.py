@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stages.make.store.folders import STATE
 from tests.forked import run_forked
 from tests.mutation.faults import faults
 
@@ -15,6 +16,8 @@ pytestmark = pytest.mark.xdist_group("mutation")
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("lairmake", "stages", "templates", "tests", "tools", "projects", "pyproject.toml")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "build", "mutation")
+KEPT = f"{STATE}/cache"
+"""Where tests keep what they compile of the engine."""
 PACKAGES = ("hypothesis.strategies", "islpy", "jinja2", "lark", "numpy.testing", "pydantic",
             "pytest", "xdist.plugin", "yaml")
 """What is imported before the copy is: nothing of the project."""
@@ -45,7 +48,7 @@ def outcome(root, *tests):
 def sound(tmp_path_factory, request):
     """Return a copy of the project in which all the tests that are to see faults pass.
 
-    What is compiled there is used as long as its source has the same bytes.
+    What is compiled there is used as long as its source has the same bytes; so is the engine.
     """
     root = tmp_path_factory.mktemp("mutation")
     for part in PARTS:
@@ -55,6 +58,8 @@ def sound(tmp_path_factory, request):
             shutil.copy(ROOT / part, root / part)
     checked = py_compile.PycInvalidationMode.CHECKED_HASH
     compileall.compile_dir(root, quiet=1, invalidation_mode=checked)
+    if (ROOT / KEPT).is_dir():
+        shutil.copytree(ROOT / KEPT, root / KEPT)
     asked = {i.callspec.params["fault"].caught_by for i in request.session.items
              if i.path == request.path and "sound" in i.fixturenames}
     code, out, err = outcome(root, *sorted(asked))

@@ -36,7 +36,7 @@ def instances(text):
 @pytest.mark.parametrize("fails", [reduces_by_max, arrives_reversed_and_sparse])
 def test_a_small_layer_fails_like_the_one_it_comes_from(fails):
     layer = first_layer(fails)
-    small = shrunk(layer, fails, 200)
+    small = shrunk(layer, fails, 60)
     assert fails(small)
     assert small.size < layer.size
     assert instances(small.texts["layer.lair"]) <= 4
