@@ -1,10 +1,9 @@
 """The limits of the house style, on every file of the project."""
 
 import ast
+import functools
 import re
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("lairmake", "stages", "tools")
@@ -26,29 +25,31 @@ def is_ours(path):
     return path.relative_to(ROOT).parts[0] in CODE
 
 
+@functools.cache
 def functions(path):
+    """Return name and length of each function: the lines of its body without its docstring."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [(function.name, length(function)) for function in found]
 
 
 def length(function):
-    """Return the lines of a function's body without its docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name)
-def test_no_file_is_too_long(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+def test_no_file_is_too_long():
+    lines = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {path: count for path, count in lines.items() if count > LONGEST_FILE} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name)
-def test_no_function_is_too_long(path):
-    assert [f.name for f in functions(path) if length(f) > LONGEST_FUNCTION] == []
+def test_no_function_is_too_long():
+    every = [(name(path), *each) for path in MODULES for each in functions(path)]
+    assert [each for each in every if each[-1] > LONGEST_FUNCTION] == []
 
 
 def test_median_function_is_short():
-    lengths = sorted(length(f) for p in MODULES if is_ours(p) for f in functions(p))
+    lengths = sorted(lines for p in MODULES if is_ours(p) for _, lines in functions(p))
     assert lengths[len(lengths) // 2] <= MEDIAN_FUNCTION
 
 
@@ -58,9 +59,9 @@ def test_every_module_of_the_compiler_says_what_it_is():
     assert [name(path) for path in silent if path.stat().st_size] == []
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=name)
-def test_nothing_is_left_unfinished(path):
-    assert UNFINISHED.findall(path.read_text(encoding="utf-8")) == []
+def test_nothing_is_left_unfinished():
+    found = {name(path): UNFINISHED.findall(path.read_text(encoding="utf-8")) for path in TEXTS}
+    assert {path: words for path, words in found.items() if words} == {}
 
 
 def test_no_file_has_a_name_that_says_nothing():

@@ -15,7 +15,7 @@ ISL = re.compile(r"\bisl\b|->|mod|floor")
 SCRIPTS = sorted(p for p in (ROOT / "templates/report").glob("*.js") if p.name != "d3.min.js")
 UNSAFE = re.compile(
     r"""innerHTML|outerHTML|insertAdjacent|\.html\((?!""\))|\bdocument\.write|\beval\b|\bFunction\("""
-    r"""|createContextualFragment|DOMParser|srcdoc|"on\w+"|"src"|"href",(?! `#)|\blocation\b"""
+    r"""|createContextualFragment|DOMParser|srcdoc|"on\w+"|"src"|"href",(?! [`"]#)|\blocation\b"""
     r"""|\bopen\(|setTimeout\("|import\(|fetch\(|XMLHttpRequest"""
 )
 """What could make HTML, an address or a script of a text."""
