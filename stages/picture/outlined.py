@@ -18,7 +18,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A part as a path, and its name: where it begins, with a line from there if it is not near."""
+    """A part as a path, and its name: where it begins, with a line from there to a narrow part."""
 
     part: str
     path: str
@@ -40,7 +40,8 @@ def outline_parts(layout: Layout, grid: Grid, size: float, taken: Iterable[Box])
         box = next(line for line in lines if not any(_meet(line, other) for other in boxes))
         boxes.append(box)
         sides = "M{} {}h{}v{}H{}z".format(*map(spell, (x, y, width, height, x)))
-        up = f"M{spell(x + width / 2)} {spell(box[3])}V{spell(y)}" if box[3] < y - LINE else ""
+        is_far = box[3] < y - LINE and long + 2 > width
+        up = f"M{spell(x + width / 2)} {spell(box[3])}V{spell(y)}" if is_far else ""
         found.append(
             Outline(part=frame.part, path=sides + up, x=spell(left), y=spell(box[3] - 1))
         )

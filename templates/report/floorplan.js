@@ -40,32 +40,47 @@ function boxOf({ grid, transform: { k, x, y } }, frame) {
 
 /* Return where names stand: above their parts, as far as these are seen, in the first line that
    is free; one that has no room in any is left out. */
-function placeNames({ ctx, width, height }, boxes) {
-  const taken = [], within = (value, least, most) => Math.max(least, Math.min(most, value));
+function placeNames(view, boxes) {
+  const { ctx, width, height } = view, found = [], taken = roomsOfPorts(view);
+  const within = (value, least, most) => Math.max(least, Math.min(most, value));
   for (const box of d3.sort(boxes, ({ west }) => west)) {
     const wide = ctx.measureText(box.part).width + 12, room = box.east - box.west;
     const left = wide <= room ? within(4, box.west, box.east - wide)
       : within((box.west + box.east - wide) / 2, 4, width - wide - 4);
     const first = within(box.north - NAME_TALL - 3, 3, height - NAME_TALL - 3);
-    const up = d3.range(NAME_LINES).map((line) => first - line * NAME_TALL);
-    const down = d3.range(1, NAME_LINES).map((line) => first + line * NAME_TALL);
+    const up = d3.range(0, NAME_LINES, 0.5).map((line) => first - line * NAME_TALL);
+    const down = d3.range(0.5, NAME_LINES, 0.5).map((line) => first + line * NAME_TALL);
     const top = [...up, ...down].find((at) => at >= 3 && !taken.some((other) =>
       left < other.left + other.wide + 2 && other.left < left + wide + 2 &&
-      Math.abs(at - other.top) < NAME_TALL));
-    if (top !== undefined) taken.push({ box, left, top, wide });
+      at < other.top + other.tall && other.top < at + NAME_TALL));
+    if (top === undefined) continue;
+    found.push({ box, left, top, wide, tall: NAME_TALL });
+    taken.push(found.at(-1));
   }
-  return taken;
+  return found;
+}
+
+/* Return where the names of ports north of the grid stand, and their arrows. */
+function roomsOfPorts({ ctx, ports, grid, transform: { k, x, y } }) {
+  const tall = Math.min(34, k * 0.42) + 22;
+  return k < PORT_NAMES_FROM ? [] : ports.filter(({ side }) => side === "N").flatMap((port) => {
+    const wide = ctx.measureText(port.tensor).width + 12;
+    return Array.from(port.xs, (column, at) => ({
+      left: x + k * (column - grid.west + 0.5) - wide / 2, wide, tall,
+      top: y + k * (port.ys[at] - grid.north + 1) - tall,
+    }));
+  });
 }
 
 /* Draw a line from a name to its part, where others are between them. */
-function drawLeader(view, { box, top }) {
-  const { ctx } = view;
-  if (top + NAME_TALL + 4 >= box.north) return;
+function drawLeader(view, { box, left, top, wide }) {
+  const { ctx } = view, x = (box.west + box.east) / 2;
+  if (top + NAME_TALL + 4 >= box.north || x < left || x > left + wide) return;
   ctx.strokeStyle = inkOf(view, box);
   ctx.lineWidth = 0.8;
   ctx.beginPath();
-  ctx.moveTo((box.west + box.east) / 2, top + NAME_TALL - 3);
-  ctx.lineTo((box.west + box.east) / 2, box.north);
+  ctx.moveTo(x, top + NAME_TALL - 3);
+  ctx.lineTo(x, box.north);
   ctx.stroke();
 }
 

@@ -2,6 +2,7 @@
    not. */
 
 const STREAMS_FROM = 18, HEADS_FROM = 26, AROUND_FROM = 36, WORDS_FROM = 56;
+const PORT_NAMES_FROM = 26;
 
 function draw(view) {
   const { ctx, width, height, transform } = view, ratio = window.devicePixelRatio || 1;
@@ -231,7 +232,7 @@ function drawPort(view, port, stream, colour, [bx, by], [dx, dy]) {
   if (isIn) addHead(heads, sx, sy, [-dx, -dy], size);
   else addHead(heads, sx + 2 * far * dx, sy + 2 * far * dy, [dx, dy], size);
   ctx.fill(heads);
-  if (k < 26) return;
+  if (k < PORT_NAMES_FROM) return;
   const most = ctx.measureText(port.tensor).width + 12, tall = 18;
   const middle = far + 4 + (dx ? most : tall) / 2;
   const mx = sx + 2 * middle * dx, my = sy + 2 * middle * dy;
