@@ -13,7 +13,6 @@ Ensures  the file needs no other one, and no network; the same inputs give the s
 from __future__ import annotations
 
 import json
-import re
 import typing
 from collections.abc import Iterator
 from functools import partial
@@ -26,6 +25,7 @@ from stages.mapping.machine import read_machine
 from stages.picture.of_layer import Written, find_accessed, report_layer
 from stages.picture.of_run import read_usage, record_again
 from stages.picture.of_stop import report_stop
+from stages.picture.tasked import VARIANTS, find_role
 
 if typing.TYPE_CHECKING:
     from stages.fabric.stuck import Stop
@@ -53,7 +53,6 @@ READS = (
 WRITES = ("build/report.html",)
 
 OBJECTS = ("allocations.isl", "compressions.isl", "hulls.isl", "memory.isl")
-ROLE = re.compile(r"build/(\w+)/pe_(\w+)\.c")
 
 
 def run(inputs: LayerInputs) -> dict[str, str]:
@@ -93,8 +92,6 @@ def _texts(inputs: LayerInputs) -> dict[str, str]:
 
 def _programs(inputs: LayerInputs) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield role, variant and text of each program."""
-    for pattern in ("build/simd/pe_*.c", "build/loops/pe_*.c"):
-        for name in inputs.names(pattern):
-            found = ROLE.fullmatch(name)
-            assert found is not None
-            yield (found[2], found[1]), inputs.text(name)
+    for variant in VARIANTS:
+        for name in inputs.names(f"build/{variant}/pe_*.c"):
+            yield (find_role(name), variant), inputs.text(name)

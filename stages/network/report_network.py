@@ -28,7 +28,7 @@ from stages.picture.of_whole import (
     list_edges,
     report_whole,
 )
-from stages.picture.tasked import describe_programs
+from stages.picture.tasked import describe_programs, find_role
 
 if typing.TYPE_CHECKING:
     from stages.fabric.stuck import Stop
@@ -107,12 +107,8 @@ def _expected(inputs: Inputs) -> dict[str, int]:
 def _programs(inputs: Inputs, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield role, variant and text of each program on the fabric of all parts."""
     for name in inputs.names("build/bridges/pe_*.c"):
-        yield (_role(name), "simd"), inputs.text(name)
+        yield (find_role(name), "simd"), inputs.text(name)
     for part in names:
         files = inputs.part(part)
         for name in files.names("build/simd/pe_*.c"):
-            yield (f"{part}.{_role(name)}", "simd"), files.text(name)
-
-
-def _role(name: str) -> str:
-    return name.rpartition("/pe_")[2].removesuffix(".c")
+            yield (f"{part}.{find_role(name)}", "simd"), files.text(name)

@@ -70,6 +70,11 @@ class ProgramOnPage:
     lines: tuple[Line, ...]
 
 
+def find_role(file: str) -> str:
+    """Return the role of which a file has the program: of build/simd/pe_compute.c `compute`."""
+    return file.rpartition("/pe_")[2].removesuffix(".c")
+
+
 def describe_programs(texts: Mapping[tuple[str, str], str]) -> tuple[ProgramOnPage, ...]:
     """Return programs, given as C by role and variant."""
     return tuple(

@@ -22,7 +22,7 @@ from stages.picture.of_fabric import describe_fabric
 from stages.picture.of_program import CallOnPage, Life, NodeOnPage, ProgramReport, report_program
 from stages.picture.of_run import read_usage, record_again
 from stages.picture.of_stop import report_stop
-from stages.picture.tasked import describe_programs
+from stages.picture.tasked import describe_programs, find_role
 from stages.program.execute import record
 from stages.program.irg.graph import (
     Branch,
@@ -95,8 +95,7 @@ def _texts(inputs: Inputs) -> dict[str, str]:
 def _programs(inputs: Inputs) -> dict[tuple[str, str], str]:
     """Return the programs of the virtual machine by role and variant, of which there is one."""
     return {
-        (name.rpartition("/pe_")[2].removesuffix(".c"), "simd"): inputs.text(name)
-        for name in inputs.names("build/vm/pe_*.c")
+        (find_role(name), "simd"): inputs.text(name) for name in inputs.names("build/vm/pe_*.c")
     }
 
 
