@@ -2,7 +2,7 @@
 
 Paper    F Alg. 1 and 2 have the parts and tiles
 Reads    kernel.yaml, *.mlir, operations.yaml, volumes.isl, tiles.yaml, build/results.json,
-         */build/layout.yaml
+         */build/layout.yaml, build/sweep/sweep.json
 Writes   build/report.html
 Assumes  tiles that kernel.yaml asks for were simulated (assemble).
 Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
@@ -18,6 +18,7 @@ from stages.fabric.layout_yaml import read_layout
 from stages.kernel.parts.pasting import Placed, list_placed_tiles, taken_by, where
 from stages.mapping.kernel_yaml import load_kernel
 from stages.picture.of_whole import Edge, Tile, WholeOnPage, describe_parts, report_whole
+from stages.picture.swept import SWEEP, read_sweep
 from stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
@@ -31,6 +32,7 @@ READS = (
     "tiles.yaml",
     "build/results.json",
     "*/build/layout.yaml",
+    "build/sweep/sweep.json",
 )
 WRITES = ("build/report.html",)
 
@@ -56,6 +58,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         title=str(data["kernel"]), says=f"a kernel of {said}", results=results, texts=texts,
         parts=describe_parts(layouts), edges=tuple(_edges(regions, tiles)),
         tiles=tuple(_tile(tile) for tile in tiles if "output" in tile.region),
+        sweep=read_sweep(map(inputs.source, inputs.names(SWEEP))),
     ))}
 
 

@@ -4,7 +4,7 @@ Paper    no source
 Reads    layer.yaml, *.lair, placement.isl, schedule.isl, tasks.yaml, allocations.isl,
          compressions.isl, hulls.isl, memory.isl, simd.yaml, build/layout.yaml,
          build/simd/pe_*.c, build/loops/pe_*.c, build/results.json, chosen.yaml, inputs/*,
-         build/usage.npz
+         build/usage.npz, build/sweep/sweep.json
 Writes   build/report.html
 Assumes  the run gave results (simulate); it is run once more, and recorded, if it is short.
 Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
@@ -25,6 +25,7 @@ from stages.mapping.machine import read_machine
 from stages.picture.of_layer import Written, find_accessed, report_layer
 from stages.picture.of_run import read_usage, record_again
 from stages.picture.of_stop import report_stop
+from stages.picture.swept import SWEEP, read_sweep
 from stages.picture.tasked import VARIANTS, find_role
 
 if typing.TYPE_CHECKING:
@@ -49,6 +50,7 @@ READS = (
     "chosen.yaml",
     "inputs/*",
     "build/usage.npz",
+    "build/sweep/sweep.json",
 )
 WRITES = ("build/report.html",)
 
@@ -59,7 +61,8 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     """Return build/report.html."""
     written, usage = read_written(inputs), read_usage(inputs.content("build/usage.npz"))
     recorded = record_again(written.layout, usage, partial(record, inputs))
-    return {"build/report.html": report_layer(written, usage, recorded)}
+    sweep = read_sweep(map(inputs.source, inputs.names(SWEEP)))
+    return {"build/report.html": report_layer(written, usage, recorded, sweep)}
 
 
 def draw_stop(inputs: LayerInputs, stop: Stop) -> str:

@@ -3,7 +3,7 @@
 Paper    no source
 Reads    network.yaml, crossings.yaml, parts.yaml, fitted.yaml, layout.yaml,
          build/bridges/pe_*.c, build/results.json, build/usage.npz, */layer.yaml, */chosen.yaml,
-         */*.lair, */inputs/*, */build/layout.yaml, */build/simd/pe_*.c
+         */*.lair, */inputs/*, */build/layout.yaml, */build/simd/pe_*.c, build/sweep/sweep.json
 Writes   build/report.html
 Assumes  all parts were simulated (conclude, confirm). A run of all of them on one fabric (operate)
          is run once more, and recorded, if it is short.
@@ -28,6 +28,7 @@ from stages.picture.of_whole import (
     list_edges,
     report_whole,
 )
+from stages.picture.swept import SWEEP, read_sweep
 from stages.picture.tasked import describe_programs, find_role
 
 if typing.TYPE_CHECKING:
@@ -49,6 +50,7 @@ READS = (
     "*/inputs/*",
     "*/build/layout.yaml",
     "*/build/simd/pe_*.c",
+    "build/sweep/sweep.json",
 )
 WRITES = ("build/report.html",)
 TEXTS = ("network.yaml", "crossings.yaml", "parts.yaml")
@@ -65,6 +67,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         parts=describe_parts(layouts, _expected(inputs)),
         edges=tuple(list_edges(results["crossings"])),
         fabric=_fabric(inputs, names) if "fabric" in results else None,
+        sweep=read_sweep(map(inputs.source, inputs.names(SWEEP))),
     ))}
 
 

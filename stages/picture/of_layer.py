@@ -14,6 +14,7 @@ from stages.layer.texts.graph import Graph
 from stages.picture.figures import Recorded, Usage
 from stages.picture.of_fabric import FabricOnPage, describe_fabric
 from stages.picture.page import write_page
+from stages.picture.swept import Swept
 from stages.picture.tasked import TaskOnPage, describe_programs, describe_tasks
 from stages.poly.text import Objects
 
@@ -43,18 +44,21 @@ class LayerOnPage:
     texts: Mapping[str, str]
     fabric: FabricOnPage
     tasks: tuple[TaskOnPage, ...]
+    sweep: Swept | None = None
 
 
 def report_layer(
-    written: Written, usage: Usage | None = None, recorded: Recorded | None = None
+    written: Written, usage: Usage | None = None, recorded: Recorded | None = None,
+    sweep: Swept | None = None,
 ) -> str:
     """Return the report of a layer, as HTML; what a run did is left out where it is not known."""
     title = str(written.results["top"])
-    return write_page(title, describe_layer(title, written, usage, recorded))
+    return write_page(title, describe_layer(title, written, usage, recorded, sweep))
 
 
 def describe_layer(
-    title: str, written: Written, usage: Usage | None, recorded: Recorded | None
+    title: str, written: Written, usage: Usage | None, recorded: Recorded | None,
+    sweep: Swept | None,
 ) -> LayerOnPage:
     """Return what the page of a layer shows."""
     return LayerOnPage(
@@ -69,6 +73,7 @@ def describe_layer(
             written.graph, written.decisions, written.objects["compressions.isl"],
             written.objects["hulls.isl"], written.programs,
         ),
+        sweep=sweep,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from stages.picture.of_fabric import FabricOnPage
 from stages.picture.page import write_page
+from stages.picture.swept import Swept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,7 @@ class ProgramReport:
     nodes: tuple[NodeOnPage, ...]
     lives: tuple[Life, ...]
     calls: tuple[CallOnPage, ...]
+    sweep: Swept | None = None
 
 
 def report_program(page: ProgramReport) -> str:

@@ -10,6 +10,7 @@ from stages.fabric.grid import read_grid
 from stages.fabric.layout_yaml import Layout
 from stages.picture.of_fabric import FabricOnPage
 from stages.picture.page import write_page
+from stages.picture.swept import Swept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,7 @@ class WholeOnPage:
     edges: tuple[Edge, ...] = ()
     tiles: tuple[Tile, ...] = ()
     fabric: FabricOnPage | None = None
+    sweep: Swept | None = None
 
 
 def report_whole(page: WholeOnPage) -> str:

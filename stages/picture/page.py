@@ -23,7 +23,8 @@ LIBRARY = "d3.min.js"
 SCRIPTS = (
     "packed.js", "colours.js", "router.js", "view.js", "grid.js", "traffic.js", "floorplan.js",
     "sections.js", "inspector.js", "toolbar.js", "run.js", "time.js", "tasks.js", "whole.js",
-    "tiles.js", "programs.js", "stopped.js", "start.js",
+    "tiles.js", "programs.js", "stopped.js", "sweep.js",
+    "start.js",
 )
 """Ours, in the order in which they are joined."""
 STYLE = "page.css"

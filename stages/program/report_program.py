@@ -3,7 +3,8 @@
 Paper    no source
 Reads    program.yaml, program.il, objects.yaml, graph.yaml, addresses.yaml, filters.isl,
          sections.yaml, build/data/*.npy, build/numpy/*.npy, build/graph/*.npy, build/counts.json,
-         build/layout.yaml, build/vm/pe_*.c, build/results.json, build/usage.npz
+         build/layout.yaml, build/vm/pe_*.c, build/results.json, build/usage.npz,
+         build/sweep/sweep.json
 Writes   build/report.html
 Assumes  the program ran on the fabric (execute); it is run once more, and recorded, if that is
          short.
@@ -22,6 +23,7 @@ from stages.picture.of_fabric import describe_fabric
 from stages.picture.of_program import CallOnPage, Life, NodeOnPage, ProgramReport, report_program
 from stages.picture.of_run import read_usage, record_again
 from stages.picture.of_stop import report_stop
+from stages.picture.swept import SWEEP, read_sweep
 from stages.picture.tasked import describe_programs, find_role
 from stages.program.execute import record
 from stages.program.irg.graph import (
@@ -59,6 +61,7 @@ READS = (
     "build/vm/pe_*.c",
     "build/results.json",
     "build/usage.npz",
+    "build/sweep/sweep.json",
 )
 WRITES = ("build/report.html",)
 TEXTS = ("program.il", "graph.yaml", "sections.yaml", "addresses.yaml")
@@ -77,7 +80,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         texts=_texts(inputs),
         fabric=describe_fabric(layout, describe_programs(_programs(inputs)), usage, recorded),
         nodes=tuple(_nodes(graph.items, 0)), lives=tuple(_lives(addresses)),
-        calls=tuple(_calls(sections)),
+        calls=tuple(_calls(sections)), sweep=read_sweep(map(inputs.source, inputs.names(SWEEP))),
     ))}
 
 

@@ -9,6 +9,7 @@ async function drawLayer() {
   await addGrid(fabric);
   await addRun(addTime(results), fabric);
   addTasks(page.tasks, results);
+  addSweep(page.sweep);
   addTexts(page.texts);
 }
 
@@ -44,6 +45,7 @@ async function drawWhole() {
   if (fabric) {
     await addRun(addSection("time", "Time", "What the PEs of the one fabric did."), fabric);
   }
+  addSweep(page.sweep);
   addTexts(page.texts);
 }
 
@@ -72,6 +74,7 @@ async function drawProgram() {
   await addRun(addShares(results), fabric);
   addSections(nodes, calls, results);
   addLives(lives, nodes);
+  addSweep(page.sweep);
   addTexts(page.texts);
 }
 

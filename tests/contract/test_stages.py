@@ -34,6 +34,8 @@ OF_FOLDERS = (SEARCHED, NETWORK, WHOLE, KERNEL, TILES, GRAPH, GRAPH_PARTS, ANALY
               KERNEL_PICTURES, WHOLE_PICTURES, PROGRAM_PICTURES)
 LINKED = "layout.yaml"
 """The layout of a network on one fabric: of all others `draw` reads build/layout.yaml."""
+SWEPT = "build/sweep/sweep.json"
+"""What a command writes that its user gives."""
 ALL = tuple(dict.fromkeys(stage for stages in OF_FOLDERS for stage in stages))
 stages = pytest.mark.parametrize("stage", ALL)
 
@@ -139,6 +141,7 @@ def test_stage_on_demand_reads_only_what_there_is_before(stage):
     before = SEARCHED + ANALYSES[: ANALYSES.index(stage)]
     written = {name for earlier in before for name in declaration(earlier).writes}
     given = {"layer.yaml", "*.lair", "inputs/*"} | ({LINKED} if stage == "draw" else set())
+    given |= {SWEPT} if stage == "report" else set()
     assert set(declaration(stage).reads) <= written | given
 
 
@@ -159,7 +162,7 @@ def test_what_draws_a_folder_reads_what_a_user_or_its_stages_write():
         WHOLE_PICTURES: (*NETWORK, *WHOLE, *GRAPH, *GRAPH_PARTS),
     }.items():
         for stage in pictures:
-            given = {"kernel.yaml", "*.mlir", "network.yaml", "program.yaml"}
+            given = {"kernel.yaml", "*.mlir", "network.yaml", "program.yaml", SWEPT}
             given |= {LINKED, "build/layout.yaml"} if stage == "draw" else set()
             assert set(declaration(stage).reads) <= written_by(stages) | parts | given
 

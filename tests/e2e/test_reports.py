@@ -156,6 +156,34 @@ def test_of_a_network_the_part_that_stops_is_drawn(paper, stops):
     assert run.code == 1 and run.err.endswith(SHOWN.replace("stops", "net/part"))
 
 
+def test_a_report_shows_the_last_sweep_and_a_combination_has_its_own(paper):
+    """What is swept is as the layer itself, or refused: next to nothing runs."""
+    paper.copy(ROOT / "projects/fc", "projects/swept")
+    page, sweep = "projects/swept/build/report.html", "projects/swept/build/sweep"
+    paper.run("report", "swept")
+    before = paper.read(page)
+    assert paper.run("sweep", "swept", "--set", "sizes.M=32,64").code == 0
+    assert paper.run("report", "swept").out == f"swept: 1 stage ran\n{page}\n"
+    assert '"sweep":{"name":"swept","keys":["sizes.M"],"rows":[{"set"' in paper.read(page)
+    assert paper.run("report", "swept").out == f"{page}\n"
+    own = paper.run("report", "swept/build/sweep/sizes.M-32")
+    assert own.out.endswith(f"{sweep}/sizes.M-32/build/report.html\n")
+    assert paper.read(f"{sweep}/sizes.M-32/build/report.html") == before
+    text = paper.read("projects/swept/layer.yaml")
+    paper.write("projects/swept/layer.yaml", f"{text}report: true\n")
+    assert paper.build("swept")[-1] == "swept:report" and paper.build("swept") == []
+    assert paper.run("sweep", "swept", "--set", "sizes.M=64").code == 1
+    assert paper.build("swept") == ["swept:report"]
+    paper.write(f"{sweep}/sweep.json", "[]")
+    wrong = paper.run("swept")
+    assert (wrong.code, wrong.err) == (
+        1, f"error: {sweep}/sweep.json is not what a sweep writes: the text must be a mapping\n"
+        "hint: another sweep writes it anew; without the file no sweep is shown\n")
+    shutil.rmtree(paper.root / sweep)
+    paper.write("projects/swept/layer.yaml", text)
+    assert paper.run("report", "swept").code == 0 and paper.read(page) == before
+
+
 @pytest.mark.long
 @needs_browser
 def test_the_reports_of_all_folders_open_without_an_error(space):

@@ -185,6 +185,8 @@ def _signature(places: Iterable[Place], further: Iterable[str]) -> Signature:
         others = _others(build, cache)
         for folder in (f"{path}/inputs", build, cache):
             _add(found, folder, folder, True, others)
+        swept = f"{build}/{SWEEP}/{SWEEP}.json"  # which a report reads
+        found += [(swept, *state)] if (state := _state(swept)) else []
     for path in further:
         found.append((path, *_state(path)))
     return found

@@ -122,6 +122,14 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         layers, rest = self.select(words)
         return {each.name: each for layer in layers for each in folders_of(layer)}, rest
 
+    def loader_of(self, folders: Sequence[LayerFolder]) -> Any:
+        """Return what loads the tasks of folders: combinations of a sweep have none elsewhere."""
+        if {folder.name for folder in folders} <= {layer.name for layer in self.layers()}:
+            return self.loader
+        from stages.make.doit.commands.of_folders import FoldersLoader
+
+        return FoldersLoader(folders, self.loader.load_doit_config())
+
     def tasks_meant(
         self, folders: Iterable[LayerFolder], stages: Sequence[str], analyses: bool = False
     ) -> list[str]:

@@ -34,16 +34,18 @@ class Built:
 
 
 class FoldersLoader(TaskLoader2):  # type: ignore[misc]
-    """Loads the tasks of some folders, with the configuration of a dodo file."""
+    """Loads the tasks of some folders, with the configuration of a dodo file, or more than that."""
 
-    def __init__(self, folders: Sequence[LayerFolder], dodo: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folders: Sequence[LayerFolder], dodo: Mapping[str, Any], **more: Any
+    ) -> None:
         super().__init__()
         self._folders = folders
-        self._config = {k: v for k, v in dodo.items() if k != "default_tasks"}
+        self._config = {**{k: v for k, v in dodo.items() if k != "default_tasks"}, **more}
 
     def load_doit_config(self) -> dict[str, Any]:
-        """Return the configuration: what becomes of tasks is kept for who builds."""
-        return {**self._config, "reporter": FoldersReporter}
+        """Return the configuration."""
+        return self._config
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:
         """Return what stands for the tasks of each folder."""
@@ -89,7 +91,8 @@ def build_folders(
 
     `words` are options of a build, and commands of doit are `made_of` this, besides a loader.
     """
-    run = FoldersRun(task_loader=FoldersLoader(folders, dodo), **made_of)
+    loader = FoldersLoader(folders, dodo, reporter=FoldersReporter)
+    run = FoldersRun(task_loader=loader, **made_of)
     code = int(run.parse_execute(["--continue", *words]) or 0)
     reporter = run.session.reporter
     if not isinstance(reporter, FoldersReporter):

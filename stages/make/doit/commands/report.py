@@ -45,8 +45,9 @@ class Report(LayerCommand):
         for name in (name for name, stage in stages.items() if stage is None):
             hint = f"`{self.session.program} report {name}` draws all that there is"
             raise self.refuse(f"{name} has no {file}: its parts do not run on one fabric", hint)
+        loader = self.loader_of(list(chosen.values()))
         os.chdir(user_folder())
-        run = self.cmds.get_plugin("run")(task_loader=self.loader, cmds=self.cmds, **self._kwargs)
+        run = self.cmds.get_plugin("run")(task_loader=loader, cmds=self.cmds, **self._kwargs)
         code: int = run.parse_execute([f"{name}:{stage}" for name, stage in stages.items()])
         if code == 0:
             print("\n".join(shown_path(file_of(chosen[name], file)) for name in stages))

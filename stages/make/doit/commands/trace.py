@@ -57,8 +57,9 @@ class Trace(LayerCommand):
             raise self.refuse(f"{folder.name} does not run on one fabric",
                               "`run: whole` in its network.yaml, or name one of its parts")
         begin, end = self._cycles(options["cycles"])
+        loader = self.loader_of([folder])
         os.chdir(user_folder())
-        run = self.cmds.get_plugin("run")(task_loader=self.loader, cmds=self.cmds, **self._kwargs)
+        run = self.cmds.get_plugin("run")(task_loader=loader, cmds=self.cmds, **self._kwargs)
         code: int = run.parse_execute([f"{folder.name}:{stage}"])
         if code == 0 or f"{folder.name}:{stage}" in run.session.stops:
             _write(folder, stage, options["pes"], (begin, end), options["most"])
