@@ -51,7 +51,7 @@ def contents(space):
     return {name: space.read(name) for name in space.files() if name != "dodo.py"}
 
 
-@pytest.mark.parametrize("moments", ["50", pytest.param("200", marks=pytest.mark.long)])
+@pytest.mark.parametrize("moments", ["30", pytest.param("200", marks=pytest.mark.long)])
 def test_builds_killed_at_many_moments_leave_nothing_behind(small, notes, moments):
     """Then a build to the end gives what an undisturbed one gives, without what was finished."""
     for layer in "bc":

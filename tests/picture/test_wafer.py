@@ -97,9 +97,11 @@ def test_a_layer_runs_on_the_whole_wafer_and_is_recorded(wafer):
     assert found.check["y"].right and found.check["y"].exact
     text = (layer / "build/report.html").read_text(encoding="utf-8")
     data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
-    ends = [each["end"] for each in data["fabric"]["path"]]
+    recorded = data["fabric"]["recorded"]
+    ends = [each["end"] for each in recorded["path"]]
     assert ends[0] == found.cycles.simd and ends == sorted(ends, reverse=True)
-    assert data["fabric"]["events"]
+    assert sum(recorded["sums"].values()) == found.cycles.simd
+    assert {each["name"] for each in recorded["phases"]} > {"x", "y"}
 
 
 def test_its_report_takes_few_seconds_beyond_the_run_and_few_bytes(wafer):
