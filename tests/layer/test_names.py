@@ -82,6 +82,7 @@ MAPPING = (
         "waiting_n finish_n on_x send_y arrived_x float16 relu",
         "x X Y y w0 float16 relu",
         "float16_fabric sizes no_operand no_counter charge float16 relu",
+        pytest.param(f"{'f' * 90} {'w' * 90} {'x' * 90} y i float16 relu", id="long names"),
     ],
 )
 def test_a_layer_may_choose_names_that_pe_h_or_a_program_has(names):
