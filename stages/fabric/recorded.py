@@ -22,7 +22,7 @@ from stages.fabric.library import STATES
 from stages.fabric.loaded import Loaded
 
 Array = NDArray[Any]
-DEEDS = ("begun", "port", "links", "routers", "task", "stream", "started", *STATES)
+DEEDS = ("port", "links", "routers", "task", "stream", "started", *STATES)
 """What a part of the critical path is, by `enum deed` of recorder.h: of waits, by the state."""
 KINDS = ("task", "vector", "stream", "wait", "sent", "queue")
 """What an event is, by `enum event_kind`."""

@@ -59,18 +59,17 @@ static int32_t after(struct engine *engine, int32_t before, int32_t node, int64_
     });
 }
 
-/* The moment in which a wavelet is there: it was sent, came over links, and waited in routers. */
+/* The moment in which a wavelet is there: it was sent, by a port, a stream or a `main`, came over
+ * links, and waited in routers. */
 static int32_t arrived(struct engine *engine, struct trail trail, int32_t node, int colour,
                        int64_t ready)
 {
-    const struct moment *sender;
-    int32_t moment = trail.moment;
+    const struct moment *sender = trail.moment < 0 ? NULL
+                                : &engine->recorder->moment[trail.moment];
+    const int deed = sender == NULL ? STARTED : sender->deed == PORT ? PORT : STREAM;
+    int32_t moment = after(engine, trail.moment, sender == NULL ? node : sender->node, trail.sent,
+                           deed, colour);
 
-    if (moment < 0)
-        return after(engine, -1, node, ready, BEGUN, colour);
-    sender = &engine->recorder->moment[moment];
-    moment = after(engine, moment, sender->node, trail.sent,
-                   sender->deed == PORT ? PORT : STREAM, colour);
     moment = after(engine, moment, node, ready - trail.waited, LINKS, colour);
     return after(engine, moment, node, ready, ROUTERS_FULL, colour);
 }
@@ -292,12 +291,9 @@ void record_torn_down(struct node *node, int colour, const struct parcel *parcel
 void record_issued(struct node *node, struct stream *stream, int64_t start)
 {
     struct engine *engine = node->engine;
+    const int32_t task = engine->running_mains ? -1 : task_until(node, present(node));
 
-    if (engine->running_mains)
-        stream->before = after(engine, -1, node->id, start, BEGUN, -1);
-    else
-        stream->before = after(engine, task_until(node, present(node)), node->id, start, STARTED,
-                               -1);
+    stream->before = after(engine, task, node->id, start, STARTED, -1);
     stream->last = (int32_t)(start < LAST_CYCLE ? start : LAST_CYCLE) - 1;
     stream->first = -1;
     stream->name = engine->recorder->vector_name;

@@ -11,8 +11,8 @@
 
 /* What happened until a moment: a port sent what came before; a wavelet was on links and ramps, or
  * waited in routers; a task ran; streams moved elements; an instruction started; a PE waited, as its
- * state says, WAITED + enum state. BEGUN: nothing was before it. */
-enum deed { BEGUN, PORT, LINKS, ROUTERS_FULL, TASK, STREAM, STARTED, WAITED };
+ * state says, WAITED + enum state. */
+enum deed { PORT, LINKS, ROUTERS_FULL, TASK, STREAM, STARTED, WAITED };
 
 /* A part of the critical path, and of a task what its cycles went into; the rest started things. */
 struct segment {

@@ -29,7 +29,6 @@ const CAUSES = {
   waiting: ["waiting"],
   idle: ["idle"],
   busy: ["a task runs", "computing"],
-  begun: ["before the first arrival", "idle"],
   port: ["what came before at the port"],
   links: ["links and ramps"],
   routers: ["in routers, waiting"],

@@ -86,6 +86,15 @@ def test_the_path_of_a_stream_that_waits_for_a_task_elsewhere(recorded):
     ]
 
 
+def test_the_path_begins_with_the_start_up_of_what_a_main_starts(recorded):
+    """Elements are at the PE in cycle 4: it takes the first one when its stream has started."""
+    profile = load_profile("wse2", {"vector_start_up": 50})
+    run = run_fabric(recorded, receiving(1), profile, {"x": np.zeros(8, "i4")}, recorded=True)
+    path = list(list_path(run.recorded, run.grid, run.colours))
+    assert [(each.deed, each.end) for each in path[-2:]] == [("stream", 58), ("started", 50)]
+    assert sum_path(run.recorded)["starting"] >= 50
+
+
 def test_the_path_of_fc(recorded):
     """The adapter of PE[1, -1] hands on elements of x; the sums of the last row pass three PEs."""
     run = run_fabric(recorded, fc_layout(), load_profile("wse2", {}), {"W": W, "x": X},
