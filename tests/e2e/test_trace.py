@@ -4,6 +4,7 @@ import pytest
 
 from stages.picture.perfetto import BEGIN, CLASSES, COUNTER, END, INSTANT
 from tests.e2e.conftest import DODO, ROOT, Space
+from tests.e2e.test_unwritable import read_only, without_write_rights, writable
 
 NONE = """--pes:1:1: error: that is no PE of the grid
   { PE[x, 9] }
@@ -119,3 +120,14 @@ def test_what_is_refused_leaves_no_trace(space, what):
     run = space.run("trace", *words)
     assert (run.code, run.err) == (code, error)
     assert not file.exists()
+
+
+def test_a_trace_that_cannot_be_written_is_said_and_nothing_is_left(space):
+    space.build("fc")
+    before, build = space.files(), space.root / "projects/fc/build"
+    read_only(build)
+    run = space.run("trace", "fc", preexec=without_write_rights)
+    writable(build)
+    said = "error: cannot write projects/fc/build/trace.pftrace: Permission denied\n"
+    assert (run.code, run.out, run.err) == (1, "", said)
+    assert space.files() == before

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.store.files import read_file, temporary_name, write_new
+from stages.make.store.files import read_file, temporary_name, write_new, write_whole
 from stages.make.store.folders import (
     LayerFolder,
     file_of,
@@ -54,6 +54,13 @@ def _check_link(path: Path, link: str | None) -> None:
             f"cannot write {shown_path(path)}: {shown_path(Path(link))} is a symbolic link",
             hint="what stages write goes into the layer's own folders: remove the link",
         )
+
+
+def write_beside(folder: LayerFolder, path: Path, content: bytes) -> None:
+    """Write a file that no stage does, beside what stages wrote. Raises UserError as they do."""
+    check_place(folder, path)
+    with _writing(path):
+        write_whole(path, content)
 
 
 def remove(folder: LayerFolder, name: str) -> None:

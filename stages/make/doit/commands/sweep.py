@@ -13,12 +13,12 @@ from stages.make.core.axes import OPTION, Axis, read_axes
 from stages.make.core.combinations import Combination, combine, holds_isl, read_text
 from stages.make.core.combined import place_of, write_folder
 from stages.make.core.layers import network_of
+from stages.make.core.outputs import write_beside
 from stages.make.core.task_values import RESULTS
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import EVERYTHING, option
 from stages.make.doit.commands.of_folders import build_folders
 from stages.make.doit.commands.run import PROCESSES
-from stages.make.store.files import write_whole
 from stages.make.store.folders import LayerFolder, file_of, shown_path
 from stages.report.colour import is_terminal
 from stages.report.compared import COLUMNS, Row, csv_of, data_of, is_right, row_of, sort_rows
@@ -133,8 +133,8 @@ def _keep(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> Non
     from stages.report.scatter import scatter
 
     text = json.dumps(_data(folder, axes, rows), indent=1, ensure_ascii=False)
-    write_whole(place_of(folder, PLOT), scatter(rows).encode())
-    write_whole(place_of(folder, DATA), f"{text}\n".encode())
+    write_beside(folder, place_of(folder, PLOT), scatter(rows).encode())
+    write_beside(folder, place_of(folder, DATA), f"{text}\n".encode())
 
 
 def _print(

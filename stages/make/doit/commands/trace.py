@@ -11,7 +11,6 @@ from stages import module_of
 from stages.make.core.declare import declaration
 from stages.make.doit.commands.command import LayerCommand, Options
 from stages.make.doit.commands.inert import option
-from stages.make.store.files import write_whole
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path, user_folder
 
 FILE = "build/trace.pftrace"
@@ -80,12 +79,13 @@ def _write(
 ) -> None:
     """Run a layer once more, and write the trace. Raises UserError."""
     from stages.make.core.folder_inputs import FolderInputs
+    from stages.make.core.outputs import write_beside
     from stages.picture.traced import trace
 
     inputs = FolderInputs(folder, declaration(stage).reads)
     record = functools.partial(importlib.import_module(module_of(stage)).record, inputs)
     found = trace(inputs.source(LAYOUTS[stage]), record, pes, cycles, most)
     path = file_of(folder, FILE)
-    write_whole(path, found.content)
+    write_beside(folder, path, found.content)
     end = f", until the fabric stops after cycle {found.stop}" if found.stop is not None else ""
     print(f"{shown_path(path)}: {found.count} events{end}; https://ui.perfetto.dev opens it")
