@@ -16,6 +16,14 @@ BROKEN = """--pes:1:11: error: isl: syntax error: unexpected '}'
             ^
 hint: the text has 1 `[` and 0 `]`
 """
+INTERRUPTED = """
+from stages.fabric import driver
+
+def interrupt(*given):
+    raise KeyboardInterrupt
+
+driver._ended = interrupt
+"""
 REFUSED = {
     "a set without PEs": (["fc", "--pes", "{ PE[x, 9] }"], 1, NONE),
     "no set": (["fc", "--pes", "{ PE[x, 1 }"], 1, BROKEN),
@@ -130,4 +138,15 @@ def test_a_trace_that_cannot_be_written_is_said_and_nothing_is_left(space):
     writable(build)
     said = "error: cannot write projects/fc/build/trace.pftrace: Permission denied\n"
     assert (run.code, run.out, run.err) == (1, "", said)
+    assert space.files() == before
+
+
+def test_a_trace_that_is_interrupted_ends_without_a_traceback(space):
+    """After the build, which ends in its own way, the interrupt is Python's."""
+    space.build("fc")
+    before = space.files()
+    space.write("dodo.py", DODO + INTERRUPTED)
+    run = space.run("trace", "fc")
+    space.write("dodo.py", DODO)
+    assert (run.code, run.out, run.err) == (130, "", "interrupted\n")
     assert space.files() == before

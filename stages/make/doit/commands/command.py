@@ -9,6 +9,7 @@ from __future__ import annotations
 import getopt
 import json
 import os
+import signal
 import sys
 import traceback
 from abc import ABC, abstractmethod
@@ -194,6 +195,9 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             return 1
         except InvalidCommand:
             raise
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted\n")
+            return 128 + signal.SIGINT
         except Exception:
             traceback.print_exc()
             return BUG
