@@ -41,6 +41,10 @@ REFUSED = {
         ["fc", "--cycles", "5:3"], 3,
         "ERROR: trace: --cycles 5:3 names no cycle\nhint: from and to: `--cycles 0:500`\n",
     ),
+    **{f"--most {most}": (
+        ["fc", "--most", most], 3,
+        f"ERROR: trace: --most {most} is no number from 1 to 100000000\n",
+    ) for most in ("0", "-5", "1000000000000")},
     "all layers": (
         [], 3,
         "ERROR: trace: one layer is traced at a time\nhint: name it: `trace fc`\n",
