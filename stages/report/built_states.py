@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Collection, Mapping
+from datetime import datetime
 
 from stages.make.store import log
 from stages.make.store.folders import STATE, LayerFolder
@@ -13,7 +15,13 @@ from stages.report.states import State, is_source
 
 CHANGED = ("ran", "hit")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
-"""A day, or a time of it, as builds are called."""
+
+
+def is_moment(text: str) -> bool:
+    """Return whether a text is a day, or a time of it, as builds are called."""
+    with contextlib.suppress(ValueError):
+        return MOMENT.fullmatch(text) is not None and bool(datetime.fromisoformat(text))
+    return False
 
 
 def state_before(folder: LayerFolder, builds: int) -> State:

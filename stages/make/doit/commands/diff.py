@@ -12,7 +12,7 @@ from stages.make.core.pipeline import stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import option
 from stages.make.store.folders import LayerFolder, user_folder
-from stages.report.built_states import MOMENT, state_after, state_before
+from stages.report.built_states import is_moment, state_after, state_before
 from stages.report.change import describe_change
 from stages.report.difference import find_differences
 from stages.report.folded import told_of
@@ -115,7 +115,7 @@ class Diff(LayerCommand):
             folder, at = layer, word
         if at and find_commit(folder.path, at) is not None:
             found = state_at(folder, at)
-        elif MOMENT.fullmatch(at):
+        elif is_moment(at):
             found = state_after(folder, at)
         elif at:
             raise self.refuse(f"{at} is no layer, no revision of git, and no time of a build")
