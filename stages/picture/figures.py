@@ -143,8 +143,8 @@ QUANTITIES: dict[str, Said] = {
     "idle": ("idle", "waits", "cycles", "before the first and after the last activity"),
     "received": ("received", "traffic", "wavelets", "down the ramp"),
     "sent": ("sent", "traffic", "wavelets", "up the ramp"),
-    "first": ("first activity", "when", "cycle", "of the first activity, -1 for none"),
-    "last": ("last activity", "when", "cycle", "of the last activity, -1 for none"),
+    "first": ("active from", "when", "cycle", "in which it was first active, -1 for never"),
+    "last": ("active until", "when", "cycle", "after its last activity, -1 for none"),
 }
 LINKS: dict[str, Said] = {
     "link_wavelets": ("over links", "traffic", "wavelets", "over each link"),

@@ -44,8 +44,8 @@ function addFigures(panel, view, pe) {
     if (each.name.includes(".")) continue;
     list.append("dt").text(each.title);
     list.append("dd").attr("data-figure", each.name)
-      .text(`${each.read.block > 1 ? "some " : ""}${asNumber(Math.round(known.get(each.name)))} ` +
-        each.unit);
+      .text((each.read.block > 1 ? "some " : "") +
+        asFigure(Math.round(known.get(each.name)), each.unit));
   }
 }
 

@@ -44,7 +44,8 @@ const BEHIND = { N: "north", E: "east", S: "south", W: "west" };
 
 const describeBusiest = ({ pe, side, wavelets, stalls }) =>
   `The busiest link leads to PE ${pe.join(", ")} from the ${BEHIND[side]}: ` +
-  `${asNumber(wavelets)} wavelets; in ${asNumber(stalls)} cycles the first one waited behind it.`;
+  `${counted(wavelets, "wavelets")}; in ${counted(stalls, "cycles")} the first one waited ` +
+  "behind it.";
 
 /* Add cycles by cause, the most first. */
 function addCauses(section, name, title, causes) {

@@ -2,6 +2,14 @@
 
 const asNumber = d3.format(",");
 const asShare = d3.format(".1%");
+const counted = (count, unit) =>
+  `${asNumber(count)} ${count === 1 ? unit.replace(/s$/, "") : unit}`;
+
+/* Return a figure with its unit: 2 wavelets, cycle 6, or never where no cycle is. */
+function asFigure(count, unit) {
+  if (unit !== "cycle") return counted(count, unit);
+  return count < 0 ? "never" : `cycle ${asNumber(count)}`;
+}
 
 /* Return the element of a section, with its heading, and name it in the list at the top. */
 function addSection(id, title, says) {

@@ -38,8 +38,8 @@ function describePe(view, [column, row]) {
   said.push(role[pe] < 0 ? "no program" : grid.roles[role[pe]].name);
   said.push(...[describePart(grid, [column, row])].filter(Boolean));
   if (quantity) {
-    const value = asNumber(Math.round(valueAt(quantity, grid, pe)));
-    said.push(`${quantity.title} ${value} ${quantity.unit}`);
+    const value = Math.round(valueAt(quantity, grid, pe));
+    said.push(`${quantity.title} ${asFigure(value, quantity.unit)}`);
   }
   return said.join(" · ");
 }
@@ -89,7 +89,7 @@ function showLegend(legend, view) {
   const ends = legend.append("div").attr("class", "ramp");
   ends.append("b").text("0");
   ends.append("i");
-  ends.append("b").text(`${asNumber(Math.round(greatest))} ${shown.unit}`);
+  ends.append("b").text(asFigure(Math.round(greatest), shown.unit));
   legend.append("span").text(shown.says + (shown.read.block > 1
     ? `; means of ${shown.read.block} × ${shown.read.block} PEs` : ""));
   if (view.links && view.busiest) legend.append("span").text(describeBusiest(view.busiest));

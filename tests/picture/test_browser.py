@@ -85,8 +85,8 @@ def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
     ]
     assert page.texts("#pe .routes li") == ["xN → S, ramp", "y_evenramp → E", "y_oddW → ramp"]
     assert page.texts("#pe [data-figure]") == [
-        "3,424 bytes", "3 colours", "0 cycles", "11 wavelets", "8 wavelets", "30 cycle",
-        "119 cycle",
+        "3,424 bytes", "3 colours", "0 cycles", "11 wavelets", "8 wavelets", "cycle 30",
+        "cycle 119",
     ]
     assert page.text("#pe .code") == fc.program("simd/pe_compute.c")
     page.click("#pe .choice button:last-child")

@@ -114,6 +114,13 @@ def test_a_pe_shows_how_it_spent_its_cycles_and_its_timeline(browser):
         "return document.querySelector('#pe .timeline .bar').width.baseVal.value") > 1.5 * wide
 
 
+def test_a_figure_has_a_unit_that_reads_well(browser):
+    assert browser.run(
+        "return [[1, 'wavelets'], [2, 'wavelets'], [1, 'bytes'], [6, 'cycle'], [-1, 'cycle']]"
+        ".map(([count, unit]) => asFigure(count, unit))"
+    ) == ["1 wavelet", "2 wavelets", "1 byte", "cycle 6", "never"]
+
+
 def test_a_pe_without_a_timeline_leads_to_those_that_have_one(browser):
     browser.run("choose(view, [0, 0])")
     browser.wait("document.querySelector('#pe .others')")
