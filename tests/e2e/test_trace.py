@@ -1,5 +1,7 @@
 """`doit trace` on fc: what Perfetto reads, and what is refused."""
 
+import shutil
+
 import pytest
 
 from stages.picture.perfetto import BEGIN, CLASSES, COUNTER, END, INSTANT
@@ -154,3 +156,13 @@ def test_a_trace_that_is_interrupted_ends_without_a_traceback(space):
     space.write("dodo.py", DODO)
     assert (run.code, run.out, run.err) == (130, "", "interrupted\n")
     assert space.files() == before
+
+
+def test_a_layer_that_no_build_takes_by_its_name_is_not_traced(space):
+    space.copy(ROOT / "projects/fc", "projects/clean")
+    run = space.run("trace", "clean")
+    shutil.rmtree(space.root / "projects/clean")
+    assert (run.code, run.out, run.err) == (3, "", (
+        "ERROR: a layer may not be called clean, since doit has a command of this name: "
+        "rename projects/clean\n"
+    ))

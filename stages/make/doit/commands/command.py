@@ -193,7 +193,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))
             return 1
-        except InvalidCommand:
+        except (InvalidCommand, InvalidDodoFile):
             raise
         except KeyboardInterrupt:
             sys.stderr.write("interrupted\n")
