@@ -83,10 +83,10 @@ def write_events(folder):
     inputs = FolderInputs(open_folder(folder), simulate.READS)
     source = inputs.source("build/layout.yaml")
     with measured(simulate, "record") as spent:
-        content, count = trace(
+        found = trace(
             source, lambda asked: simulate.record(inputs, asked), "", (0, 2**30), 2**23
         )
-    return {**spent, "events": count, "bytes": len(content)}
+    return {**spent, "events": found.count, "bytes": len(found.content)}
 
 
 @contextlib.contextmanager
