@@ -253,10 +253,11 @@ void report_stuck(struct engine *engine)
     const bool late = engine->status == OUT_OF_CYCLES;
 
     engine->status = late ? OUT_OF_CYCLES : STUCK;
-    say(&report, "%s after cycle %lld: %d PEs are not done, %lld output wavelets are missing\n",
+    say(&report, "%s after cycle %lld: %d %s not done, %lld output %s missing\n",
         late ? "the cycle limit was reached" : "the fabric can no longer move",
-        (long long)(late || engine->now == 0 ? engine->now : engine->now - 1), engine->running,
-        (long long)engine->expected);
+        (long long)(late || engine->now == 0 ? engine->now : engine->now - 1),
+        engine->running, engine->running == 1 ? "PE is" : "PEs are",
+        (long long)engine->expected, engine->expected == 1 ? "wavelet is" : "wavelets are");
     if (late)
         tell_last(&report);
     explain(&report);

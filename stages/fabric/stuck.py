@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from stages.fabric.driver import FabricRun
 
 
+PROGRAMS = {
+    "simd": "with vector instructions", "loops": "with loops only",
+    "multicast": "with vector instructions, where routers copy", "vm": "of the virtual machine",
+}
+"""What programs in a folder of `build/` are called."""
+
+
 class FabricStuck(Exception):  # noqa: N818
     """The fabric can no longer move, or reached the cycle limit; the text says who waits, and why.
 
@@ -73,10 +80,11 @@ def error_of(
     `programs` is the folder of those that ran; `message` what is said instead of all that the
     fabric says.
     """
-    message = message or f"the fabric stopped: {error}"
     if isinstance(error, FabricFailure):
-        return UserError(message, find_place(layout, error.place) if error.place else None, hint)
-    return FabricStopped(message, None, hint, Stop(
+        span = find_place(layout, error.place) if error.place else None
+        return UserError(message or f"the fabric stopped: {error}", span, hint)
+    ran = f"the fabric stopped, running the programs {PROGRAMS[programs]}: {error}"
+    return FabricStopped(message or ran, None, hint, Stop(
         layout=layout, programs=programs, said=str(error), further=further, waiting=error.waiting,
         usage=b"" if error.run is None else write_usage(find_usage(error.run)),
     ))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from stages.fabric.layout_yaml import read_layout
+from stages.fabric.stuck import PROGRAMS
 from stages.picture.of_fabric import FabricOnPage, describe_fabric
 from stages.picture.of_run import read_usage
 from stages.picture.page import write_page
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 
     from stages.fabric.stuck import Stop
     from stages.fabric.waiting import Waiting
-
-PROGRAMS = {
-    "simd": "with vector instructions", "loops": "with loops only",
-    "multicast": "with vector instructions, where routers copy", "vm": "of the virtual machine",
-}
-"""What programs in a folder of `build/` are called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

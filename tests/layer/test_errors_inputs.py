@@ -184,6 +184,6 @@ def test_fabric_that_can_no_longer_move(layer: Any, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("stages.layer.running.run_fabric", stop)
     assert layer.error() == """\
-error: the fabric stopped: PE[0, 0] waits for x
+error: the fabric stopped, running the programs with loops only: PE[0, 0] waits for x
 hint: the programs are at fault, not the layer: please report it with the layer folder
 """
