@@ -69,3 +69,9 @@ def task_loud():
     option = {"name": "loud", "short": "v", "type": bool, "default": False}
     return {"actions": ["echo %(loud)s"], "params": [option]}
 """
+
+
+def test_a_letter_that_stdout_has_not_is_escaped(small):
+    small.layer("projects/grün")
+    run = small.plain("grün", PYTHONIOENCODING="ascii")
+    assert (run.code, run.out.splitlines()[0]) == (0, "gr\\xfcn: 4 stages ran")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -15,13 +16,18 @@ LAST = 2
 
 
 def open_streams() -> None:
-    """Let what is printed go nowhere where there is no stdout or stderr: `doit fc >&-`."""
+    """Let what is printed go nowhere where there is no stdout or stderr: `doit fc >&-`.
+
+    A letter that stdout has not is printed as stderr prints it, `\\xfc`.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             file = os.open(os.devnull, os.O_RDWR)
             while file < LAST:
                 file = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, os.fdopen(file, "w"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @contextlib.contextmanager
