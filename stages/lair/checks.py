@@ -12,7 +12,7 @@ from stages.diagnose import Span, UserError
 from stages.lair.affine import find_non_affine
 from stages.lair.conditions import check_conditions
 from stages.lair.expressions import FUNCTIONS
-from stages.lair.names import INDICES, check_name, did_you_mean, elsewhere, plural
+from stages.lair.names import INDICES, check_name, did_you_mean, elsewhere
 from stages.lair.tree import (
     Call,
     Expr,
@@ -27,6 +27,7 @@ from stages.lair.tree import (
     walk,
 )
 from stages.machine.types import TYPES
+from stages.plural import plural
 
 LARGEST_NUMBER = 3.4028234663852886e38
 AFFINE = "LAIR accesses are sums of iterators times integers"

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 from stages.diagnose import UserError
 from stages.lair.checks import check_distinct, check_head, check_sizes
-from stages.lair.names import check_name, did_you_mean, plural
+from stages.lair.names import check_name, did_you_mean
 from stages.lair.tree import File, Graph, Name, Node, NodeCall, Reference
 from stages.machine.types import TYPES
+from stages.plural import plural
 
 RECURSION = "a graph is written out where it is called, so its calls must come to an end"
 

@@ -72,10 +72,3 @@ def did_you_mean(name: str, known: Iterable[str], kind: str) -> str:
     if near:
         return f"did you mean {near}?"
     return f"{kind}: {', '.join(names)}" if names else f"there are no {kind}"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return `1 index`, `2 sizes`: the noun takes an s, index becomes indices."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} indices" if noun == "index" else f"{count} {noun}s"

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import islpy as isl
 
 from stages.diagnose import Span, UserError, UserErrors
-from stages.lair.names import did_you_mean, plural
+from stages.lair.names import did_you_mean
 from stages.mapping.isl_text import IslText
+from stages.plural import plural
 from stages.poly.extents import bounding_box
 from stages.poly.extremes import find_greatest
 from stages.poly.pieces import find_example, list_maps, list_sets

@@ -25,11 +25,11 @@ import numpy as np
 
 from stages.diagnose import UserError
 from stages.kernel.parts.evaluation import evaluate, extents
-from stages.lair.names import plural
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.network.parts.fed import make_inputs, pass_on, put_together, take
 from stages.network.parts.part_layers import find_lanes, read_fitted
 from stages.network.parts.spreading import count_lanes, find_source
+from stages.plural import plural
 from stages.reference.data import find_origins, stack_samples
 from stages.reference.strided import Array
 from stages.reference.whole import describe_parts, find_largest_error, is_close, is_same

@@ -25,9 +25,9 @@ import islpy as isl
 
 from stages.diagnose import Span, UserError
 from stages.lair.layer import Tensor
-from stages.lair.names import plural
 from stages.mapping.network_yaml import End
 from stages.network.crossing_maps import sizes_of
+from stages.plural import plural
 from stages.poly.extremes import find_least
 from stages.poly.order import on_side
 from stages.poly.pieces import find_example

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stages.plural import noun_after
 from stages.report.summary import list_first
 
 RIGHT = "right, bit for bit: NumPy, graph, fabric"
@@ -91,7 +92,7 @@ def _operations(counts: Mapping[str, int]) -> str:
 
 
 def _several(count: int, noun: str) -> str:
-    return f"{_group(count)} {noun}{'' if count == 1 else 's'}"
+    return f"{_group(count)} {noun_after(count, noun)}"
 
 
 def _group(number: int) -> str:

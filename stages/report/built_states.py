@@ -11,6 +11,7 @@ from stages.make.store import log
 from stages.make.store.folders import STATE, LayerFolder
 from stages.make.store.log import Line
 from stages.make.store.store import store_of
+from stages.plural import plural
 from stages.report.states import State, is_source
 
 CHANGED = ("ran", "hit")
@@ -30,7 +31,7 @@ def state_before(folder: LayerFolder, builds: int) -> State:
     known = list(dict.fromkeys(line["build"] for line in lines))
     label = "before the last build" if builds == 1 else f"before the last {builds} builds"
     if not 0 < builds < len(known):
-        count = f"{len(known)} build{'' if len(known) == 1 else 's'}"
+        count = plural(len(known), "build")
         notes = (f"the log knows {count} of it",)
         return State(label=label, files={}, notes=notes)
     return _state(folder, lines, set(known[:-builds]), label)

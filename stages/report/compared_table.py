@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from stages.plural import plural
 from stages.report.colour import paint
 from stages.report.compared import COLUMNS, SAID, Figures, Row, front_of, knows_pes
 
@@ -42,7 +43,7 @@ def _title(name: str, rows: Sequence[Row], front: frozenset[int]) -> Iterator[st
     """Yield how many rows there are, and what the mark of the front means."""
     wrong = sum(row.figures is not None and bool(row.error) for row in rows)
     refused = sum(row.figures is None for row in rows)
-    said = [f"{len(rows)} {'combination' if len(rows) == 1 else 'combinations'}"]
+    said = [plural(len(rows), "combination")]
     said += [f"{refused} refused"] * bool(refused) + [f"{wrong} WRONG"] * bool(wrong)
     yield f"{name}: {', '.join(said)}"
     if front:

@@ -14,6 +14,7 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
+from stages.plural import plural
 from stages.poly.same import find_same
 from stages.poly.text import Objects
 from stages.report.sets import singles
@@ -50,7 +51,7 @@ def summary(name: str, texts: Mapping[str, str]) -> str:
     sources = Counter(each["source"] for each in operations if each["kind"] in WORK)
     volumes = len(found.arrays)
     lines = [
-        f"{name}: {_several(sources.total(), 'operation')} on {_several(volumes, 'volume')}",
+        f"{name}: {plural(sources.total(), 'operation')} on {plural(volumes, 'volume')}",
         f"  operations  {_listed(sources)}",
         *(f"  {way:<10}  {'; '.join(_shapes(found, way))}" for way in ("inputs", "outputs")),
         *(f"  program     {output} needs {', '.join(needed)}"
@@ -96,9 +97,9 @@ def _layouts(found: Found) -> Iterator[str]:
     inside: dict[str, list[str]] = {}
     for volume, array in found.arrays.items():
         inside.setdefault(array, []).append(volume)
-    yield f"{_several(len(found.arrays), 'volume')} in {_several(len(inside), 'array')}"
+    yield f"{plural(len(found.arrays), 'volume')} in {plural(len(inside), 'array')}"
     if found.views:
-        yield _several(found.views, "view")
+        yield plural(found.views, "view")
     shared = [sorted(names) for names in inside.values() if len(names) > 1]
     yield from (f"{' and '.join(names)} in one" for names in shared[:3])
     if len(shared) > 3:
@@ -136,7 +137,3 @@ def _sizes(domain: isl.Set) -> Iterator[int | None]:
 
 def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {source}" for source, count in counts.items()) or "none"
-
-
-def _several(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

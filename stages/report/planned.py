@@ -22,6 +22,7 @@ from stages.make.store.believed import matches
 from stages.make.store.folders import STATE, file_of, names_meant
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
+from stages.plural import plural
 from stages.report.causes import Cause, History, find_causes, find_sources
 from stages.report.colour import paint
 from stages.report.details import list_some
@@ -152,7 +153,7 @@ def _reason_of(history: History, plans: Sequence[Plan]) -> str:
 
 def _up_to_date(plans: Sequence[Plan]) -> str:
     count = sum(plan.forecast.status == UP_TO_DATE for plan in plans)
-    return f"{count} {'task' if count == 1 else 'tasks'} up to date"
+    return f"{plural(count, 'task')} up to date"
 
 
 def data_of_plan(plan: Plan) -> dict[str, Any]:

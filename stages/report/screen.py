@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from stages.make.core.declare import is_text
+from stages.plural import plural
 from stages.report.change import Change, Changes, Part, count_of_lines
 from stages.report.colour import WIDTH, paint, paint_isl, wrap_isl
 from stages.report.details import details, list_some
@@ -153,7 +154,7 @@ def _following(found: Comparison) -> Iterator[str]:
         objects = [each for name, own in found.roots.items() for each in _called(name, own)]
         roots = list_some(list(dict.fromkeys(objects)))
         where = list_some(files) if len(files) <= MOST_FILES else f"{len(files)} files"
-        yield f"follows from {roots}: {count} {'object' if count == 1 else 'objects'} in {where}"
+        yield f"follows from {roots}: {plural(count, 'object')} in {where}"
 
 
 def _called(name: str, objects: Sequence[str]) -> Sequence[str]:
@@ -170,7 +171,7 @@ def _built(found: Comparison) -> Iterator[str]:
     if programs:
         counts = [count_of_lines(changes[name]) for name in programs]
         lines = [sum(each[way] for each in counts) for way in ("lines_added", "lines_removed")]
-        number = f"{len(programs)} {'program' if len(programs) == 1 else 'programs'}"
+        number = plural(len(programs), "program")
         said.append(f"{number} (+{lines[0]} -{lines[1]} lines)")
     for name in [name for name in changes if name not in programs]:
         what = _said(changes[name])
@@ -250,7 +251,7 @@ def _said(change: Change) -> str:
     """Return a change in a few words; nothing for a set."""
     if change.lines:
         added, removed = count_of_lines(change).values()
-        return f"{added} {'line' if added == 1 else 'lines'} added, {removed} removed"
+        return f"{plural(added, 'line')} added, {removed} removed"
     values = f"{_value(change, 'old')} -> {_value(change, 'new')}"
     return change.note or (values if change.values else "")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stages.plural import plural
+
 WAYS = {
     "hull": "a vector instruction {sizes} by the box hull",
     "exact": "a vector instruction {sizes} by exact bounds",
@@ -121,7 +123,9 @@ def _pes(results: Mapping[str, Any]) -> Iterator[str]:
 
 def _fabric(results: Mapping[str, Any]) -> str:
     fabric = results["fabric"]
-    return "  fabric  " + ", ".join(f"{fabric[word]} {word}" for word in fabric)
+    return "  fabric  " + ", ".join(
+        plural(count, word.removesuffix("s")) for word, count in fabric.items()
+    )
 
 
 def _tasks(tasks: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -135,4 +139,5 @@ def _tasks(tasks: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def _count(task: Mapping[str, Any]) -> str:
     extra = f" and {task['extra']} extra" if task["extra"] else ""
-    return f"{task['calls']} calls, {task['instances']} instances{extra}"
+    calls, instances = plural(task["calls"], "call"), plural(task["instances"], "instance")
+    return f"{calls}, {instances}{extra}"

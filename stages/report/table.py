@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from stages.plural import plural
 from stages.report.summary import inputs, list_first
 
 Part = Mapping[str, Any]
@@ -81,7 +82,7 @@ def line_of_parts(name: str, results: Mapping[str, Any]) -> str:
     total, found = results["one_after_another"], "right" if is_right(results) else "WRONG"
     count = len(results["parts"])
     return (
-        f"{name}: {found}, {count} {'part' if count == 1 else 'parts'}, "
+        f"{name}: {found}, {plural(count, 'part')}, "
         f"{total['simd']} cycles one after another, {total['loops']} with loops\n"
     )
 
@@ -96,7 +97,7 @@ def is_right(results: Mapping[str, Any]) -> bool:
 def _title(name: str, results: Mapping[str, Any], distinct: int) -> str:
     count = len(results["parts"])
     if distinct == count:
-        return f"{name}: {count} {'part' if count == 1 else 'parts'}"
+        return f"{name}: {plural(count, 'part')}"
     noun = "parts" if "crossings" in results else "tiles"
     return f"{name}: {distinct} of {count} {noun} {'is' if distinct == 1 else 'are'} distinct"
 

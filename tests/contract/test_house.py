@@ -8,7 +8,7 @@ from stages import WINGS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = """
-stages.nesting
+stages.nesting stages.plural
 stages.diagnose stages.shipped stages.yaml_limits
 stages.jinja
 stages.poly

@@ -141,7 +141,9 @@ def modules(tmp_path_factory):
     for package in packages.split():
         shutil.copytree(ROOT / "stages" / package, stages / package)
     shutil.copytree(ROOT / "templates", stages / "templates")
-    for module in ("diagnose.py", "jinja.py", "nesting.py", "shipped.py", "yaml_limits.py"):
+    for module in (
+        "diagnose.py", "jinja.py", "nesting.py", "plural.py", "shipped.py", "yaml_limits.py",
+    ):
         shutil.copy(ROOT / "stages" / module, stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nKERNEL, ANALYSES = ('gather',), ('count',)\n"

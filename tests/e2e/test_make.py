@@ -14,7 +14,7 @@ SUMMARY = """small on ideal
   bound   1 cycles, by operations
   memory  96 of 49152 bytes on the fullest PE
   fabric  3 wavelets, 4 hops, 0 stalls
-  on_x  a vector instruction [8] by the box hull; 1 calls, 8 instances
+  on_x  a vector instruction [8] by the box hull; 1 call, 8 instances
 """
 
 

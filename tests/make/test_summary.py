@@ -47,7 +47,7 @@ ff on wse2, 2 invocations
   PEs     16 of 20 of the target compute
   fabric  351 wavelets, 204 hops, 24 stalls
   on_x       a vector instruction [8] by the box hull; 28 calls, 224 instances and 3 extra
-  compute_g  a loop, for `y = a + b + c` is more than one operation; 1 calls, 8 instances
+  compute_g  a loop, for `y = a + b + c` is more than one operation; 1 call, 8 instances
 """
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stages.diagnose import UserError, nearest
-from stages.lair.names import plural
 from stages.network.extraction.checking import NoVolumeError
 from stages.network.extraction.draft import Draft, Extracted, Origin, Place
 from stages.network.tensorflow import arithmetic, blocks, convolutions, layers, shapes
@@ -21,6 +20,7 @@ from stages.network.tensorflow.model import (
     read_tensor,
 )
 from stages.network.tensorflow.node import Graph, Node, Operator
+from stages.plural import plural
 
 OPERATORS: Mapping[str, Operator] = {
     **arithmetic.OPERATORS, **blocks.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
