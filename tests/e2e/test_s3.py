@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.conftest import DODO, Space
 
+for extra in ("s3fs", "moto"):
+    pytest.importorskip(extra, reason="the extra s3 is not installed")
 pytestmark = pytest.mark.long
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
 URL = "s3://team/store"
@@ -19,8 +21,6 @@ URL = "s3://team/store"
 @pytest.fixture(scope="module")
 def server():
     """The port of an S3 server with a bucket."""
-    pytest.importorskip("s3fs", reason="the extra s3 is not installed")
-    pytest.importorskip("moto", reason="the extra s3 is not installed")
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
