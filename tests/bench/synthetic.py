@@ -13,8 +13,8 @@ GIVEN = 'machine: ideal\nplacement: "{ }"\n'
 """A layer.yaml that leaves nothing open, so that nothing is searched."""
 
 PLAIN = (
-    "diagnose.py", "fabric", "machine", "make", "mapping", "nesting.py", "poly", "report",
-    "shipped.py", "yaml_limits.py",
+    "diagnose.py", "fabric", "machine", "make", "mapping", "nesting.py", "plural.py", "poly",
+    "report", "shipped.py", "yaml_limits.py",
 )
 
 STAGE = '''"""{title}.

@@ -141,10 +141,8 @@ def modules(tmp_path_factory):
     for package in packages.split():
         shutil.copytree(ROOT / "stages" / package, stages / package)
     shutil.copytree(ROOT / "templates", stages / "templates")
-    for module in (
-        "diagnose.py", "jinja.py", "nesting.py", "plural.py", "shipped.py", "yaml_limits.py",
-    ):
-        shutil.copy(ROOT / "stages" / module, stages)
+    for module in (ROOT / "stages").glob("*.py"):
+        shutil.copy(module, stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nKERNEL, ANALYSES = ('gather',), ('count',)\n"
     tuples += "NETWORK, GRAPH, TILES = (), (), ()\n"
