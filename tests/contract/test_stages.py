@@ -25,6 +25,7 @@ from stages import (
     module_of,
 )
 from stages.make.core.declare import declaration, path_of
+from stages.make.core.faults import RUNS_PROGRAMS
 
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(
@@ -88,6 +89,10 @@ def test_stage_imports_no_other_stage(stage):
     found = {n for n in imported(tree) if n in others or n.rpartition(".")[0] in others}
     ran = module_of(RAN[stage]) if stage in RAN else None
     assert found == ({ran, f"{ran}.record"} if ran else set())
+
+
+def test_what_runs_programs_once_more_may_take_any_time_as_well():
+    assert {*RAN, *RAN.values()} <= RUNS_PROGRAMS
 
 
 def imported(tree):

@@ -32,9 +32,10 @@ REFUSALS = {
 }
 """What the system may refuse to any program."""
 
-RUNS_PROGRAMS = frozenset(
-    {"simulate", "operate", "report", "capture", "rehearse", "interpret", "execute"}
-)
+RUNS_PROGRAMS = frozenset({
+    "simulate", "operate", "execute", "report", "report_network", "report_program", "capture",
+    "rehearse", "interpret",
+})
 """The stages that may take any time, and hardly any in isl."""
 
 HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
