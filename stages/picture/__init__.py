@@ -6,3 +6,6 @@ the page as JSON. `templates/report/` has what draws them, in the browser.
 
 PIPELINE = ("draw",)
 STAGES = PIPELINE
+
+LARGEST_TRACE = 100_000_000
+"""Of so many events a trace may be at most: it has five gigabytes then."""

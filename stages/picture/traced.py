@@ -21,6 +21,7 @@ from stages.fabric.recorded import KINDS, Asked
 from stages.fabric.stuck import FabricStopped, FabricStuck
 from stages.mapping.isl_text import IslText
 from stages.mapping.texts import parse_set
+from stages.picture import LARGEST_TRACE
 from stages.picture.perfetto import write_counts, write_head, write_instants, write_slices
 
 if TYPE_CHECKING:
@@ -58,9 +59,10 @@ def trace(
     assert run.recorded is not None, "the run was recorded"
     count = run.recorded.count
     if count > most:
+        more = f"; or --most {count}" if count <= LARGEST_TRACE else ""
         raise UserError(
             f"the trace would have {count} events, and may have {most}",
-            hint=f"fewer PEs, --pes, or cycles, --cycles; or --most {count}",
+            hint=f"fewer PEs, --pes, or cycles, --cycles{more}",
         )
     if count == 0:
         last = cycles[1] if cycles[1] < run.until else ""

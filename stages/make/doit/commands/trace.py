@@ -12,11 +12,10 @@ from stages.make.core.declare import declaration
 from stages.make.doit.commands.command import LayerCommand, Options
 from stages.make.doit.commands.inert import option
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path, user_folder
+from stages.picture import LARGEST_TRACE
 
 FILE = "build/trace.pftrace"
 MOST = 1_000_000
-LIMITED = 100_000_000
-"""Of so many events a trace may be at most: it has five gigabytes then."""
 LAYOUTS = {
     "operate": "layout.yaml", "execute": "build/layout.yaml", "simulate": "build/layout.yaml",
 }
@@ -58,8 +57,8 @@ class Trace(LayerCommand):
             raise self.refuse(f"{folder.name} does not run on one fabric",
                               "`run: whole` in its network.yaml, or name one of its parts")
         begin, end = self._cycles(options["cycles"])
-        if not 0 < options["most"] <= LIMITED:
-            raise self.refuse(f"--most {options['most']} is no number from 1 to {LIMITED}")
+        if not 0 < options["most"] <= LARGEST_TRACE:
+            raise self.refuse(f"--most {options['most']} is no number from 1 to {LARGEST_TRACE}")
         loader = self.loader_of([folder])
         os.chdir(user_folder())
         run = self.cmds.get_plugin("run")(task_loader=loader, cmds=self.cmds, **self._kwargs)
