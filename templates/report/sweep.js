@@ -75,12 +75,11 @@ function addPlot(state) {
 
 /* Return the rows with both figures that no other one is better than, from left to right. */
 function frontOf(rows, axes) {
-  const worth = ({ figures }) => axes.map(({ of, less }) => (less ? 1 : -1) * of(figures));
-  return rows.filter((row) => {
-    const own = worth(row);
-    return !rows.map(worth).some((other) =>
-      other.every((value, k) => value <= own[k]) && other.some((value, k) => value < own[k]));
-  });
+  const worths = rows.map(({ figures }) =>
+    axes.map(({ of, less }) => (less ? 1 : -1) * of(figures)));
+  return rows.filter((_, at) => !worths.some((other) =>
+    other.every((value, k) => value <= worths[at][k]) &&
+    other.some((value, k) => value < worths[at][k])));
 }
 
 /* Return a scale from 0 on; of what is near to each other from less than the least on, and of what
