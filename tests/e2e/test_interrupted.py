@@ -156,6 +156,7 @@ def processes_below(build):
         texts = [each.read_text(encoding="utf-8") for each in children]
         waiting += [child for text in texts for child in text.split()]
         found = [*found, *waiting]
+    assert found
     return found
 
 
