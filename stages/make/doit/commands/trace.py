@@ -12,7 +12,6 @@ from stages.make.core.declare import declaration
 from stages.make.doit.commands.command import LayerCommand, Options
 from stages.make.doit.commands.inert import option
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path, user_folder
-from stages.picture import LARGEST_TRACE
 
 FILE = "build/trace.pftrace"
 MOST = 1_000_000
@@ -57,14 +56,13 @@ class Trace(LayerCommand):
             raise self.refuse(f"{folder.name} does not run on one fabric",
                               "`run: whole` in its network.yaml, or name one of its parts")
         begin, end = self._cycles(options["cycles"])
-        if not 0 < options["most"] <= LARGEST_TRACE:
-            raise self.refuse(f"--most {options['most']} is no number from 1 to {LARGEST_TRACE}")
+        most = self._most(options["most"])
         loader = self.loader_of([folder])
         os.chdir(user_folder())
         run = self.cmds.get_plugin("run")(task_loader=loader, cmds=self.cmds, **self._kwargs)
         code: int = run.parse_execute([f"{folder.name}:{stage}"])
         if code == 0 or f"{folder.name}:{stage}" in run.session.stops:
-            _write(folder, stage, options["pes"], (begin, end), options["most"])
+            _write(folder, stage, options["pes"], (begin, end), most)
         return code
 
     def _cycles(self, text: str) -> tuple[int, int]:
@@ -75,6 +73,13 @@ class Trace(LayerCommand):
         if found is None or first >= last:
             raise self.refuse(f"--cycles {text} names no cycle", "from and to: `--cycles 0:500`")
         return first, last
+
+    def _most(self, most: int) -> int:
+        from stages.picture import LARGEST_TRACE
+
+        if not 0 < most <= LARGEST_TRACE:
+            raise self.refuse(f"--most {most} is no number from 1 to {LARGEST_TRACE}")
+        return most
 
 
 def _write(
