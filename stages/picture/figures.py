@@ -85,18 +85,34 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The critical path on the grid, as lines along links: one for each journey of a wavelet.
+
+    `x` and `y` are those of all corners, line by line, and its ends are corners, too; `corners`,
+    `colour` and `before` are for each line how many it has, the number of its colour, and that of
+    what came to its first PE before, -1 for none. `left_out` journeys before these are missing.
+    """
+
+    x: Packed
+    y: Packed
+    corners: Packed
+    colour: Packed
+    before: Packed
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
     """What a recorder saw: the critical path, its last part first, events of some PEs, and phases.
 
     `left_out` are the cycles of the path that have no part; `sums` has all of them by what they
-    went into. `line` [4][part] leads from PE to PE, x and y of each. Of the phases, in the order
-    in which they begin, `shorter` are missing.
+    went into. Of the phases, in the order in which they begin, `shorter` are missing.
     """
 
     path: tuple[Segment, ...]
     left_out: int
     sums: Mapping[str, int]
-    line: Packed
+    line: Line
     events: Events
     phases: tuple[Phase, ...]
     shorter: int

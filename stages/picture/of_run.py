@@ -31,8 +31,9 @@ from stages.picture.figures import (
     Segment,
     Usage,
 )
-from stages.picture.packing import Packed, pack
+from stages.picture.packing import pack
 from stages.picture.phased import find_phases
+from stages.picture.routed import follow_path
 
 if TYPE_CHECKING:
     from stages.fabric.driver import FabricRun
@@ -42,7 +43,7 @@ EVERY_PE = 64
 """Up to how many PEs are all shown; of more those that have most to do, by role, and the first."""
 MOST_MOVES = 50_000_000
 """Up to how many hops, and wavelets that PEs take, a run is recorded: that takes about a minute."""
-MOST_EVENTS, MOST_PARTS, MOST_LINES = 40_000, 2000, 50_000
+MOST_EVENTS, MOST_PARTS = 40_000, 2000
 ALL_CYCLES = 2**30
 SHOWN = {"task": "task", "vector": "vector", "stream": "stream", "wait": "stall"}
 BUSY = ("computing", "memory", "starting", "scalars", "datapath")
@@ -100,7 +101,7 @@ def describe_record(run: FabricRun, layout: Layout) -> Recorded:
     return Recorded(
         path=tuple(_describe(part) for part in list_path(shown, run.grid, run.colours)),
         left_out=int(parts["end"][MOST_PARTS]) if len(parts) > MOST_PARTS else 0,
-        sums=sum_path(run.recorded), line=_find_line(run), events=describe_events(run),
+        sums=sum_path(run.recorded), line=follow_path(run, layout), events=describe_events(run),
         phases=phases, shorter=shorter,
     )
 
@@ -131,15 +132,6 @@ def _name(part: Part) -> str:
              "scalars": part.scalars}
     said = ", ".join(f"{count} {name}" for name, count in found.items() if count)
     return f"{part.name or 'a task'}: {said}" if said else part.name or ""
-
-
-def _find_line(run: FabricRun) -> Packed:
-    """Return from which PE to which one the critical path leads, each way once, [4][way]."""
-    assert run.recorded is not None, "the run was recorded"
-    nodes = run.recorded.path["node"]
-    moves = np.stack([nodes[1:], nodes[:-1]])[:, nodes[1:] != nodes[:-1]]
-    ways = np.unique(moves, axis=1)[:, :MOST_LINES]
-    return pack(np.stack([each for way in ways for each in coordinates(way, run.grid)]))
 
 
 def describe_events(run: FabricRun) -> Events:

@@ -13,10 +13,10 @@ function draw(view) {
   if (transform.k < CELLS_FROM) drawTiles(view); else drawCells(view);
   if (view.links && transform.k >= CELLS_FROM) drawLinks(view);
   if (transform.k >= STREAMS_FROM) drawStreams(view);
+  drawPath(view);
   if (transform.k >= WORDS_FROM) drawWords(view);
   drawFrames(view);
   drawPorts(view);
-  drawPath(view);
   drawBusiest(view);
   if (view.waiting) drawWaiting(view);
   if (view.cursor) drawFrame(view, view.cursor, cssColour("--ink"), [3, 2]);
@@ -101,9 +101,10 @@ function writeWord(ctx, text, [x, y], size, ink, behind) {
 const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /* Return how far from the middle of a PE a stream runs, in PEs: beside those that it meets. */
-function laneOf({ lanes }, stream) {
-  return stream ? (stream.lane - (lanes - 1) / 2) * Math.min(0.11, 0.56 / lanes) : 0;
-}
+const laneOf = ({ lanes }, stream) =>
+  (stream ? (stream.lane - (lanes - 1) / 2) * widthOfLane(lanes) : 0);
+
+const widthOfLane = (lanes) => Math.min(0.11, 0.56 / lanes);
 
 function drawStreams(view) {
   view.ctx.globalAlpha = view.waiting ? 0.4 : 1; /* below arrows */

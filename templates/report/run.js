@@ -128,7 +128,7 @@ const describePhase = ({ name, kind, roles, begin, end, count, cycles }) =>
     : `${count} wavelets`);
 
 /* List the critical path, from the last output back to the first arrival. */
-function addPath(section, { path, left_out: missing }) {
+function addPath(section, { path, left_out: missing, line }) {
   if (!path.length) return;
   section.append("h3").text("The critical path, from the last output back");
   addTable(section, ["cycles", "from", "to", "at", "why", "what"], path.map((each) => [
@@ -137,4 +137,6 @@ function addPath(section, { path, left_out: missing }) {
   ])).attr("class", "path");
   if (missing) section.append("p").attr("class", "says")
     .text(`Before that are ${asNumber(missing)} cycles more.`);
+  if (line.left_out) section.append("p").attr("class", "says").text("The line on the grid leaves " +
+    `out ${counted(line.left_out, "journeys")} of wavelets before those that are drawn.`);
 }

@@ -112,7 +112,7 @@ function addStreams(bar, view) {
 
 /* Let one hide the critical path, where there is one. */
 function addPathButton(bar, view) {
-  if (!view.line || !view.line[0].length) return;
+  if (!view.lines || !view.lines.length) return;
   const button = bar.append("button").attr("type", "button").attr("class", "paths")
     .attr("aria-pressed", "true").text("critical path");
   button.on("click", () => {

@@ -12,7 +12,7 @@ function makeView(holder, { grid, ...shown }) {
     ...shown, grid, canvas, ctx: canvas.getContext("2d"), width: 1, height: 1,
     transform: d3.zoomIdentity, role: null, streams: [], ports: [], hidden: new Set(),
     quantity: null, links: null, showsPath: true, waiting: null, levels: [], cursor: null,
-    chosen: null, line: null, events: null, asked: false, framed: null,
+    chosen: null, lines: null, events: null, asked: false, framed: null,
     onChoose: () => {}, onPoint: () => {},
   };
   view.zoom = d3.zoom()
@@ -42,12 +42,15 @@ async function readView(view) {
 
 /* Read what was recorded: where the critical path leads, and what some PEs did. */
 async function readRecorded(view, { line, events }) {
-  const { values, shape } = await unpack(line), at = (k) => k * shape[1];
-  view.line = d3.range(4).map((k) => values.subarray(at(k), at(k + 1)));
-  const arrays = ["pe", "begin", "duration", "kind", "name", "cause"];
-  const read = await Promise.all(arrays.map((name) => unpack(events[name])));
-  view.events = { names: events.names, until: events.until,
-    ...Object.fromEntries(arrays.map((name, k) => [name, read[k].values])) };
+  view.lines = linesOf(await readArrays(line));
+  view.events = { names: events.names, until: events.until, ...await readArrays(events) };
+}
+
+/* Return the values of what is packed, by name. */
+async function readArrays(packed) {
+  const each = Object.entries(packed).filter(([, { deflated }]) => deflated !== undefined);
+  return Object.fromEntries(await Promise.all(each.map(async ([name, array]) =>
+    [name, (await unpack(array)).values])));
 }
 
 function resize(view) {

@@ -8,6 +8,7 @@ import pytest
 from stages.fabric.usage import CYCLES
 from tests.picture.browser import needs_browser
 from tests.picture.drawn import draw
+from tests.picture.followed import check_lines, lines_of
 
 pytestmark = needs_browser
 DRAWN = {
@@ -50,7 +51,14 @@ def test_the_first_line_of_the_critical_path_ends_with_the_last_cycle(shown):
     last = browser.texts("#time .path tbody tr:last-child td")
     assert last[1] == "0"
     assert sum(spent(browser, ".on-path").values()) == cycles_of(drawn.results())
-    assert browser.run("return view.line[0].length") > 0
+
+
+def test_the_critical_path_is_drawn_along_routes(shown):
+    """Those of listing1 have switches with several positions."""
+    browser, drawn, _ = shown
+    fabric = drawn.data()["fabric"]
+    assert check_lines(fabric["grid"], fabric["recorded"]) > 10
+    assert browser.run("return view.lines.length") == len(lines_of(fabric["recorded"]["line"]))
 
 
 def test_what_all_pes_spent_is_what_usage_npz_has(shown):

@@ -12,6 +12,7 @@ import pytest
 
 from stages.diagnose import Source
 from stages.fabric.layout_yaml import read_layout
+from stages.fabric.recorded import DEEDS
 from stages.layer.report import READS, read_written
 from stages.layer.simulate import record
 from stages.make.core.folder_inputs import FolderInputs
@@ -30,6 +31,7 @@ from stages.picture.of_run import (
     record_again,
 )
 from tests.layer.built import build
+from tests.picture.followed import check_lines
 from tests.picture.test_browser import LAIR, LAYER
 
 
@@ -84,11 +86,13 @@ def test_of_a_long_path_the_last_parts_are_listed_and_all_of_it_is_drawn(
     assert short.line == recorded.line
 
 
-def test_the_line_leads_from_pe_to_pe_of_the_path_each_way_once(recorded):
-    places = [(each.x, each.y) for each in reversed(recorded.path)]
-    ways = {a + b for a, b in itertools.pairwise(places) if a != b}
-    line = unpack(recorded.line)
-    assert set(zip(*line.tolist(), strict=True)) == ways and line.shape[1] == len(ways) > 0
+def test_lines_lead_along_routes_from_step_to_step_of_the_path(run, layout, recorded):
+    """Wavelets take two cycles to leave, one a hop, and three to come down a ramp."""
+    hops = check_lines(as_data(describe_fabric(layout, ()).grid), as_data(recorded))
+    path = run.recorded.path
+    links = path[path["deed"] == DEEDS.index("links")]
+    to_pes = len(links) - 1
+    assert path[0] == links[0] and hops == (links["end"] - links["begin"]).sum() - 5 * to_pes - 1
 
 
 def test_a_task_on_the_path_says_what_its_cycles_went_into(recorded):

@@ -6,7 +6,7 @@ import pytest
 from stages.layer.report import READS, read_written
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
-from stages.picture.figures import Events, Phase, Recorded, Segment, Usage
+from stages.picture.figures import Events, Line, Phase, Recorded, Segment, Usage
 from stages.picture.of_layer import report_layer
 from stages.picture.packing import pack
 from tests.layer.built import build
@@ -26,13 +26,17 @@ PATH = (
 )
 EVENTS = {"pe": [4, 13, 13], "begin": [0, 30, 38], "duration": [5, 8, 22], "kind": [0, 0, 3],
           "name": [1, 0, -1], "cause": [-1, -1, 2]}
+LINE = {"x": [0, 1, 1, 1, 3], "y": [-1, -1, 2, 2, 2], "corners": [3, 2], "colour": [1, 0],
+        "before": [-1, 1]}
+"""From an adapter round a corner to PE [1, 2], and from there to the east."""
 PHASES = (
     Phase(name="x", kind="arrives", roles=(), begin=0, end=8, count=8, cycles=0),
     Phase(name="on_x", kind="task", roles=("compute",), begin=10, end=60, count=28, cycles=400),
 )
 RECORDED = Recorded(
     path=PATH, left_out=7, sums={"moving": 20, "no_input": 60, "starting": 60}, phases=PHASES,
-    shorter=5, line=pack(np.array([[0, 1], [-1, 2], [1, 3], [2, 2]])),
+    shorter=5, line=Line(left_out=3, **{
+        name: pack(np.array(values)) for name, values in LINE.items()}),
     events=Events(names=("on_x", "init_y", "no_input"), until=90, **{
         name: pack(np.array(values)) for name, values in EVENTS.items()}),
 )
@@ -139,10 +143,36 @@ def test_the_critical_path_is_a_list_from_the_last_output_back(browser):
     ]
     assert browser.texts("#time .on-path li") == [
         "no input60", "dispatch, start-up, configuration60", "streams move elements20"]
-    assert "Before that are 7 cycles more." in browser.texts("#time .says")
+    assert browser.texts("#time .path ~ .says, #time .scroll ~ .says") == [
+        "Before that are 7 cycles more.",
+        "The line on the grid leaves out 3 journeys of wavelets before those that are drawn."]
     browser.click(".paths")
     assert browser.run("return [view.showsPath, document.querySelector('.paths').ariaPressed]") == [
         False, "false"]
+
+
+def test_the_critical_path_is_drawn_in_the_lanes_and_the_colours_of_streams(browser):
+    """At 100 pixels a PE lanes lie between pixels, and so does the middle of a line."""
+    browser.run("if (!view.showsPath) document.querySelector('.paths').click();"
+                "moveTo(view, d3.zoomIdentity.translate(50, 50).scale(100))")
+    browser.wait("!view.asked")
+    found = browser.run("""
+        const { canvas, ctx, lines, streams } = view, ratio = devicePixelRatio;
+        const { data, width } = ctx.getImageData(0, 0, canvas.width, canvas.height);
+        return lines.map(({ colour, corners }) => {
+          const stream = streams.find(({ number }) => number === colour);
+          const [[ax, ay], [bx, by]] = corners.slice(-2).map((at) => pointOf(view, at, stream));
+          const [x, y] = [0.8 * ax + 0.2 * bx, 0.8 * ay + 0.2 * by];
+          const from = 4 * (width * Math.round(y * ratio) + Math.round(x * ratio));
+          const lane = 100 * laneOf(view, stream);
+          return [`rgb(${[...data.slice(from, from + 3)].join(", ")})`,
+            d3.rgb(streamColour(stream.at)).toString(), ax - lane, ay - lane];
+        });
+    """)
+    assert [drawn for drawn, *_ in found] == [stream for _, stream, *_ in found]
+    assert [each[2:] for each in found] == [
+        pytest.approx([200, 100]), pytest.approx([200, 400])]
+    browser.run("fitAll(view)")
 
 
 def test_the_states_of_all_pes_are_drawn_over_time(browser):

@@ -20,6 +20,7 @@ from tests.bench import reporting
 from tests.bench.layers import build as build_in_process, results
 from tests.layer.built import build
 from tests.picture.browser import needs_browser, started
+from tests.picture.followed import check_lines
 from tests.picture.test_highlighted import LAYER, MV
 
 pytestmark = [pytest.mark.long, needs_browser]
@@ -102,6 +103,7 @@ def test_a_layer_runs_on_the_whole_wafer_and_is_recorded(wafer):
     assert ends[0] == found.cycles.simd and ends == sorted(ends, reverse=True)
     assert sum(recorded["sums"].values()) == found.cycles.simd
     assert {each["name"] for each in recorded["phases"]} > {"x", "y"}
+    assert check_lines(data["fabric"]["grid"], recorded) > 0
 
 
 def test_its_report_takes_few_seconds_beyond_the_run_and_few_bytes(wafer):
