@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from stages.fabric.waiting import Waiting
 
 if TYPE_CHECKING:
     from stages.fabric.driver import FabricRun
+    from stages.fabric.recorded import Asked
 
 
 PROGRAMS = {
@@ -88,3 +90,15 @@ def error_of(
         layout=layout, programs=programs, said=str(error), further=further, waiting=error.waiting,
         usage=b"" if error.run is None else write_usage(find_usage(error.run)),
     ))
+
+
+def run_as_far(
+    record: Callable[[Asked], FabricRun], asked: Asked
+) -> tuple[FabricRun, int | None]:
+    """Return a run, until it is complete or stops, and the cycle after which it stops."""
+    try:
+        return record(asked), None
+    except FabricStopped as error:
+        stuck = error.__cause__
+        assert isinstance(stuck, FabricStuck) and stuck.run is not None, "it ran"
+        return stuck.run, stuck.run.until - (not stuck.is_endless)

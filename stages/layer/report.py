@@ -3,8 +3,8 @@
 Paper    no source
 Reads    layer.yaml, *.lair, placement.isl, schedule.isl, tasks.yaml, allocations.isl,
          compressions.isl, hulls.isl, memory.isl, simd.yaml, build/layout.yaml,
-         build/simd/pe_*.c, build/loops/pe_*.c, build/results.json, chosen.yaml, inputs/*,
-         build/usage.npz, build/sweep/sweep.json
+         build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c, build/multicast/*.yaml,
+         build/results.json, chosen.yaml, inputs/*, build/usage.npz, build/sweep/sweep.json
 Writes   build/report.html
 Assumes  the run gave results (simulate); it is run once more, and recorded, if it is short.
 Ensures  the file needs no other one, and no network; the same inputs give the same bytes.
@@ -46,6 +46,8 @@ READS = (
     "build/layout.yaml",
     "build/simd/pe_*.c",
     "build/loops/pe_*.c",
+    "build/multicast/*.c",
+    "build/multicast/*.yaml",
     "build/results.json",
     "chosen.yaml",
     "inputs/*",
@@ -71,7 +73,7 @@ def draw_stop(inputs: LayerInputs, stop: Stop) -> str:
     machine = read_machine(inputs.mapping(), inputs.further_path)
     return report_stop(
         stop, inputs.lair().name, f"a layer on {machine.name}", dict(_programs(inputs)),
-        _texts(inputs), find_accessed(objects),
+        _texts(inputs), partial(record, inputs, variant=stop.programs), find_accessed(objects),
     )
 
 

@@ -149,12 +149,12 @@ def tell_part(inputs: LayerInputs, number: int, count: int) -> Tell:
     return lambda share: inputs.tell((number + share) / count)
 
 
-def record(inputs: LayerInputs, asked: Asked | None) -> FabricRun:
-    """Run the programs with vector instructions once more, and record it."""
+def record(inputs: LayerInputs, asked: Asked | None, variant: str = "simd") -> FabricRun:
+    """Run the programs of a variant, those with vector instructions, once more, and record it."""
     layer = inputs.lair()
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())
     return run_programs(
-        inputs, "simd", samples, layer, inputs.tell, recorded=True, asked=asked
+        inputs, variant, samples, layer, inputs.tell, recorded=True, asked=asked
     )
 
 

@@ -86,7 +86,8 @@ def draw_stop(inputs: Inputs, stop: Stop) -> str:
     names = tuple(dict.fromkeys(part for part, dot, _ in roles if dot))
     says = f"a network of {len(names)} parts on one fabric"
     return report_stop(
-        stop, "Network", says, dict(_programs(inputs, names)), _texts(inputs)
+        stop, "Network", says, dict(_programs(inputs, names)), _texts(inputs),
+        partial(record, inputs),
     )
 
 

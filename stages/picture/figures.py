@@ -53,8 +53,8 @@ class Events:
     """What some PEs did: tasks, vector instructions, streams and stalls, one after the other.
 
     `pe` is the number of the PE, from the north-west corner on, `kind` counts in KINDS, `name` in
-    `names`, and so does `cause`, of a stall; -1 for none. Of those that begin after `until` some
-    are missing; None where none is.
+    `names`, and so does `cause`, of a stall; -1 for none. Those that ended before `since` are
+    missing, and of those that begin after `until` some; None where none is.
     """
 
     names: tuple[str, ...]
@@ -64,6 +64,7 @@ class Events:
     kind: Packed
     name: Packed
     cause: Packed
+    since: int = 0
     until: int | None = None
 
 

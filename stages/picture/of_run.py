@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.grid import coordinates, read_grid, read_roles
+from stages.fabric.grid import coordinates, members, read_grid, read_roles
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.library import STATES
 from stages.fabric.recorded import (
@@ -22,6 +22,8 @@ from stages.fabric.recorded import (
     list_path,
     sum_path,
 )
+from stages.fabric.stuck import run_as_far
+from stages.fabric.waiting import Waiting
 from stages.picture.figures import (
     KINDS,
     LINKS,
@@ -44,6 +46,8 @@ EVERY_PE = 64
 MOST_MOVES = 50_000_000
 """Up to how many hops, and wavelets that PEs take, a run is recorded: that takes about a minute."""
 MOST_EVENTS, MOST_PARTS = 40_000, 2000
+EVENTS_OF_MOVES = 3
+"""About how many events there are for each wavelet that a PE takes or sends, or fewer."""
 ALL_CYCLES = 2**30
 SHOWN = {"task": "task", "vector": "vector", "stream": "stream", "wait": "stall"}
 BUSY = ("computing", "memory", "starting", "scalars", "datapath")
@@ -63,13 +67,18 @@ def read_usage(content: bytes) -> Usage:
 
 
 def record_again(
-    layout: Layout, usage: Usage, record: Callable[[Asked], FabricRun]
+    layout: Layout, usage: Usage, record: Callable[[Asked], FabricRun],
+    waiting: Waiting | None = None,
 ) -> Recorded | None:
-    """Run once more what used that, and return what a page shows of it; None of a long run."""
+    """Run once more what used that, until it ends or stops; return what a page shows of it.
+
+    Of who is `waiting` there are events, where that is known. None of a long run.
+    """
     taken = int(usage.quantities["received"].sum(dtype=np.int64))
     if usage.hops + taken > MOST_MOVES:
         return None
-    return describe_record(record(choose_events(layout, usage)), layout)
+    asked = choose_events(layout, usage) if waiting is None else choose_last(layout, usage, waiting)
+    return describe_record(run_as_far(record, asked)[0], layout, asked.begin)
 
 
 def choose_events(layout: Layout, usage: Usage) -> Asked:
@@ -86,14 +95,33 @@ def choose_events(layout: Layout, usage: Usage) -> Asked:
             node for role in range(len(layout.roles)) if (pes := np.flatnonzero(roles == role)).size
             for node in (pes[0], pes[busy[pes].argmax()])
         ]
-        x, y = coordinates(np.unique(nodes), grid)
-        places = "; ".join(f"PE[{a}, {b}]" for a, b in zip(x, y, strict=True))
-        whole = isl.Set(f"{{ {places} }}")
+        whole = _join_places(zip(*coordinates(np.unique(nodes), grid), strict=True))
     return Asked(pes=whole, begin=0, end=ALL_CYCLES, most=MOST_EVENTS)
 
 
-def describe_record(run: FabricRun, layout: Layout) -> Recorded:
-    """Return what a page shows of a recorded run."""
+def choose_last(layout: Layout, usage: Usage, waiting: Waiting) -> Asked:
+    """Return of which PEs events are shown until a stop: of who waits, or of all, if these are few.
+
+    There is space for those of the last cycles, if it takes and sends wavelets at an even rate.
+    """
+    grid, pes = read_grid(layout.grid), isl.Set(layout.grid)
+    if grid.size > EVERY_PE:
+        pes &= _join_places(each for step in waiting.steps for each in (step.waits, step.on))
+    here = members(pes, grid)
+    moved = sum(int(usage.quantities[name][here].sum()) for name in ("received", "sent"))
+    cycles = usage.until * MOST_EVENTS // max(1, moved * EVENTS_OF_MOVES)
+    return Asked(
+        pes=pes, begin=max(0, usage.until - cycles), end=ALL_CYCLES, most=MOST_EVENTS
+    )
+
+
+def _join_places(places: Iterable[tuple[int, int]]) -> isl.Set:
+    """Return { PE[x, y] } of places."""
+    return isl.Set("{ " + "; ".join(f"PE[{x}, {y}]" for x, y in places) + " }")
+
+
+def describe_record(run: FabricRun, layout: Layout, since: int = 0) -> Recorded:
+    """Return what a page shows of a run that was recorded, its events since a cycle."""
     assert run.recorded is not None, "the run was recorded"
     parts = _join_alike(run.recorded.path)
     shown = replace(run.recorded, path=parts[:MOST_PARTS])
@@ -101,8 +129,8 @@ def describe_record(run: FabricRun, layout: Layout) -> Recorded:
     return Recorded(
         path=tuple(_describe(part) for part in list_path(shown, run.grid, run.colours)),
         left_out=int(parts["end"][MOST_PARTS]) if len(parts) > MOST_PARTS else 0,
-        sums=sum_path(run.recorded), line=follow_path(run, layout), events=describe_events(run),
-        phases=phases, shorter=shorter,
+        sums=sum_path(run.recorded), line=follow_path(run, layout), phases=phases, shorter=shorter,
+        events=describe_events(run, since),
     )
 
 
@@ -134,8 +162,8 @@ def _name(part: Part) -> str:
     return f"{part.name or 'a task'}: {said}" if said else part.name or ""
 
 
-def describe_events(run: FabricRun) -> Events:
-    """Return what some PEs did, as a page shows it."""
+def describe_events(run: FabricRun, since: int) -> Events:
+    """Return what some PEs did since a cycle, as a page shows it."""
     record = run.recorded
     assert record is not None, "the run was recorded"
     kinds = np.array([KINDS.index(SHOWN[name]) if name in SHOWN else -1 for name in RECORDED])
@@ -151,5 +179,5 @@ def describe_events(run: FabricRun) -> Events:
         begin=pack(events["begin"]), duration=pack(events["duration"]), kind=pack(kind),
         name=pack(np.where(events["name"] >= 0, events["name"], unnamed)),
         cause=pack(np.where(stalls, first + len(run.colours) + events["colour"], -1)),
-        until=None if is_whole else int(record.events["begin"][-1]),
+        since=since, until=None if is_whole else int(record.events["begin"][-1]),
     )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from stages.fabric.layout_yaml import read_layout
 from stages.fabric.stuck import PROGRAMS
 from stages.picture.of_fabric import FabricOnPage, describe_fabric
-from stages.picture.of_run import read_usage
+from stages.picture.of_run import read_usage, record_again
 from stages.picture.page import write_page
 from stages.picture.tasked import describe_programs
 
 if TYPE_CHECKING:
     import islpy as isl
 
+    from stages.fabric.driver import FabricRun
+    from stages.fabric.recorded import Asked
     from stages.fabric.stuck import Stop
     from stages.fabric.waiting import Waiting
 
@@ -59,20 +61,22 @@ class StopOnPage:
 
 def report_stop(
     stop: Stop, title: str, says: str, programs: Mapping[tuple[str, str], str],
-    texts: Mapping[str, str], to_local: isl.UnionMap | None = None,
+    texts: Mapping[str, str], record: Callable[[Asked], FabricRun],
+    to_local: isl.UnionMap | None = None,
 ) -> str:
     """Return the page of a fabric that stopped, as HTML.
 
     `says` what it is of; `programs` are C by role and variant, `texts` what a reader wants to see
-    as it is, and `to_local` what `describe_grid` takes.
+    as it is, and `to_local` what `describe_grid` takes. `record` runs it once more, until it stops.
     """
+    layout, waiting = read_layout(stop.layout), stop.waiting
     usage = read_usage(stop.usage) if stop.usage else None
-    waiting = stop.waiting
+    recorded = None if usage is None else record_again(layout, usage, record, waiting)
     return write_page(title, StopOnPage(
         title=title, says=f"{says}; it ran the programs {PROGRAMS[stop.programs]}",
         headline=stop.said.partition("\n")[0], further=stop.further, said=stop.said, texts=texts,
         fabric=describe_fabric(
-            read_layout(stop.layout), describe_programs(programs), usage, to_local=to_local
+            layout, describe_programs(programs), usage, recorded, to_local
         ),
         cause=waiting.cause if waiting else "",
         steps=tuple(_list_steps(waiting)) if waiting else (),

@@ -18,7 +18,7 @@ from stages.fabric.grid import coordinates
 from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.library import STATES
 from stages.fabric.recorded import KINDS, Asked
-from stages.fabric.stuck import FabricStopped, FabricStuck
+from stages.fabric.stuck import run_as_far
 from stages.mapping.isl_text import IslText
 from stages.mapping.texts import parse_set
 from stages.picture import LARGEST_TRACE
@@ -55,7 +55,7 @@ def trace(
     """
     layout = read_layout(source)
     meant = _read_pes(layout, pes) if pes else isl.Set(layout.grid)
-    run, stop = _record(record, Asked(pes=meant, begin=cycles[0], end=cycles[1], most=most))
+    run, stop = run_as_far(record, Asked(pes=meant, begin=cycles[0], end=cycles[1], most=most))
     assert run.recorded is not None, "the run was recorded"
     count = run.recorded.count
     if count > most:
@@ -72,16 +72,6 @@ def trace(
             hint="more PEs, --pes, or other cycles, --cycles",
         )
     return Trace(content=write_trace(run, list(layout.roles)), count=count, stop=stop)
-
-
-def _record(record: Callable[[Asked], FabricRun], asked: Asked) -> tuple[FabricRun, int | None]:
-    """Return a run, until it is complete or stops, and the cycle after which it stops."""
-    try:
-        return record(asked), None
-    except FabricStopped as error:
-        stuck = error.__cause__
-        assert isinstance(stuck, FabricStuck) and stuck.run is not None, "it ran"
-        return stuck.run, stuck.run.until - (not stuck.is_endless)
 
 
 def _read_pes(layout: Layout, text: str) -> isl.Set:

@@ -88,7 +88,9 @@ def draw_stop(inputs: Inputs, stop: Stop) -> str:
     """Return the page of a program whose fabric stopped: it has no results."""
     field = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml")).field
     says = f"a program in NumPy on {' x '.join(map(str, field))} workers"
-    return report_stop(stop, "Program", says, _programs(inputs), _texts(inputs))
+    return report_stop(
+        stop, "Program", says, _programs(inputs), _texts(inputs), partial(record, inputs)
+    )
 
 
 def _texts(inputs: Inputs) -> dict[str, str]:

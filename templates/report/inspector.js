@@ -93,23 +93,34 @@ const EVENT_FILLS = { task: "busy", vector: "rounding", stream: "moving" };
 /* Draw what a PE did over time: tasks, instructions, streams, stalls. */
 function addEvents(panel, view, pe) {
   const { events, until } = view, part = addPart(panel, "Timeline");
-  const own = d3.range(events.pe.length).filter((at) => events.pe[at] === pe);
+  const own = barsOf(events).filter((bar) => bar.pe === pe);
   if (!own.length) {
     addOthers(part, view);
     return;
   }
-  const kindOf = (at) => EVENT_KINDS[events.kind[at]];
-  const kinds = EVENT_KINDS.filter((kind) => own.some((at) => kindOf(at) === kind));
+  const kinds = EVENT_KINDS.filter((each) => own.some(({ kind }) => kind === each));
+  drawTimeline(part, kinds, until, own.map((bar) => ({ ...bar, row: kinds.indexOf(bar.kind) })));
+  addMissing(part, events);
+}
+
+/* Return events as bars: { pe, kind, begin, end, cause, colour, says }. */
+function barsOf(events) {
   const said = (at) => (at < 0 ? "" : events.names[at]);
-  const ends = (at) => events.begin[at] + events.duration[at];
-  drawTimeline(part, kinds, until, own.map((at) => ({
-    begin: events.begin[at], end: ends(at), row: kinds.indexOf(kindOf(at)),
-    colour: causeFill(EVENT_FILLS[kindOf(at)] || said(events.cause[at])),
-    says: [said(events.name[at]), events.cause[at] < 0 ? "" : causeName(said(events.cause[at])),
-      `${events.begin[at]} to ${ends(at)}`].filter(Boolean).join(" "),
-  })));
-  if (events.until !== undefined) part.append("p").attr("class", "hint")
-    .text(`Of what begins after cycle ${asNumber(events.until)} some is missing.`);
+  return d3.range(events.pe.length).map((at) => {
+    const kind = EVENT_KINDS[events.kind[at]], begin = events.begin[at];
+    const end = begin + events.duration[at], reason = said(events.cause[at]);
+    const cause = reason && causeName(reason);
+    return { pe: events.pe[at], kind, begin, end, cause,
+      colour: causeFill(EVENT_FILLS[kind] || reason),
+      says: [said(events.name[at]), cause, `${begin} to ${end}`].filter(Boolean).join(" ") };
+  });
+}
+
+/* Say of which cycles events are missing. */
+function addMissing(part, { since, until }) {
+  const says = [since && `What ended before cycle ${asNumber(since)} is left out.`,
+    until !== undefined && `Of what begins after cycle ${asNumber(until)} some is missing.`];
+  for (const text of says.filter(Boolean)) part.append("p").attr("class", "hint").text(text);
 }
 
 /* Draw bars { begin, end, row, colour, says } in rows; who clicks it may turn the wheel to zoom. */

@@ -10,15 +10,69 @@ async function drawStop() {
     .text([headline[0].toUpperCase() + headline.slice(1), further].filter(Boolean).join(", "));
   await addGrid(fabric);
   addSteps(window.view);
-  if (fabric.bins) await addUntil(fabric);
+  if (fabric.bins) await addUntil(window.view, fabric);
   addTexts({ "all that the fabric said": said, ...texts });
 }
 
 /* Add what PEs did before. */
-async function addUntil({ bins, cycles }) {
+async function addUntil(view, { bins, cycles, recorded, grid }) {
   const section = addSection("time", "Time", "What PEs did until the fabric stopped.");
-  await addBins(section, bins, d3.scaleLinear([0, bins.until], [LEFT, WIDE - RIGHT]));
-  addCauses(section, "spent", "What all PEs spent their cycles on", cycles);
+  const x = d3.scaleLinear([0, bins.until], [LEFT, WIDE - RIGHT]);
+  await addBins(section, bins, x);
+  if (recorded) {
+    addWaited(section, view, x);
+    addPhases(section, recorded, grid, x);
+  } else section.append("p").attr("class", "says").text("The run is too long to be recorded for " +
+    "this page: so there are no phases, and no timelines of PEs.");
+  addSpent(section, cycles, grid);
+}
+
+/* Draw below the states what each PE did that waits, or is waited for, in the order of the steps:
+   tasks and stalls, and under these its streams. */
+function addWaited(section, view, x) {
+  const { events, grid, until, waiting } = view, tall = 24;
+  if (!waiting) return;
+  const places = waiting.steps.flatMap(({ waits, on }) => [waits, on])
+    .map(([column, row]) => [column - grid.west, row - grid.north])
+    .filter(([column, row]) =>
+      column >= 0 && row >= 0 && column < grid.width && row < grid.height);
+  const rows = [...new Map(places.map((place) => [String(place), place])).values()];
+  const own = d3.group(barsOf(events), ({ pe }) => pe);
+  const barsAt = ([column, row]) => own.get(row * grid.width + column) || [];
+  section.append("h3").text("What those did that wait, or are waited for");
+  const svg = section.append("svg").attr("class", "waited").attr("role", "img")
+    .attr("viewBox", `0 0 ${WIDE} ${rows.length * tall + 24}`)
+    .attr("aria-label", rows.map((place) => describePe(view, place)).join("; "));
+  const groups = svg.selectAll("g").data(rows).join("g")
+    .attr("transform", (_, at) => `translate(0,${at * tall})`);
+  groups.append("line").attr("x1", LEFT).attr("x2", WIDE).attr("y1", tall).attr("y2", tall);
+  groups.append("a").attr("href", "#grid").on("click", (event, place) => goToPe(view, place))
+    .append("text").attr("class", "name").attr("x", LEFT - 12).attr("y", 15)
+    .text((place) => shorten(describePe(view, place), 31));
+  groups.append("g").selectAll("rect").data(barsAt).join("rect")
+    .attr("y", ({ kind }) => (kind === "stream" ? 16 : 4))
+    .attr("height", ({ kind }) => (kind === "stream" ? 4 : 11))
+    .attr("x", ({ begin }) => x(begin))
+    .attr("width", ({ begin, end }) => Math.max(0.5, x(end) - x(begin)))
+    .style("fill", ({ colour }) => colour).append("title").text(({ says }) => says);
+  groups.append("text").attr("class", "last").attr("x", WIDE - RIGHT + 18).attr("y", 15)
+    .text((place) => describeLast(barsAt(place), until));
+  svg.append("g").attr("transform", `translate(0,${rows.length * tall + 2})`)
+    .call(d3.axisBottom(x).ticks(8).tickSizeOuter(0));
+  addMissing(section, events);
+}
+
+/* Return what a PE waited for at last, and since when. */
+function describeLast(bars, until) {
+  const last = d3.greatest(bars.filter(({ kind }) => kind === "stall"), ({ end }) => end);
+  if (last && last.end >= until) return `${last.cause}, since ${asNumber(last.begin)}`;
+  return bars.length ? `nothing since ${asNumber(d3.max(bars, ({ end }) => end))}` : "did nothing";
+}
+
+/* Show a PE, and its place. */
+function goToPe(view, [column, row]) {
+  const { grid } = view;
+  goToStep(view, { waits: [column + grid.west, row + grid.north] });
 }
 
 /* Add the steps beside the grid, above the PE that is looked at. */

@@ -43,7 +43,8 @@ async function readView(view) {
 /* Read what was recorded: where the critical path leads, and what some PEs did. */
 async function readRecorded(view, { line, events }) {
   view.lines = linesOf(await readArrays(line));
-  view.events = { names: events.names, until: events.until, ...await readArrays(events) };
+  const { names, since, until } = events;
+  view.events = { names, since, until, ...await readArrays(events) };
 }
 
 /* Return the values of what is packed, by name. */

@@ -123,7 +123,7 @@ def test_of_a_fabric_that_stops_who_waits_for_whom_is_drawn(paper, stops):
                                        "stops: simulate failed\n")
     assert drawn.err == run.err.rpartition("hint:")[0] + SHOWN
     page = paper.read(PICTURE)
-    assert STOPPED in page and '"name":"W_local"' in page
+    assert STOPPED in page and '"name":"W_local"' in page and '"recorded":{' in page
     stops(False)
     again = paper.run("report", "stops")
     assert (again.code, again.err) == (0, "")

@@ -19,6 +19,14 @@ def library(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """Return the same library, of which runs are recorded."""
+    programs = sorted((HERE / "programs").glob("pe_*.c"))
+    folder = tmp_path_factory.mktemp("recorded")
+    return build_library(programs, folder, cache=users_cache(), recorded=True)
+
+
+@pytest.fixture(scope="session")
 def ideal():
     return load_profile("ideal", {})
 

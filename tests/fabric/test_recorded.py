@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.fabric.compiler import build_library, users_cache
 from stages.fabric.grid import coordinates
 from stages.fabric.recorded import KINDS, Asked, list_path, sum_path
 from stages.machine.profile import load_profile
@@ -15,13 +14,6 @@ from tests.fabric.running import run_fabric
 from tests.fabric.test_fc import W, X
 from tests.fabric.test_usage import ELEMENTS, states
 from tests.fabric.test_waiting import WAYS
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    programs = sorted((HERE / "programs").glob("pe_*.c"))
-    folder = tmp_path_factory.mktemp("recorded")
-    return build_library(programs, folder, cache=users_cache(), recorded=True)
 
 
 def fc_layout():

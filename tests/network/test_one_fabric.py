@@ -188,11 +188,12 @@ def test_a_fabric_that_stops_is_drawn(net):
     file.write_text(before.replace("pass_by(pe, HEARD, SENT);", ""), encoding="utf-8")
     with pytest.raises(FabricStopped) as raised:
         run_stage("operate", net.open())
-    file.write_text(before, encoding="utf-8")
     page = draw_stop(FolderInputs(net.open(), READS), raised.value.stop)
+    file.write_text(before, encoding="utf-8")
     assert '"kind":"stop"' in page and "bridge_0_1" in raised.value.stop.waiting.cause
     assert "a network of 4 parts on one fabric; it ran the programs with vector" in page
     assert page.count('"role":"twice.compute"') == 1
+    assert '"recorded":{"path":[]' in page
 
 
 def test_lanes_at_one_port(net):

@@ -1,6 +1,6 @@
 """What tests of pages share."""
 
-from tests.fabric.conftest import library
+from tests.fabric.conftest import library, recorded
 from tests.picture.browser import browser
 
-__all__ = ["browser", "library"]
+__all__ = ["browser", "library", "recorded"]

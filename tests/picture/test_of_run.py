@@ -7,12 +7,14 @@ import re
 import zlib
 from dataclasses import replace
 
+import islpy as isl
 import numpy as np
 import pytest
 
 from stages.diagnose import Source
 from stages.fabric.layout_yaml import read_layout
 from stages.fabric.recorded import DEEDS
+from stages.fabric.waiting import Waiting, WaitingStep
 from stages.layer.report import READS, read_written
 from stages.layer.simulate import record
 from stages.make.core.folder_inputs import FolderInputs
@@ -26,6 +28,7 @@ from stages.picture.of_run import (
     EVERY_PE,
     MOST_MOVES,
     choose_events,
+    choose_last,
     describe_record,
     read_usage,
     record_again,
@@ -176,3 +179,25 @@ def test_of_many_pes_the_first_and_the_busiest_of_each_role_have_events(inputs, 
     assert sorted(points) == [
         "{ PE[0, -1] }", "{ PE[0, 0] }", "{ PE[11, 8] }", "{ PE[5, -1] }",
     ]
+
+
+def test_until_a_stop_the_last_events_of_who_waits_are_shown(inputs, usage, monkeypatch):
+    """With space for half of them: then those of the last half of the cycles."""
+    text = inputs.text("build/layout.yaml").replace("<= 3", "<= 15")
+    layout = read_layout(Source(path="layout.yaml", text=text))
+    moved = {name: np.zeros((17, 16), np.int32) for name in ("received", "sent")}
+    moved["received"][4, 5], moved["sent"][4, 6], moved["sent"][9, 9] = 30, 10, 5000
+    usage = replace(usage, until=1000, quantities={**usage.quantities, **moved})
+    step = WaitingStep(waits=(5, 3), on=(6, 3), colour=None, kind="behind", said=None)
+    port = replace(step, waits=(5, -2), on=(5, 3))
+    waiting = Waiting(steps=(port, step), left_out=0, is_circle=False, cause="")
+    asked = choose_last(layout, usage, waiting)
+    assert asked.pes.is_equal(isl.Set("{ PE[x, 3] : 5 <= x <= 6 }")) and asked.begin == 0
+    monkeypatch.setattr(of_run, "MOST_EVENTS", 40 * of_run.EVENTS_OF_MOVES // 2)
+    assert choose_last(layout, usage, waiting).begin == 500
+
+
+def test_all_pes_of_a_small_grid_have_events_until_a_stop(layout, usage):
+    waiting = Waiting(steps=(), left_out=0, is_circle=False, cause="")
+    asked = choose_last(layout, usage, waiting)
+    assert asked.pes.is_equal(isl.Set(layout.grid)) and asked.begin == 0

@@ -11,10 +11,12 @@ import yaml
 from stages.diagnose import Source
 from stages.fabric.stuck import FabricStopped, error_of
 from stages.fabric.waiting import Waiting, WaitingStep
+from stages.picture import of_run
 from stages.picture.of_stop import report_stop
 from tests.fabric.planned import stop
 from tests.fabric.test_waiting import WAYS, sent
 from tests.picture.browser import needs_browser
+from tests.picture.followed import unpack
 
 
 def plant(library, way, **changes):
@@ -25,21 +27,42 @@ def plant(library, way, **changes):
     return error_of(error, source, "loops", "a hint").stop
 
 
-def draw(stopped, path):
-    html = report_stop(stopped, "a title", "a layer", {}, {"a.lair": "a text"})
+def record_again(recorded, way):
+    """Return what runs a way to stop once more, as stages do."""
+    layout, plans, *figures = WAYS[way]
+
+    def record(asked):
+        error = stop(recorded, layout, plans, sent(layout), *figures, recorded=True, asked=asked)
+        raise error_of(error, Source(path="", text=""), "loops", "a hint") from error
+
+    return record
+
+
+def draw(stopped, path, record):
+    html = report_stop(stopped, "a title", "a layer", {}, {"a.lair": "a text"}, record)
     path.write_text(html, encoding="utf-8")
     return json.loads(re.search(r'type="application/json"[^>]*>(.*?)</script>', html, re.S)[1])
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_each_way_to_stop_has_a_page(library, way, tmp_path):
+def test_each_way_to_stop_has_a_page(library, recorded, way, tmp_path):
     stopped = plant(library, way)
-    page = draw(stopped, tmp_path / "report.html")
+    page = draw(stopped, tmp_path / "report.html", record_again(recorded, way))
     assert (page["kind"], page["said"]) == ("stop", stopped.said)
     assert [step["number"] for step in page["steps"]] == [*range(1, len(page["steps"]) + 1)]
     assert page["headline"] == stopped.said.splitlines()[0]
     assert f"\nso: {page['cause']}\n" in stopped.said
     assert page["fabric"]["bins"]["width"] > 0
+    events = page["fabric"]["recorded"]["events"]
+    ends = unpack(events["begin"]) + unpack(events["duration"])
+    assert ends.max(initial=0) <= page["fabric"]["bins"]["until"] and "until" not in events
+    assert page["fabric"]["recorded"]["path"] == []
+
+
+def test_of_a_stop_that_took_long_nothing_is_recorded(library, tmp_path, monkeypatch):
+    monkeypatch.setattr(of_run, "MOST_MOVES", 0)
+    page = draw(plant(library, "each sends first"), tmp_path / "report.html", None)
+    assert "recorded" not in page["fabric"]
 
 
 def test_an_error_goes_to_another_process_with_what_is_drawn(library):
@@ -48,20 +71,20 @@ def test_an_error_goes_to_another_process_with_what_is_drawn(library):
     assert (str(error), error.stop) == ("error: said\nhint: a hint\n", stopped)
 
 
-def test_steps_that_are_left_out_count(library, tmp_path):
+def test_steps_that_are_left_out_count(library, recorded, tmp_path):
     steps = tuple(WaitingStep(waits=(x, 0), on=(x + 1, 0), colour=None, kind="behind", said=None)
                   for x in range(4))
     waiting = Waiting(steps=steps, left_out=7, is_circle=False, cause="a cause")
     stopped = dataclasses.replace(plant(library, "each sends first"), waiting=waiting)
-    page = draw(stopped, tmp_path / "report.html")
+    page = draw(stopped, tmp_path / "report.html", record_again(recorded, "each sends first"))
     assert [step["number"] for step in page["steps"]] == [1, 2, 10, 11]
     assert page["left_out"] == 7
 
 
 @needs_browser
-def test_arrows_lead_from_who_waits_to_whom(library, browser, tmp_path):
+def test_arrows_lead_from_who_waits_to_whom(library, recorded, browser, tmp_path):
     stopped = plant(library, "each sends first")
-    draw(stopped, tmp_path / "report.html")
+    draw(stopped, tmp_path / "report.html", record_again(recorded, "each sends first"))
     browser.open(tmp_path / "report.html")
     assert browser.errors() == []
     lines = [line.strip() for line in stopped.said.splitlines()[2:6]]
@@ -82,8 +105,11 @@ def test_arrows_lead_from_who_waits_to_whom(library, browser, tmp_path):
 
 
 @needs_browser
-def test_a_line_leads_to_its_pe_and_that_of_a_port_to_the_next(library, browser, tmp_path):
-    draw(plant(library, "a port gets too few"), tmp_path / "report.html")
+def test_a_line_leads_to_its_pe_and_that_of_a_port_to_the_next(
+    library, recorded, browser, tmp_path
+):
+    way = "a port gets too few"
+    draw(plant(library, way), tmp_path / "report.html", record_again(recorded, way))
     browser.open(tmp_path / "report.html")
     assert browser.errors() == []
     browser.run("document.querySelector('[data-step=\"2\"]').focus()")
@@ -95,3 +121,26 @@ def test_a_line_leads_to_its_pe_and_that_of_a_port_to_the_next(library, browser,
     browser.wait("document.querySelector('#pe').dataset.pe === '0,0'")
     ends = browser.run("return page.steps.map(({ on }) => middleOf(view, on)[1])")
     assert ends[1] == ends[2] < browser.run("return view.transform.y") < ends[0]
+
+
+@needs_browser
+def test_what_those_did_that_wait_is_drawn_until_the_stop(library, recorded, browser, tmp_path):
+    """The second PE gets three of four elements; the first one has sent them, and is done."""
+    way = "a PE sends too few"
+    draw(plant(library, way), tmp_path / "report.html", record_again(recorded, way))
+    browser.open(tmp_path / "report.html")
+    assert browser.errors() == []
+    assert browser.texts(".waited .name") == ["PE 1, 0 · planned", "PE 0, 0 · planned"]
+    until = browser.run("return view.until")
+    waits, sends = browser.texts(".waited .last")
+    since = int(waits.removeprefix("no input, since "))
+    assert 0 < since < until and sends.startswith("nothing since ")
+    assert f"no input {since} to {until}" in browser.texts(".waited title")
+    bar = browser.run("""
+        const bars = [...document.querySelectorAll(".waited g:first-of-type rect")];
+        return d3.max(bars, (bar) => bar.x.baseVal.value + bar.width.baseVal.value)""")
+    assert bar == pytest.approx(1180 - 190)
+    assert browser.texts(".phases .name") == ["then"]
+    browser.click(".waited a")
+    browser.wait("document.querySelector('#pe').dataset.pe === '1,0' && "
+                 "document.querySelector('#pe .timeline')")

@@ -108,6 +108,7 @@ def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
     page = report_program.draw_stop(OnDisk(files), error.stop)
     assert "a program in NumPy on 4 x 2 workers; it ran the programs of the virtual" in page
     assert '"further":"after section 0, and 0 times back in loops"' in page
+    assert '"recorded":{"path":[]' in page
 
 
 def test_a_value_that_differs_is_named_with_its_bits_and_the_other_run(built):
