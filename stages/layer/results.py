@@ -110,20 +110,26 @@ def _worth(passed: FabricRun, copied: FabricRun) -> Worth:
 def _find_rests(run: FabricRun, profile: Profile) -> dict[str, int]:
     """Return the charges of more than a quarter of all cycles by figures that nobody published.
 
-    They are those of the busiest PE, and of figures with grade C or chosen.
+    They are those of the busiest PE, and of figures with grade C or chosen. What it does after the
+    last output is none of these cycles: as many as it takes for that do not count.
     """
     usage = usage_of_busiest(run)
+    after = max(0, usage["rested"] - run.cycles)
     charges = {CHARGED.get(name, name): cycles for name, cycles in usage.items()}
     return {
         figure: cycles for figure, cycles in charges.items()
-        if profile.grades.get(figure) in ("C", "chosen") and 4 * cycles > run.cycles
+        if profile.grades.get(figure) in ("C", "chosen") and 4 * (cycles - after) > run.cycles
     }
 
 
 def usage_of_busiest(run: FabricRun) -> dict[str, int]:
-    """Return what the cycles of the busiest PE went into, `struct usage`; of several, the first."""
-    usage = run.usage[run.usage["busy"].argmax()]
-    return {name: int(usage[name]) for name in run.usage.dtype.names or ()}
+    """Return what the cycles of the busiest PE went into, `struct usage`; of several, the first.
+
+    `rested` is the cycle in which it came to rest, perhaps after the last output has left.
+    """
+    pe = run.usage["busy"].argmax()
+    usage = {name: int(run.usage[pe][name]) for name in run.usage.dtype.names or ()}
+    return {**usage, "rested": max(0, int(run.activity[pe]["last"]))}
 
 
 def _bound(what: Simulated, loops: FabricRun, samples: Samples) -> Bound:

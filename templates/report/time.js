@@ -5,10 +5,13 @@ const CHARGED = [
   "address",
 ];
 
+/* The last cycle of the busiest PE: it may have something to do after the last output. */
+const restedAt = ({ cycles, busiest }, name) => Math.max(cycles[name], busiest[name].rested);
+
 /* Return what the busiest PE did, and waited, as parts: { cause, name, cycles, colour }. */
-function partsOfBusiest(busiest, cycles) {
+function partsOfBusiest(busiest, end) {
   const parts = CHARGED.map((cause) => [cause, busiest[cause] || 0]);
-  parts.push(["waiting", Math.max(0, cycles - d3.sum(parts, ([, count]) => count))]);
+  parts.push(["waiting", end - d3.sum(parts, ([, count]) => count)]);
   return parts.filter(([, count]) => count > 0).map(([cause, count]) => ({
     cause, name: causeName(cause), cycles: count, colour: causeFill(cause),
   }));
@@ -20,10 +23,10 @@ function addTime(results) {
     "beside the bound: no programs take fewer cycles, for this placement, these arrivals and " +
     "this data.");
   const variants = [["simd", "with vector instructions"], ["loops", "with loops only"]];
-  const most = d3.max(variants, ([name]) => results.cycles[name]);
+  const most = d3.max(variants, ([name]) => restedAt(results, name));
   const compared = section.append("div").attr("class", "compared");
   const rows = variants.map(([name, says]) => [says, results.cycles[name],
-    partsOfBusiest(results.busiest[name], results.cycles[name])]);
+    partsOfBusiest(results.busiest[name], restedAt(results, name))]);
   const bound = [{ name: `by ${results.bound.by}`, cycles: results.bound.cycles,
     colour: "var(--ink)" }];
   for (const [says, cycles, parts] of [["bound", results.bound.cycles, bound], ...rows]) {
@@ -42,15 +45,18 @@ function addTime(results) {
   return section;
 }
 
-/* Draw each cause as a bar that begins where the one before it ended, up to all cycles. */
+/* Draw each cause as a bar that begins where the one before it ended, up to all cycles, and those
+   after the last output. */
 function drawWaterfall(section, bound, parts, cycles) {
   const rows = [{ name: `bound, by ${bound.by}`, begin: 0, cycles: bound.cycles,
     colour: "var(--ink)" }];
   let begin = 0;
   for (const part of parts) { rows.push({ ...part, begin }); begin += part.cycles; }
   rows.push({ name: "all cycles", begin: 0, cycles, colour: "var(--faint)" });
+  if (begin > cycles) rows.push({ name: "after the last output", begin: cycles,
+    cycles: begin - cycles, colour: "var(--faint)" });
   const width = WIDE, left = LEFT, tall = 26, height = rows.length * tall + 30;
-  const x = d3.scaleLinear([0, cycles], [left, width - 70]);
+  const x = d3.scaleLinear([0, Math.max(begin, cycles)], [left, width - 70]);
   const svg = section.append("svg").attr("class", "waterfall")
     .attr("viewBox", `0 0 ${width} ${height}`)
     .attr("role", "img").attr("aria-label", "From the bound to the cycles: " +

@@ -96,3 +96,11 @@ def test_one_instruction_doubles_what_passes():
         line.strip() for line in function(program, "restart")
     ]
     assert built.results()["cycles"]["simd"] - built.results()["bound"]["cycles"] <= 2
+
+
+def test_on_what_comes_after_the_last_output_no_cycles_rest():
+    """Eight elements leave as they come; what is dispatched then takes longer than all of that."""
+    results = build(DOUBLE.replace("96", "8"), on_one(X, Y), "simulate").results()
+    busiest, cycles = results["busiest"]["simd"], results["cycles"]["simd"]
+    assert busiest["dispatch"] > cycles // 4 and busiest["rested"] > cycles
+    assert "rests" not in results

@@ -62,8 +62,27 @@ def test_its_figures_are_those_of_results_json(page, fc):
         name: [each["calls"], each["instances"], each["extra"]]
         for name, each in results["tasks"].items()
     }
-    parts = page.run("return partsOfBusiest(page.results.busiest.simd, page.results.cycles.simd)")
+    parts = page.run(
+        "return partsOfBusiest(page.results.busiest.simd, restedAt(page.results, 'simd'))"
+    )
     assert sum(part["cycles"] for part in parts) == results["cycles"]["simd"]
+
+
+def test_what_comes_after_the_last_output_is_told_and_fits(page):
+    """Of a run of 12 cycles whose busiest PE rests after 30, 20 of them on dispatch, 10 waiting."""
+    told = page.run("""
+        const results = { cycles: { simd: 12 }, busiest: { simd: { dispatch: 20, rested: 30 } } };
+        const end = restedAt(results, "simd"), bound = { cycles: 10, by: "latency" };
+        const parts = partsOfBusiest(results.busiest.simd, end), holder = d3.create("div");
+        drawWaterfall(holder, bound, parts, 12);
+        const all = (name) => [...holder.node().querySelectorAll(name)];
+        return [all("svg").map((svg) => svg.getAttribute("aria-label")), all("rect").every((bar) =>
+          +bar.getAttribute("x") + +bar.getAttribute("width") <= WIDE)];
+    """)
+    assert told == [[
+        "From the bound to the cycles: bound, by latency 10, dispatch of tasks 20, waiting 10, "
+        "all cycles 12, after the last output 18"
+    ], True]
 
 
 def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
