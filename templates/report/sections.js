@@ -77,7 +77,7 @@ function addCode(holder, lines, first = 0, end = lines.length) {
 function addStack(holder, parts, most) {
   const bar = holder.append("div").attr("class", "stack").attr("role", "img").attr("aria-label",
     parts.map(({ name, cycles }) => `${name} ${asNumber(cycles)}`).join(", "));
-  bar.selectAll("i").data(parts).join("i")
+  bar.selectAll("i").data(parts.filter(({ cycles }) => cycles > 0)).join("i")
     .style("width", ({ cycles }) => `${100 * cycles / most}%`)
     .style("background", ({ colour }) => colour)
     .attr("title", ({ name, cycles }) => `${name}: ${asNumber(cycles)}`);

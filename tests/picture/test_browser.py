@@ -85,6 +85,15 @@ def test_what_comes_after_the_last_output_is_told_and_fits(page):
     ], True]
 
 
+def test_what_took_no_cycles_has_no_bar(page):
+    """A bar is a pixel wide at least; in a role there are causes without a cycle."""
+    assert page.run("""
+        const holder = d3.create("div"), of = (name, cycles) => ({ name, cycles, colour: "red" });
+        addStack(holder, [of("computing", 3), of("memory", 0), of("idle", 1)], 4);
+        return [...holder.node().querySelectorAll("i")].map((bar) => bar.title);
+    """) == ["computing: 3", "idle: 1"]
+
+
 def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
     """PE [1, 2] computes: the adapters are the row y = -1.
 
