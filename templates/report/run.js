@@ -43,7 +43,7 @@ const computing = (own) =>
 const BEHIND = { N: "north", E: "east", S: "south", W: "west" };
 
 const describeBusiest = ({ pe, side, wavelets, stalls }) =>
-  `The busiest link leads to PE ${pe.join(", ")} from the ${BEHIND[side]}: ` +
+  `Of the links to PEs that to PE ${pe.join(", ")} from the ${BEHIND[side]} is the busiest: ` +
   `${counted(wavelets, "wavelets")}; in ${counted(stalls, "cycles")} the first one waited ` +
   "behind it.";
 
