@@ -1,7 +1,7 @@
 """Draw what a program in NumPy became: its machine, its sections, and its memory over time.
 
 Paper    no source
-Reads    program.yaml, program.il, objects.yaml, graph.yaml, addresses.yaml, filters.isl,
+Reads    program.yaml, *.py, program.il, objects.yaml, graph.yaml, addresses.yaml, filters.isl,
          sections.yaml, build/data/*.npy, build/numpy/*.npy, build/graph/*.npy, build/counts.json,
          build/layout.yaml, build/vm/pe_*.c, build/results.json, build/usage.npz,
          build/sweep/sweep.json
@@ -17,6 +17,7 @@ import json
 import typing
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 from stages.fabric.layout_yaml import read_layout
 from stages.picture.of_fabric import describe_fabric
@@ -47,6 +48,7 @@ if typing.TYPE_CHECKING:
 
 READS = (
     "program.yaml",
+    "*.py",
     "program.il",
     "objects.yaml",
     "graph.yaml",
@@ -64,7 +66,7 @@ READS = (
     "build/sweep/sweep.json",
 )
 WRITES = ("build/report.html",)
-TEXTS = ("program.il", "graph.yaml", "sections.yaml", "addresses.yaml")
+TEXTS = ("program.yaml", "program.il", "graph.yaml", "sections.yaml", "addresses.yaml")
 
 
 def run(inputs: Inputs) -> dict[str, str]:
@@ -76,7 +78,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     usage = read_usage(inputs.content("build/usage.npz"))
     recorded = record_again(layout, usage, partial(record, inputs))
     return {"build/report.html": report_program(ProgramReport(
-        title="Program", results=json.loads(inputs.text("build/results.json")),
+        title=_name(inputs), results=json.loads(inputs.text("build/results.json")),
         texts=_texts(inputs),
         fabric=describe_fabric(layout, describe_programs(_programs(inputs)), usage, recorded),
         nodes=tuple(_nodes(graph.items, 0)), lives=tuple(_lives(addresses)),
@@ -89,12 +91,20 @@ def draw_stop(inputs: Inputs, stop: Stop) -> str:
     field = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml")).field
     says = f"a program in NumPy on {' x '.join(map(str, field))} workers"
     return report_stop(
-        stop, "Program", says, _programs(inputs), _texts(inputs), partial(record, inputs)
+        stop, _name(inputs), says, _programs(inputs), _texts(inputs), partial(record, inputs)
     )
 
 
+def _name(inputs: Inputs) -> str:
+    """Return the name of the source: that of its folder does not change what is drawn."""
+    return Path(inputs.program_source().path).name
+
+
 def _texts(inputs: Inputs) -> dict[str, str]:
-    return {name: inputs.text(name) for name in TEXTS}
+    return {
+        _name(inputs): inputs.program_source().text,
+        **{name: inputs.text(name) for name in TEXTS},
+    }
 
 
 def _programs(inputs: Inputs) -> dict[tuple[str, str], str]:

@@ -167,7 +167,7 @@ def test_what_draws_a_folder_reads_what_a_user_or_its_stages_write():
         WHOLE_PICTURES: (*NETWORK, *WHOLE, *GRAPH, *GRAPH_PARTS),
     }.items():
         for stage in pictures:
-            given = {"kernel.yaml", "*.mlir", "network.yaml", "program.yaml", SWEPT}
+            given = {"kernel.yaml", "*.mlir", "network.yaml", "program.yaml", "*.py", SWEPT}
             given |= {LINKED, "build/layout.yaml"} if stage == "draw" else set()
             assert set(declaration(stage).reads) <= written_by(stages) | parts | given
 

@@ -1,6 +1,7 @@
 """Reports of a program and of a network on one fabric, in a browser: what ran there, and when."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from tests.picture.drawn import draw
 from tests.picture.followed import check_lines, lines_of
 
 pytestmark = needs_browser
+ROOT = Path(__file__).resolve().parents[2]
 DRAWN = {
     "listing1": ("report_program", "", ""),
     "mlp": ("report_network", "network.yaml", "run: whole\n"),
@@ -163,3 +165,12 @@ def test_all_of_an_open_page_becomes_dark_with_the_system(browser, drawn, name):
     browser.prefer("light")
     same = [where for where, a, b in zip(coloured, before[0], after[0], strict=True) if a == b]
     assert same == [] and before[1] != after[1]
+
+
+def test_a_program_is_called_as_its_source_which_is_shown(browser, drawn):
+    browser.open(drawn["listing1"].page)
+    assert browser.texts("head title, h1") == ["listing1.py", "listing1.py"]
+    summaries = browser.texts("#texts summary")
+    assert summaries[:3] == ["listing1.py", "program.yaml", "program.il"]
+    source = (ROOT / "projects/listing1/listing1.py").read_text(encoding="utf-8")
+    assert browser.texts("#texts pre")[0].strip() == source.strip()
