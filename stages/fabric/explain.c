@@ -223,6 +223,7 @@ static void say_whole(const struct told *told, int32_t i)
     const struct layout *layout = told->engine->layout;
     const struct node *node = &told->engine->node[node_of(told, i)];
 
+    note_told(told->report, node);
     say_pe(told->report, node->id);
     if (node->role < 0)
         say(told->report, " has no program");
@@ -254,6 +255,7 @@ static void say_port(const struct told *told, int32_t i)
 static void say_moving(const struct told *told, int32_t i)
 {
     if (number_at(told->chain.place[i]) == WHOLE_PE) {
+        note_told(told->report, &told->engine->node[node_of(told, i)]);
         say_pe(told->report, node_of(told, i));
         say(told->report, " is at work");
         return;
@@ -286,8 +288,11 @@ static void say_step(const struct told *told, int32_t k)
     const enum wait_kind kind = kind_of(told, i);
 
     say_subject(told, i);
-    if (kind == HEADED)
+    if (kind == HEADED) {
+        note_told(told->report, intake_of(&told->engine->node[node_of(told, i)],
+                                          colour_of(told, i)));
         say(told->report, ", and a control wavelet heads the stream");
+    }
     if (kind == BEHIND)
         say(told->report, ", behind another stream");
     if (kind == TURNED || kind == TORN_DOWN) {

@@ -19,9 +19,22 @@ void say(struct report *report, const char *format, ...)
         report->length += (size_t)wanted < room ? (size_t)wanted : room - 1;
 }
 
-/* Whether there is room for one more line. */
-static bool begins(struct report *report)
+void note_told(struct report *report, const void *thing)
 {
+    if (report->things < MAX_THINGS)
+        report->thing[report->things++] = thing;
+}
+
+/* Whether a thing that waits gets a line: it was not told before, and there is room. */
+static bool begins(struct report *report, const void *thing)
+{
+    report->found += 1;
+    for (int k = 0; k < report->things; k += 1)
+        if (report->thing[k] == thing)
+            return false;
+    if (report->lines == 0)
+        say(report, "what %swaits, in order:\n",
+            report->engine->outcome->steps > 0 ? "else " : "");
     report->lines += 1;
     report->left_out += report->lines > MAX_LINES;
     if (report->lines <= MAX_LINES)
@@ -57,6 +70,7 @@ void say_instruction(struct report *report, const struct node *node, int32_t i)
     const int64_t total = stream->vector == NULL ? 1 : points(&stream->vector->sizes);
     const int colour = instruction->in >= 0 ? instruction->in : instruction->out;
 
+    note_told(report, instruction);
     say_pe(report, node->id);
     say(report, " %s on %s", verbs[instruction->kind], colour_name(report, colour));
     if (instruction->in >= 0 && instruction->out >= 0)
@@ -69,7 +83,9 @@ void say_instruction(struct report *report, const struct node *node, int32_t i)
 
 static void report_instruction(struct report *report, const struct node *node, int32_t i)
 {
-    if (node->instruction[i].endless || node->instruction[i].kind == RESTART || !begins(report))
+    const struct instruction *instruction = &node->instruction[i];
+
+    if (instruction->endless || instruction->kind == RESTART || !begins(report, instruction))
         return;
     say_instruction(report, node, i);
     say(report, "\n");
@@ -100,6 +116,7 @@ void say_intake(struct report *report, const struct node *node, int colour)
     const struct queue *before = filled ? room_of(intake)->entrance : NULL;
     const int32_t count = waiting_in(intake_of(node, colour))->count + (filled ? before->count : 0);
 
+    note_told(report, intake);
     say_pe(report, node->id);
     say(report, " leaves %d wavelets on %s waiting: %s", count, colour_name(report, colour),
         reason_to_wait(node, colour));
@@ -110,19 +127,20 @@ void say_intake(struct report *report, const struct node *node, int colour)
 static void report_node(struct report *report, const struct node *node)
 {
     const struct layout *layout = report->engine->layout;
-    const int before = report->lines;
+    const int before = report->found;
 
     for (int32_t i = 0; i < node->instructions; i += 1)
         report_instruction(report, node, i);
     for (int colour = 0; colour < layout->colours; colour += 1) {
         struct intake *intake = intake_of(node, colour);
 
-        if (intake != NULL && waiting_in(intake)->count > 0 && begins(report)) {
+        if (intake != NULL && waiting_in(intake)->count > 0 && begins(report, intake)) {
             say_intake(report, node, colour);
             say(report, "\n");
         }
     }
-    if (report->lines == before && node->invocations < layout->invocations && begins(report)) {
+    if (report->found == before && node->invocations < layout->invocations
+        && begins(report, node)) {
         say_pe(report, node->id);
         say(report, " waits for wavelets: %d of %d invocations are done\n", node->invocations,
             layout->invocations);
@@ -154,6 +172,7 @@ void say_channel(struct report *report, int32_t node, const struct channel *chan
     const struct queue *queue = queue_of(&report->engine->router[node], channel);
     const struct pe *pe = &report->engine->node[node].pe;
 
+    note_told(report, queue);
     say(report, "the router of PE[%d, %d] leaves %d wavelets on %s from the %s waiting", pe->x,
         pe->y, queue->count, colour_name(report, channel->colour), sides[channel->side]);
     say_commands(report, &queue->parcels[queue->head]);
@@ -171,9 +190,10 @@ void say_switch(struct report *report, int32_t node, int colour)
 static void report_channel(struct report *report, int32_t node, const struct channel *channel)
 {
     const uint8_t switched = *switch_of(report->engine, node, channel->colour);
+    const struct queue *queue = queue_of(&report->engine->router[node], channel);
 
-    if (queue_of(&report->engine->router[node], channel)->count == 0
-        || (channel->out[position_of(switched)] != 0 && !is_down(switched)) || !begins(report))
+    if (queue->count == 0 || (channel->out[position_of(switched)] != 0 && !is_down(switched))
+        || !begins(report, queue))
         return;
     say_channel(report, node, channel);
     say(report, ": its switch is ");
@@ -189,7 +209,7 @@ static void report_inlet(struct report *report, int32_t i)
     const int64_t left = inlet->total - report->engine->inlet_count[i];
     const struct pe *pe = &report->engine->node[inlet->node].pe;
 
-    if (left > 0 && begins(report))
+    if (left > 0 && begins(report, inlet))
         say(report, "the external PE beside PE[%d, %d] has %lld of %lld wavelets on %s to "
             "inject\n", pe->x, pe->y, (long long)left, (long long)inlet->total,
             colour_name(report, inlet->colour));
@@ -215,6 +235,7 @@ void say_missing(struct report *report, int32_t i)
     const struct pe *pe = &report->engine->node[outlet->node].pe;
     const int64_t wanted = wanted_by(outlet);
 
+    note_told(report, outlet);
     say(report, "the external PE beside PE[%d, %d] got %lld of %lld %s", pe->x, pe->y,
         (long long)(wanted - count_missing(report->engine, i)), (long long)wanted,
         outlet->ends > 0 ? "sequences" : "elements");
@@ -222,7 +243,8 @@ void say_missing(struct report *report, int32_t i)
 
 static void report_outlet(struct report *report, int32_t i)
 {
-    if (count_missing(report->engine, i) == 0 || !begins(report))
+    if (count_missing(report->engine, i) == 0
+        || !begins(report, &report->engine->layout->outlet[i]))
         return;
     say_missing(report, i);
     say(report, "\n");
@@ -246,7 +268,7 @@ static void report_all(struct report *report)
         report_outlet(report, i);
 }
 
-/* First why it stops, then all that waits, in order, of which only so much is told. */
+/* First why it stops, then what else waits, in order, of which only so much is told. */
 void report_stuck(struct engine *engine)
 {
     struct report report = { .engine = engine };
@@ -261,7 +283,6 @@ void report_stuck(struct engine *engine)
     if (late)
         tell_last(&report);
     explain(&report);
-    say(&report, "what waits, in order:\n");
     report_all(&report);
     if (report.left_out > 0)
         say(&report, "  and %d more\n", report.left_out);

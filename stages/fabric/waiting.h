@@ -53,13 +53,20 @@ void find_waits(struct engine *engine, int64_t place, struct wait *wait);
 void feed(const struct engine *engine, int32_t node, int side, int colour, struct wait *wait);
 struct chain find_chain(struct engine *engine);
 
-/* In report.c: the text that the outcome has, and the words of it. */
+/* In report.c: the text that the outcome has, and the words of it. Each thing is told once: `thing`
+ * has what lines are of, an instruction, an intake, a queue of a router, a node or an outlet. Of all
+ * that was `found` to wait after the chain, `lines` were not told there, and `left_out` are not told
+ * at all. */
+enum { MAX_THINGS = 64 };
+
 struct report {
     struct engine *engine;
     size_t length;
-    int lines, left_out;
+    int found, lines, left_out, things;
+    const void *thing[MAX_THINGS];
 };
 
+void note_told(struct report *report, const void *thing);
 void say(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *colour_name(const struct report *report, int colour);
 void say_pe(struct report *report, int32_t node);

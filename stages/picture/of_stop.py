@@ -40,7 +40,7 @@ class StepOnPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopOnPage:
-    """All that the page of a fabric that stopped shows; `said` is all that the fabric said.
+    """All that the page of a fabric that stopped shows; `else_said` is what else the fabric said.
 
     `left_out` steps are missing in the middle. Of a circle the last step waits for the first.
     """
@@ -50,7 +50,7 @@ class StopOnPage:
     says: str
     headline: str
     further: str
-    said: str
+    else_said: str
     texts: Mapping[str, str]
     fabric: FabricOnPage
     cause: str = ""
@@ -74,7 +74,8 @@ def report_stop(
     recorded = None if usage is None else record_again(layout, usage, record, waiting)
     return write_page(title, StopOnPage(
         title=title, says=f"{says}; it ran the programs {PROGRAMS[stop.programs]}",
-        headline=stop.said.partition("\n")[0], further=stop.further, said=stop.said, texts=texts,
+        headline=stop.said.partition("\n")[0], further=stop.further, texts=texts,
+        else_said=find_rest(stop.said, waiting),
         fabric=describe_fabric(
             layout, describe_programs(programs), usage, recorded, to_local
         ),
@@ -83,6 +84,15 @@ def report_stop(
         left_out=waiting.left_out if waiting else 0,
         is_circle=waiting.is_circle if waiting else False,
     ))
+
+
+def find_rest(said: str, waiting: Waiting | None) -> str:
+    """Return what a fabric said beside its first line, the circle or chain, and the cause."""
+    rest = said.splitlines()[1:]
+    if waiting is not None:
+        first = next(at for at, line in enumerate(rest) if line.startswith("it waits "))
+        del rest[first : rest.index(f"so: {waiting.cause}") + 1]
+    return "\n".join(rest)
 
 
 def _list_steps(waiting: Waiting) -> Iterator[StepOnPage]:

@@ -3,7 +3,7 @@
 const BOW = 0.2, BADGE = 9, LEGIBLE = 36;
 
 async function drawStop() {
-  const { title, says, headline, further, said, fabric, texts } = page;
+  const { title, says, headline, further, else_said: elseSaid, fabric, texts } = page;
   addTitle(title, says);
   const section = addSection("stop", "The fabric stopped");
   section.append("p").attr("class", "stopped")
@@ -11,7 +11,7 @@ async function drawStop() {
   await addGrid(fabric);
   addSteps(window.view);
   if (fabric.bins) await addUntil(window.view, fabric);
-  addTexts({ "all that the fabric said": said, ...texts });
+  addTexts(elseSaid ? { "what else the fabric said": elseSaid, ...texts } : texts);
 }
 
 /* Add what PEs did before. */

@@ -98,7 +98,6 @@ def test_a_sequence_that_does_not_end_is_missed(library, row, ideal):
         "  the external PE beside PE[0, 0] has sent all of its 4 wavelets on x\n"
         "so: the external PE beside PE[0, 0] should have sent more on x, or PE[0, 0] (echo)"
         " should have sent 1 more sequence on y\n"
-        "what waits, in order:\n"
-        "  the external PE beside PE[0, 0] got 2 of 3 sequences\n"
+        "what else waits, in order:\n"
         "  the external PE beside PE[1, 0] got 2 of 3 sequences\n"
     )

@@ -191,7 +191,7 @@ def test_a_stream_that_waits_for_more_is_reported(library, row, ideal):
     with pytest.raises(FabricStuck) as caught:
         recipe = recipe_of("ADD", FLOATS)
         run_calls(library, row, ideal, "accumulate", [recipe], zeros[:5], [[zeros] * 4])
-    assert "PE[0, 0] (accumulate) accumulates on x: 3 of 8 elements to go\n" in str(caught.value)
+    assert "PE[0, 0] (accumulate) accumulates on x: 3 of 8 elements to go, and" in str(caught.value)
 
 
 def test_a_stream_keeps_its_vector_when_the_program_configures_another(library, row, ideal):

@@ -12,9 +12,9 @@ from stages.diagnose import Source
 from stages.fabric.stuck import FabricStopped, error_of
 from stages.fabric.waiting import Waiting, WaitingStep
 from stages.picture import of_run
-from stages.picture.of_stop import report_stop
+from stages.picture.of_stop import find_rest, report_stop
 from tests.fabric.planned import stop
-from tests.fabric.test_waiting import WAYS, sent
+from tests.fabric.test_waiting import STOPS, WAYS, sent
 from tests.picture.browser import needs_browser
 from tests.picture.followed import unpack
 
@@ -48,10 +48,13 @@ def draw(stopped, path, record):
 def test_each_way_to_stop_has_a_page(library, recorded, way, tmp_path):
     stopped = plant(library, way)
     page = draw(stopped, tmp_path / "report.html", record_again(recorded, way))
-    assert (page["kind"], page["said"]) == ("stop", stopped.said)
+    assert page["kind"] == "stop"
     assert [step["number"] for step in page["steps"]] == [*range(1, len(page["steps"]) + 1)]
     assert page["headline"] == stopped.said.splitlines()[0]
-    assert f"\nso: {page['cause']}\n" in stopped.said
+    shown = [page["headline"], *(step["says"] for step in page["steps"]), f"so: {page['cause']}"]
+    rest = page["else_said"].splitlines()
+    assert sorted([*shown, *(line.strip() for line in rest)]) == sorted(
+        line.strip() for line in stopped.said.splitlines() if not line.startswith("it waits "))
     assert page["fabric"]["bins"]["width"] > 0
     events = page["fabric"]["recorded"]["events"]
     ends = unpack(events["begin"]) + unpack(events["duration"])
@@ -65,6 +68,15 @@ def test_of_a_stop_that_took_long_nothing_is_recorded(library, tmp_path, monkeyp
     assert "recorded" not in page["fabric"]
 
 
+def test_what_moved_last_and_what_else_waits_is_the_rest():
+    said = (STOPS / "a_ring_turns_and_a_PE_waits.txt").read_text(encoding="utf-8")
+    cause = "the external PE beside PE[2, 0] should have sent 1 more element on x"
+    lines = said.splitlines()
+    waiting = Waiting(steps=(), left_out=0, is_circle=False, cause=cause)
+    assert find_rest(said, waiting).splitlines() == [*lines[1:6], *lines[-3:]]
+    assert find_rest(said, None).splitlines() == lines[1:]
+
+
 def test_an_error_goes_to_another_process_with_what_is_drawn(library):
     stopped = plant(library, "each sends first")
     error = pickle.loads(pickle.dumps(FabricStopped("said", None, "a hint", stopped)))
@@ -74,8 +86,9 @@ def test_an_error_goes_to_another_process_with_what_is_drawn(library):
 def test_steps_that_are_left_out_count(library, recorded, tmp_path):
     steps = tuple(WaitingStep(waits=(x, 0), on=(x + 1, 0), colour=None, kind="behind", said=None)
                   for x in range(4))
-    waiting = Waiting(steps=steps, left_out=7, is_circle=False, cause="a cause")
-    stopped = dataclasses.replace(plant(library, "each sends first"), waiting=waiting)
+    stopped = plant(library, "each sends first")
+    waiting = Waiting(steps=steps, left_out=7, is_circle=False, cause=stopped.waiting.cause)
+    stopped = dataclasses.replace(stopped, waiting=waiting)
     page = draw(stopped, tmp_path / "report.html", record_again(recorded, "each sends first"))
     assert [step["number"] for step in page["steps"]] == [1, 2, 10, 11]
     assert page["left_out"] == 7

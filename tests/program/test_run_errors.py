@@ -104,7 +104,7 @@ def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
         "ctrl is on its way from PE[1, 2]\n"
         "so: PE[1, 2] (merge), PE[3, 2] (response), PE[2, 2] (executive), PE[2, 1] (reduction)"
         " wait for each other: nobody sends before it has received\n"
-        f"what waits, in order:\n{workers}{strip}  and 11 more\n{OURS}")
+        f"what else waits, in order:\n{workers}{strip}  and 9 more\n{OURS}")
     page = report_program.draw_stop(OnDisk(files), error.stop)
     assert "a program in NumPy on 4 x 2 workers; it ran the programs of the virtual" in page
     assert '"further":"after section 0, and 0 times back in loops"' in page
