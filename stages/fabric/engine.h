@@ -615,7 +615,7 @@ void release_recorder(struct engine *engine);
 void tell_record(struct engine *engine);
 void record_cycle(struct engine *engine);
 void record_injected(struct engine *engine, int32_t inlet, struct parcel *parcel);
-void record_wait(const struct queue *queue, struct parcel *parcel, int64_t now);
+void record_wait(struct parcel *parcel, int64_t now);
 void record_delivered(struct engine *engine, int32_t node, int colour,
                       const struct parcel *parcel);
 void record_activated(struct node *node, const struct activation *activation);
@@ -638,7 +638,7 @@ static inline bool make_recorder(struct engine *engine) { (void)engine; return t
 #define tell_record(engine) ((void)0)
 #define record_cycle(engine) ((void)0)
 #define record_injected(engine, inlet, parcel) ((void)0)
-#define record_wait(queue, parcel, now) ((void)0)
+#define record_wait(parcel, now) ((void)0)
 #define record_delivered(engine, node, colour, parcel) ((void)(colour))
 #define record_activated(node, activation) ((void)0)
 #define record_taken(node, colour, parcel, task) ((void)0)

@@ -172,11 +172,9 @@ void record_injected(struct engine *engine, int32_t inlet, struct parcel *parcel
     extend(&engine->layout->record->entered[from->colour], engine->now, engine->now + 1);
 }
 
-void record_wait(const struct queue *queue, struct parcel *parcel, int64_t now)
+void record_wait(struct parcel *parcel, int64_t now)
 {
-    const int32_t ready = (int32_t)parcel->ready;
-
-    parcel->trail.waited += (int32_t)now - (ready > queue->since ? ready : queue->since);
+    parcel->trail.waited += (int32_t)(now - parcel->ready);
 }
 
 void record_delivered(struct engine *engine, int32_t node, int colour,

@@ -281,7 +281,7 @@ static bool serve(struct engine *engine, int32_t node, int number, struct links 
     }
     if (engine->layout->probe_of != NULL)
         note(engine, node, colour);
-    record_wait(queue, head, engine->now);
+    record_wait(head, engine->now);
     if (head->control)
         obey(engine, node, colour, head);
     for (; wanted != 0; wanted &= wanted - 1)

@@ -58,6 +58,18 @@ def check_lines(grid, recorded):
     return hops
 
 
+def list_links(grid, recorded):
+    """Return of each part of a path on links, from PE to PE, its cycles and the hops of its line."""
+    numbers = {each["name"]: each["number"] for each in grid["streams"]}
+    hops = {(on, corners[0], corners[-1]): len(list(walk(corners)))
+            for on, _, corners in lines_of(recorded["line"])}
+    path = recorded["path"]
+    keys = [(numbers.get(part.get("colour")), (before["x"], before["y"]), (part["x"], part["y"]))
+            for part, before in itertools.pairwise(path)]
+    return [(part["end"] - part["begin"], hops[key]) for part, key in zip(path, keys, strict=False)
+            if part["cause"] == "links" and key in hops]
+
+
 def is_outside(grid, place):
     return clamp(grid, place) != place
 

@@ -9,7 +9,7 @@ import pytest
 from stages.fabric.usage import CYCLES
 from tests.picture.browser import needs_browser
 from tests.picture.drawn import draw
-from tests.picture.followed import check_lines, lines_of
+from tests.picture.followed import check_lines, lines_of, list_links
 
 pytestmark = needs_browser
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +61,13 @@ def test_the_critical_path_is_drawn_along_routes(shown):
     fabric = drawn.data()["fabric"]
     assert check_lines(fabric["grid"], fabric["recorded"]) > 10
     assert browser.run("return view.lines.length") == len(lines_of(fabric["recorded"]["line"]))
+
+
+def test_cycles_on_links_are_those_of_hops_and_ramps(shown):
+    """A ramp up takes two cycles, a hop one, and a ramp down three: waiting is not on links."""
+    fabric = shown[1].data()["fabric"]
+    found = list_links(fabric["grid"], fabric["recorded"])
+    assert len(found) >= 10 and {cycles - hops for cycles, hops in found} == {5}
 
 
 def test_what_all_pes_spent_is_what_usage_npz_has(shown):
