@@ -31,6 +31,7 @@ from stages.make.store.folders import (
     parts_of,
 )
 
+WITHOUT_GIT = "`--build 1` compares with the last build, and `--with` with another layer"
 YAML_FILE = re.compile(rb"[\w./-]+\.yaml\b")
 
 
@@ -178,11 +179,11 @@ def _git(folder: Path, *arguments: str, **environment: str) -> bytes:
             env={**os.environ, **environment},
         )
     except FileNotFoundError as error:
-        raise UserError("there is no git here") from error
+        raise UserError("there is no git here", hint=WITHOUT_GIT) from error
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode("utf-8", "replace").strip().split("\n")[0]
         said = said.removeprefix("fatal: ")
-        raise UserError(said) from error
+        raise UserError(said, hint=WITHOUT_GIT) from error
     return ended.stdout
 
 

@@ -152,6 +152,8 @@ def test_diff_without_git(built):
     run = built.run("diff")
     assert (run.code, run.out) == (1, "")
     assert run.err.startswith("error: not a git repository")
+    assert run.err.endswith(
+        "hint: `--build 1` compares with the last build, and `--with` with another layer\n")
 
 
 def test_diff_of_a_network_is_that_of_its_parts_and_its_own(network, tmp_path):
