@@ -9,8 +9,8 @@ from stages.report.colour import paint
 from stages.report.compared import COLUMNS, SAID, Figures, Row, front_of, knows_pes
 
 FRONT = "*"
-BETTER = "no other takes as few cycles on as few PEs"
-FEWEST = "no other takes as few cycles"
+BETTER = "no other takes fewer cycles on as few PEs, or as few on fewer PEs"
+FEWEST = "no other takes fewer cycles"
 NARROW = 80
 """How wide a table is that goes to a file or a pipe."""
 LEAST = 6

@@ -38,7 +38,7 @@ function saySweep(keys, rows, built) {
   const refused = rows.length - built.length;
   return `${asNumber(rows.length)} ${rows.length === 1 ? "combination" : "combinations"} of ` +
     `${keys.join(", ")}${refused ? `; ${asNumber(refused)} of them refused` : ""}. On the line ` +
-    "are those that no other one is better than in both figures.";
+    "are those that no other one is better than in one figure, and as good as in the other.";
 }
 
 const sayRow = (state, { set, figures }) => [

@@ -226,7 +226,7 @@ def test_a_network_is_swept_by_the_keys_of_its_file(mlp):
     assert (run.code, run.err) == (
         0, "mlp/build/sweep/run-parts: 2 stages ran, 39 from the store\n")
     assert run.out == """mlp: 1 combination
-  * no other takes as few cycles
+  * no other takes fewer cycles
      run    cycles  loops  speed-up  memory
   *  parts     388    795      2.05     7 %
 """

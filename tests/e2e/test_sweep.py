@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("sweep")
 WORDS = ("fc", "--set", "sizes.M=32,64", "--set", "placement=one.isl,two.isl")
 ONE, TWO = (f"{{ ff[i,j] -> PE[j//{width}, 1 + i//8] }}\n" for width in (4, 8))
 TABLE = """fc: 4 combinations, 2 refused
-  * no other takes as few cycles on as few PEs
+  * no other takes fewer cycles on as few PEs, or as few on fewer PEs
      M   placement  cycles  loops  speed-up  bound  memory  PEs
   *  32  one.isl       140    237      1.69     29     7 %   16
   *  32  two.isl       168    296      1.76     29     7 %    8

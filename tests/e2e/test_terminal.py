@@ -101,6 +101,6 @@ def test_a_sweep_has_one_live_line_and_then_its_table_as_wide_as_the_terminal(sm
     assert f"a/build/sweep/machine-{'x' * 16}" in shown
     assert "/8" in shown and "stages ran" not in shown
     title, legend, _, long, short, rest = shown[shown.index("a: 2 ") :].split("\r\n")
-    assert (title, legend, rest) == ("a: 2 combinations", "  * no other takes as few cycles", "")
+    assert (title, legend, rest) == ("a: 2 combinations", "  * no other takes fewer cycles", "")
     assert re.fullmatch(r"\x1b\[1m  \*  x+\.\.\.  +2 .* 0 %\x1b\[0m", long)
     assert len(PAINT.sub("", long)) == len(PAINT.sub("", short)) == 120

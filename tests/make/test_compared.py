@@ -40,7 +40,8 @@ ROWS = [
 
 def test_a_table_fits_on_eighty_columns_and_says_why_a_row_has_no_figures():
     assert table("fc", ROWS) == (
-        "fc: 5 combinations, 1 refused, 1 WRONG\n  * no other takes as few cycles on as few PEs\n"
+        "fc: 5 combinations, 1 refused, 1 WRONG\n"
+        "  * no other takes fewer cycles on as few PEs, or as few on fewer PEs\n"
         "     M    machine  cycles  loops  speed-up  bound  memory  PEs\n"
         "  *  32   wse2        140    280      2.00      9    10 %   16\n"
         "     32   wse3     WRONG: y\n"
@@ -55,7 +56,8 @@ def test_long_values_are_cut():
                                                                      a__seed=1, b__seed="x")]
     text = table("fc", rows)
     assert text == (
-        "fc: 2 combinations\n  * no other takes as few cycles on as few PEs\n"
+        "fc: 2 combinations\n"
+        "  * no other takes fewer cycles on as few PEs, or as few on fewer PEs\n"
         "     placement       a.seed  b.seed  cycles  loops  speed-up  bound  memory  PEs\n"
         "  *  { ff[i,j] -...  1       x y          1      2      2.00      9    10 %    2\n"
         "     search          1       x            1      2      2.00      9    10 %    3\n"
@@ -78,14 +80,15 @@ def test_where_pes_are_not_known_the_fewest_cycles_are_the_front():
     rows = [row_of({"run": name}, "", found, "") for name, found in (("a", whole), ("b", parts))]
     assert [each.figures.pes for each in rows] == [6, None]
     assert front_of(rows) == {0, 1}
-    assert "\n  * no other takes as few cycles\n" in table("net", rows)
+    assert "\n  * no other takes fewer cycles\n" in table("net", rows)
 
 
 def test_programs_have_cycles_and_memory_of_a_worker():
     found = {"outputs": {"u": {"right": True}}, "cycles": 7, "field": [2, 4],
              "memory": {"workers": 5, "of": 10}}
     assert table("heat", [row_of({"parameters.n": "8"}, "", found, "")]) == (
-        "heat: 1 combination\n  * no other takes as few cycles on as few PEs\n"
+        "heat: 1 combination\n"
+        "  * no other takes fewer cycles on as few PEs, or as few on fewer PEs\n"
         "     n  cycles  memory  PEs\n"
         "  *  8       7    50 %    8\n"
     )
