@@ -39,7 +39,7 @@ function addSections(nodes, calls, { procedures, cycles }) {
 function addProcedures(section, procedures, cycles) {
   const rows = d3.sort(Object.entries(procedures), ([, each]) => -each.calls * each.cycles);
   const table = addTable(section, ["procedure", "calls", "cycles of a call", "elements", "share"],
-    rows.map(([name, each]) => [name, each.calls, each.cycles, each.elements, ""]))
+    rows.map(([name, each]) => [name, each.calls, each.cycles, each.elements ?? "", ""]))
     .attr("class", "procedures");
   const last = table.selectAll("tbody td:last-child").data(rows).attr("class", "cycles");
   const share = ([, each]) => each.calls * each.cycles / cycles;

@@ -40,3 +40,14 @@ def test_a_program_gives_on_the_fabric_what_numpy_gives(each):
     took = sum(each["calls"] * each["cycles"] for each in results["procedures"].values())
     waited = results["workers"]["control"] * results["cycles"]
     assert took + waited == pytest.approx(results["cycles"], rel=2e-3)
+
+
+def test_elements_of_a_procedure_are_told_where_they_are_counted():
+    """Sixteen workers add two elements each; exp of them is a loop, which counts none."""
+    source = (
+        "from lairmake import numpy as np\nfrom lairmake.objects import LocalArray\n"
+        "T = LocalArray('T', 1.0, shape=(4, 4, 2), output=True)\nT[...] = np.exp(T + T)\n"
+    )
+    files = run_virtual(run_program(source, {}), "wse2", None)
+    told = {name: each.get("elements") for name, each in read_results(files)["procedures"].items()}
+    assert told == {"ar_ar_addiii_float32_center": 32, "ar_expii_float32_center": None}

@@ -52,11 +52,12 @@ class Shares:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
     """What a procedure took: how often workers were told to run it, its elements on all workers
-    and calls, and the cycles of a call, the mean of all workers and calls."""
+    and calls, and the cycles of a call, the mean of all workers and calls. What is no vector
+    instruction counts no elements."""
 
     calls: int
-    elements: int
     cycles: float
+    elements: int | None = None
 
 
 Ints = NDArray[np.int64]
@@ -156,7 +157,7 @@ def find_spent(called: Sequence[Called]) -> dict[str, Spent]:
     """Return what each procedure took that ran."""
     return {
         each.procedure.name: Spent(
-            calls=each.calls, elements=int(each.elements.sum()),
+            calls=each.calls, elements=int(each.elements.sum()) or None,
             cycles=round(float(each.cycles.mean()) / each.calls, 1),
         )
         for each in called if each.calls > 0
