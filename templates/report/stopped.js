@@ -37,7 +37,8 @@ function addWaited(section, view, x) {
     .filter(([column, row]) =>
       column >= 0 && row >= 0 && column < grid.width && row < grid.height);
   const rows = [...new Map(places.map((place) => [String(place), place])).values()];
-  const own = d3.group(barsOf(events), ({ pe }) => pe);
+  const bars = barsOf(events).filter(({ kind }) => kind !== "vector"); /* those are in tasks */
+  const own = d3.group(bars, ({ pe }) => pe);
   const barsAt = ([column, row]) => own.get(row * grid.width + column) || [];
   section.append("h3").text("What those did that wait, or are waited for");
   const svg = section.append("svg").attr("class", "waited").attr("role", "img")
@@ -49,17 +50,26 @@ function addWaited(section, view, x) {
   groups.append("a").attr("href", "#grid").on("click", (event, place) => goToPe(view, place))
     .append("text").attr("class", "name").attr("x", LEFT - 12).attr("y", 15)
     .text((place) => shorten(describePe(view, place), 31));
-  groups.append("g").selectAll("rect").data(barsAt).join("rect")
-    .attr("y", ({ kind }) => (kind === "stream" ? 16 : 4))
-    .attr("height", ({ kind }) => (kind === "stream" ? 4 : 11))
-    .attr("x", ({ begin }) => x(begin))
-    .attr("width", ({ begin, end }) => Math.max(0.5, x(end) - x(begin)))
-    .style("fill", ({ colour }) => colour).append("title").text(({ says }) => says);
+  groups.each(function (place) { drawBars(d3.select(this), barsAt(place), x); });
   groups.append("text").attr("class", "last").attr("x", WIDE - RIGHT + 18).attr("y", 15)
     .text((place) => describeLast(barsAt(place), until));
   svg.append("g").attr("transform", `translate(0,${rows.length * tall + 2})`)
     .call(d3.axisBottom(x).ticks(8).tickSizeOuter(0));
   addMissing(section, events);
+}
+
+/* Draw the bars of a PE. Those narrower than a pixel, which may be many, are one path a colour. */
+function drawBars(group, bars, x) {
+  const shaped = bars.map((bar) => ({ ...bar, left: x(bar.begin), wide: x(bar.end) - x(bar.begin),
+    ...(bar.kind === "stream" ? { top: 16, tall: 4 } : { top: 4, tall: 11 }) }));
+  const narrow = d3.groups(shaped.filter(({ wide }) => wide < 1), ({ colour }) => colour);
+  group.selectAll("path").data(narrow).join("path").style("fill", ([colour]) => colour)
+    .attr("d", ([, own]) => own.map(({ left, top, wide, tall }) =>
+      `M${left.toFixed(2)},${top}h${wide.toFixed(3)}v${tall}h${-wide.toFixed(3)}z`).join(""));
+  group.selectAll("rect").data(shaped.filter(({ wide }) => wide >= 1)).join("rect")
+    .attr("x", ({ left }) => left).attr("width", ({ wide }) => wide)
+    .attr("y", ({ top }) => top).attr("height", ({ tall }) => tall)
+    .style("fill", ({ colour }) => colour).append("title").text(({ says }) => says);
 }
 
 /* Return what a PE waited for at last, and since when. */
