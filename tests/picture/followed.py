@@ -59,7 +59,7 @@ def check_lines(grid, recorded):
 
 
 def list_links(grid, recorded):
-    """Return of each part of a path on links, from PE to PE, its cycles and the hops of its line."""
+    """Return of each part of a path on links between PEs its cycles, and the hops of its line."""
     numbers = {each["name"]: each["number"] for each in grid["streams"]}
     hops = {(on, corners[0], corners[-1]): len(list(walk(corners)))
             for on, _, corners in lines_of(recorded["line"])}
