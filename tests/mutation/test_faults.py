@@ -26,12 +26,12 @@ FAILED = 1
 
 
 def chosen():
-    """Return all faults; but for the first one of each folder they are long."""
+    """Return all faults; but for the first one of each package they are long."""
     seen = set()
     for fault in faults():
-        folder = Path(fault.file).parent
-        marks = [pytest.mark.long] if folder in seen else []
-        seen.add(folder)
+        package = Path(fault.file).parts[:2]
+        marks = [pytest.mark.long] if package in seen else []
+        seen.add(package)
         yield pytest.param(fault, marks=marks, id=fault.name)
 
 
