@@ -51,3 +51,11 @@ def test_elements_of_a_procedure_are_told_where_they_are_counted():
     files = run_virtual(run_program(source, {}), "wse2", None)
     told = {name: each.get("elements") for name, each in read_results(files)["procedures"].items()}
     assert told == {"ar_ar_addiii_float32_center": 32, "ar_expii_float32_center": None}
+
+
+def test_what_pes_of_all_roles_were_used_for_is_summed_up():
+    results = read_results(run_virtual(captured(*CHOSEN[0][::2]), *CHOSEN[0][1::2]))
+    usage, (columns, rows) = results["usage"], results["field"]
+    pes, left = divmod(sum(usage["cycles"].values()), usage["until"])
+    assert left == 0 and pes > columns * rows and usage["until"] >= results["cycles"]
+    assert usage["busiest_link"]["wavelets"] > 0

@@ -7,7 +7,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from stages.fabric import used
 from stages.fabric.driver import FabricRun
+from stages.fabric.usage import sum_up
 from stages.machine.profile import Profile
 from stages.mapping.records import as_data
 from stages.program.execution.measures import (
@@ -69,8 +71,8 @@ class Results:
     """The content of build/results.json.
 
     `field` is its columns and rows, `responses` the response PEs on a side. `procedures` are those
-    that workers ran. `operations` counts nodes of the graph that ran, `iterations` has those of
-    outermost loops.
+    that workers ran, `usage` is of PEs of all roles. `operations` counts nodes of the graph that
+    ran, `iterations` has those of outermost loops.
     """
 
     machine: str
@@ -83,6 +85,7 @@ class Results:
     sums: Sums
     procedures: Mapping[str, Spent]
     memory: Used
+    usage: used.Used
     operations: Mapping[str, int]
     iterations: Mapping[str, int]
 
@@ -113,6 +116,7 @@ def describe_run(
             workers=run.memory[WORKER], executive=run.memory[EXECUTIVE],
             response=run.memory[RESPONSE], of=machine.memory,
         ),
+        usage=sum_up(run),
         operations=counts.operations,
         iterations={
             item.name: counts.iterations.get(item.name, 0)
