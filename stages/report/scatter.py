@@ -57,7 +57,8 @@ Box = tuple[float, float, float, float]
 def scatter(rows: Sequence[Row]) -> str:
     """Return the SVG of the rows that are right: over the number of a row where PEs are not known.
 
-    A label that would cover another one, or a point, is left out; all is in the title of its point.
+    The front lies on top. A label that would cover another one, or a point, is left out; all is in
+    the title of its point.
     """
     has_pes = knows_pes(rows)
     xs = _ticks(max((x for x, _, _ in _places(rows, has_pes)), default=1))
@@ -69,7 +70,7 @@ def scatter(rows: Sequence[Row]) -> str:
         ys=[Tick(at=f"{_up(y, ys[-1]):.1f}", text=f"{y:g}") for y in ys],
         front=" ".join(f"{p.x:.1f},{p.y:.1f}" for p in _on_front(points)),
         points=[{"x": f"{p.x:.1f}", "y": f"{p.y:.1f}", "is_front": p.is_front, "title": p.title}
-                for p in points],
+                for p in sorted(points, key=lambda p: p.is_front)],
         labels=list(_labels(points)),
     )
     return drawn
@@ -132,8 +133,8 @@ def _up(value: float, most: float) -> float:
 
 
 def _ticks(most: float) -> list[float]:
-    """Return round numbers from 0 to at least `most`, which is positive; at most TICKS steps."""
-    least = 10.0 ** math.floor(math.log10(most / TICKS))
-    step = next(least * s for s in STEPS if least * s * TICKS >= most)
-    step = max(step, 1.0)
+    """Return whole round numbers from 0 to at least `most`, of 1 or more; at most TICKS steps."""
+    least = 10.0 ** max(0, math.floor(math.log10(most / TICKS)))
+    steps = (least * s for s in STEPS if (least * s).is_integer())
+    step = next(each for each in steps if each * TICKS >= most)
     return [k * step for k in range(math.ceil(round(most / step, 9)) + 1)]

@@ -104,7 +104,8 @@ function drawPlot(state) {
   drawAxes(svg, axes, x, y);
   svg.append("path").attr("class", "front").attr("d", d3.line()
     .curve(axes[0].less ? d3.curveStepAfter : d3.curveStepBefore)([...front].map(state.place)));
-  svg.selectAll("circle").data(state.points).join("circle").attr("data-row", ({ at }) => at)
+  const onTop = d3.sort(state.points, (row) => front.has(row));
+  svg.selectAll("circle").data(onTop).join("circle").attr("data-row", ({ at }) => at)
     .attr("class", (row) => (front.has(row) ? "on-front" : null)).attr("r", 6)
     .attr("cx", (row) => state.place(row)[0]).attr("cy", (row) => state.place(row)[1])
     .on("pointerenter click", (_, row) => choosePoint(state, row));
@@ -116,10 +117,12 @@ function drawPlot(state) {
 function drawAxes(svg, axes, x, y) {
   const { width, height, left, top, bottom } = PLOT;
   const title = ({ title: text }, scale) => (scale.base ? `${text}, logarithmic` : text);
+  const mark = (axis, scale, { format }) => (format || scale.base ? axis.ticks(6, format || ",f")
+    : axis.tickValues(scale.ticks(6).filter(Number.isInteger)).tickFormat(asNumber));
   svg.append("g").attr("transform", `translate(0,${height - bottom})`)
-    .call(d3.axisBottom(x).ticks(6, axes[0].format || ",f").tickSizeOuter(0));
+    .call(mark(d3.axisBottom(x).tickSizeOuter(0), x, axes[0]));
   svg.append("g").attr("transform", `translate(${left},0)`)
-    .call(d3.axisLeft(y).ticks(6, axes[1].format || ",f").tickSizeOuter(0));
+    .call(mark(d3.axisLeft(y).tickSizeOuter(0), y, axes[1]));
   svg.append("text").attr("class", "name").attr("x", width - PLOT.right).attr("y", height - 10)
     .attr("text-anchor", "end").text(title(axes[0], x));
   svg.append("text").attr("class", "name").attr("transform", `translate(16,${top}) rotate(-90)`)

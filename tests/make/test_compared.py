@@ -122,7 +122,7 @@ def test_a_plot_has_a_point_for_each_row_that_is_right_and_escapes_texts():
     name = "{http://www.w3.org/2000/svg}"
     titles = [each.find(f"{name}title").text for each in tree.iter(f"{name}circle")
               if each.find(f"{name}title") is not None]
-    assert titles[0] == (
+    assert titles[1] == (  # behind the one row that is not on the front
         "sizes.M 32, machine wse2: cycles 140, loops 280, speed-up 2.00, bound 9, memory 10 %, "
         "PEs 16"
     )
@@ -143,3 +143,14 @@ def test_labels_do_not_cover_each_other():
 
 def test_a_plot_of_nothing_is_a_picture():
     assert ET.fromstring(scatter(ROWS[4:])) is not None
+
+
+def test_marks_of_a_plot_are_whole_and_the_front_is_on_top():
+    """Fifteen PEs are no six steps of 2.5; what is drawn last is on top."""
+    rows = [row(cycles, 15, seed=seed) for seed, cycles in enumerate((165, 168, 170))]
+    tree = ET.fromstring(scatter(rows))
+    name = "{http://www.w3.org/2000/svg}"
+    marks = [each.text for each in tree.iter(f"{name}text") if each.get("y") == "386"]
+    assert marks == ["0", "5", "10", "15"]
+    titles = [each.text for each in tree.iter(f"{name}title")]
+    assert titles[-1].startswith("seed 0: cycles 165")

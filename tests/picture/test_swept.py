@@ -106,6 +106,18 @@ def test_the_plot_has_two_figures_and_the_front_of_these(browser, tmp_path):
 
 
 @needs_browser
+def test_the_marks_of_whole_figures_are_whole_and_the_front_is_on_top(browser, tmp_path):
+    rows = [(lanes, "2", (cycles, 400, 2.0, 50, "ports", 3000, 48000, 15))
+            for lanes, cycles in (("1", 165), ("2", 168), ("4", 170))]
+    browser.open(draw(tmp_path / "a.html", read(make(rows))))
+    marks = browser.texts(".sweep-body .tick text")
+    assert marks and all(mark.isdecimal() for mark in marks)
+    rows = browser.run("return [...document.querySelectorAll('.sweep-body circle')]"
+                       ".map((each) => each.dataset.row)")
+    assert rows == ["1", "2", "0"]
+
+
+@needs_browser
 def test_keys_go_from_point_to_point_and_heads_sort(browser, tmp_path):
     browser.open(draw(tmp_path / "a.html", read(make())))
     browser.run("document.querySelector('.sweep-body svg').focus()")
