@@ -24,6 +24,7 @@ _CAUSE = re.compile(r"^\S+\.c:\d+: (.*)$", re.MULTILINE)
 _BRACE = re.compile(r'"[^"]*"|#[^\n]*|[{}]')
 _COMMENT = re.compile(r"#[^\n]*")
 UNKNOWN = "unknown identifier"
+INVALID = "isl: invalid input"
 _GOT = re.compile(r"(?:\w+ )?'(.*)'")
 
 
@@ -105,7 +106,9 @@ def _explain(text: IslText, kind: Kind) -> UserError:
     said = _what_isl_says(text.text, kind)
     place = _PLACE.search(said)
     if place is None:
-        return UserError(_other(text, kind), text.place, None)
+        message = _other(text, kind)
+        hint = hint_for(message, text.text, len(text.text)) if message == INVALID else None
+        return UserError(message, text.place, hint)
     cause = _CAUSE.search(said[: place.start()])
     got = _GOT.fullmatch(place[4] or "")
     token = got[1] if got else ""
@@ -124,7 +127,7 @@ def _other(text: IslText, kind: Kind) -> str:
     try:
         other(text.text)
     except isl.Error:
-        return "isl: invalid input"
+        return INVALID
     if kind is isl.UnionMap:
         return "isl: this is a set, not a relation `{ a[...] -> b[...] }`"
     return "isl: this is a relation, not a set"

@@ -217,6 +217,14 @@ def test_a_set() -> None:
     assert parse_set(text_of('"{ PE[1:2, 3] }"')).is_equal(isl.UnionSet("{ PE[1, 3]; PE[2, 3] }"))
 
 
+def test_of_a_set_that_is_never_closed_the_braces_are_told() -> None:
+    """Of this isl says nothing, not even where it is."""
+    with pytest.raises(UserError) as caught:
+        parse_set(text_of('"{ PE[x, 0] "'))
+    assert str(caught.value).startswith("layer.yaml:2:13: error: isl: invalid input\n")
+    assert str(caught.value).endswith("hint: the text has 1 `{` and 0 `}`\n")
+
+
 def test_an_error_prints_nothing_and_closes_its_files(capfd: pytest.CaptureFixture[str]) -> None:
     before = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
     with pytest.raises(UserError):
