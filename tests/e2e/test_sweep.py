@@ -172,6 +172,16 @@ def test_inputs_of_the_layer_are_those_of_its_combinations(swept, tmp_path):
     assert results["data"]["x"] == "inputs/x.npy"
 
 
+def test_what_is_pinned_is_told_for_no_combination_has_it(swept):
+    """The routes of fc that a person edited are none of those that are swept."""
+    given = swept.read("projects/fc/layer.yaml")
+    swept.write("projects/fc/layer.yaml", f"{given}pin: [routes.isl]\n")
+    run = swept.run("sweep", "fc", "--set", "sizes.M=64")
+    swept.write("projects/fc/layer.yaml", given)
+    said = "swept without the edits of cache/fc/routes.isl, which are pinned\n"
+    assert run.code == 1 and said in run.err
+
+
 def test_a_layer_folder_alone_is_swept_with_its_own_store(swept, tmp_path):
     space = Space(tmp_path / "fc", ROOT)
     shutil.copytree(ROOT / "projects/fc", space.root, ignore=shutil.ignore_patterns("build", "__*"))

@@ -14,6 +14,7 @@ from stages.make.core.combinations import Combination, combine, holds_isl, read_
 from stages.make.core.combined import place_of, write_folder
 from stages.make.core.layers import network_of
 from stages.make.core.outputs import write_beside
+from stages.make.core.pins import pins
 from stages.make.core.task_values import RESULTS
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import EVERYTHING, option
@@ -75,6 +76,7 @@ class Sweep(LayerCommand):
         )
         found = combine(folder, axes)
         folders = [write_folder(folder, each) for each in found]
+        _say_pinned(folder)
         made_of = {"cmds": self.cmds, **self._kwargs}
         built = build_folders(folders, _words(options), self.loader.load_doit_config(), made_of)
         if built.code:
@@ -97,6 +99,14 @@ def _check_alone(folder: LayerFolder, program: str) -> None:
     if folder.is_slot or folder.asked_in is not None or whole is not folder:
         hint = f"`{program} new NAME --like {folder.name}` makes a folder of its own of it"
         raise UserError(f"{folder.name} is a part, which is not built alone", hint=hint)
+
+
+def _say_pinned(folder: LayerFolder) -> None:
+    """Say which texts that a person edited no combination has."""
+    for path in (file_of(folder, name) for name in pins(folder)):
+        if path.is_file():
+            print(f"swept without the edits of {shown_path(path)}, which are pinned",
+                  file=sys.stderr)
 
 
 def _words(options: Options) -> list[str]:
