@@ -43,9 +43,9 @@ const computing = (own) =>
 const BEHIND = { N: "north", E: "east", S: "south", W: "west" };
 
 const describeBusiest = ({ pe, side, wavelets, stalls }) =>
-  `Of the links to PEs that to PE ${pe.join(", ")} from the ${BEHIND[side]} is the busiest: ` +
-  `${counted(wavelets, "wavelets")}; in ${counted(stalls, "cycles")} the first one waited ` +
-  "behind it.";
+  `The busiest link to a PE is that of PE ${pe.join(", ")} from the ${BEHIND[side]}: ` +
+  `${counted(wavelets, "wavelets")}, and ` +
+  (stalls ? `in ${counted(stalls, "cycles")} one waited at its end.` : "none waited at its end.");
 
 /* Add cycles by cause, the most first. */
 function addCauses(section, name, title, causes) {

@@ -200,8 +200,8 @@ def test_what_happened_when_lies_below_the_states_on_the_same_scale(browser):
 
 def test_the_busiest_link_is_told_and_marked_where_links_are_looked_at(browser):
     """PE 19, the last one, hears 26 wavelets from the west."""
-    said = ("Of the links to PEs that to PE 3, 3 from the west is the busiest: 26 wavelets; in "
-            "19 cycles the first one waited behind it.")
+    said = ("The busiest link to a PE is that of PE 3, 3 from the west: 26 wavelets, and in 19 "
+            "cycles one waited at its end.")
     assert browser.text("#time .busiest") == said
     choose(browser, "link_wavelets")
     assert browser.texts(".legend > span") == ["over each link", said]
