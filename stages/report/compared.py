@@ -89,17 +89,21 @@ def figures_of(results: Mapping[str, Any]) -> Figures:
 
 
 def _of_parts(results: Mapping[str, Any]) -> Figures:
-    """Return the figures of parts that run one after another, on one fabric where they do so."""
+    """Return the figures of parts: of the one fabric on which they run, or one after another.
+
+    On one fabric only the programs with vector instructions run.
+    """
     cycles, fabric = results["one_after_another"], results.get("fabric")
     fullest = max(
         (part["memory"] for part in results["parts"].values()),
         key=lambda memory: memory["bytes_per_pe"] / memory["of"],
     )
+    size, of = fullest["bytes_per_pe"], fullest["of"]
+    if fabric:
+        return Figures(cycles=fabric["cycles"], bytes=size, of=of, pes=math.prod(fabric["pes"]))
     return Figures(
         cycles=cycles["simd"], loops=cycles["loops"],
-        speedup=round(cycles["loops"] / cycles["simd"], 3),
-        bytes=fullest["bytes_per_pe"], of=fullest["of"],
-        pes=math.prod(fabric["pes"]) if fabric else None,
+        speedup=round(cycles["loops"] / cycles["simd"], 3), bytes=size, of=of,
     )
 
 

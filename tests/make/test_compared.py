@@ -76,11 +76,20 @@ def test_on_a_terminal_the_front_is_bold_and_what_is_wrong_red(monkeypatch):
 def test_where_pes_are_not_known_the_fewest_cycles_are_the_front():
     parts = {"parts": {"a": {"right": True, "memory": {"bytes_per_pe": 1, "of": 2}}},
              "one_after_another": {"simd": 10, "loops": 20}, "check": {}}
-    whole = {**parts, "fabric": {"pes": [2, 3]}}
+    whole = {**parts, "fabric": {"pes": [2, 3], "cycles": 10}}
     rows = [row_of({"run": name}, "", found, "") for name, found in (("a", whole), ("b", parts))]
     assert [each.figures.pes for each in rows] == [6, None]
     assert front_of(rows) == {0, 1}
     assert "\n  * no other takes fewer cycles\n" in table("net", rows)
+
+
+def test_a_network_on_one_fabric_has_the_cycles_of_that():
+    """Those of its parts one after another are not what so many PEs take."""
+    found = {"parts": {"a": {"right": True, "memory": {"bytes_per_pe": 1, "of": 2}}},
+             "one_after_another": {"simd": 10, "loops": 20}, "check": {},
+             "fabric": {"pes": [2, 3], "cycles": 9}}
+    figures = row_of({"run": "whole"}, "", found, "").figures
+    assert (figures.cycles, figures.pes, figures.loops, figures.speedup) == (9, 6, None, None)
 
 
 def test_programs_have_cycles_and_memory_of_a_worker():
