@@ -7,13 +7,13 @@ const MOST_PANELS = 24, LETTER = 6.8;
 function addTiles(tiles, parts) {
   const outer = Math.max(0, tiles[0].least.length - 2);
   const panels = d3.groups(tiles, ({ least }) => least.slice(0, outer).join());
+  const kinds = [...new Set(tiles.map(({ name }) => likeOf(parts, name)))];
   const section = addSection("tiles", "Tiles", "Which part of the result each tile gives, in its " +
-    "two innermost dimensions; tiles of one colour compute alike." + (panels.length > MOST_PANELS
+    `two innermost dimensions; ${sayColours(kinds)}.` + (panels.length > MOST_PANELS
     ? ` Of ${panels.length} places in the others, the first ${MOST_PANELS}.` : ""));
   const ends = tiles[0].least.map((_, at) => d3.max(tiles, (tile) => endOf(tile, at)));
   const [height, width] = [ends.at(-2) || 1, ends.at(-1) || 1];
   const room = panels.length > 1 ? 300 : 640, cell = Math.min(56, room / Math.max(width, height));
-  const kinds = [...new Set(tiles.map(({ name }) => likeOf(parts, name)))];
   const holder = section.append("div").attr("class", "panels");
   for (const [, own] of panels.slice(0, MOST_PANELS)) {
     const panel = holder.append("figure");
@@ -24,6 +24,11 @@ function addTiles(tiles, parts) {
     drawPanel(svg, own, { cell, parts, kinds });
   }
 }
+
+/* Say what colours of tiles mean, of which there may be fewer than kinds. */
+const sayColours = ({ length }) => (length > ROLE_TINTS
+  ? `tiles that compute alike have one colour, of ${ROLE_TINTS} for ${length} kinds`
+  : "tiles of one colour compute alike");
 
 const likeOf = (parts = {}, name) => (parts[name] ? parts[name].like : name);
 const endOf = ({ least, steps, sizes }, at) => least[at] + steps[at] * (sizes[at] - 1) + 1;

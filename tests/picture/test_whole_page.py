@@ -102,3 +102,10 @@ def test_tiles_of_three_dimensions_have_a_picture_for_each_place_in_the_first(pa
     assert page.texts("#tiles figcaption") == ["[0]", "[1]", "[2]"]
     assert page.texts("#tiles title")[:2] == [
         "conv1_0: [0, 0:8, 0:4]", "conv1_1: [0, 0:8, 4:8]"]
+
+
+def test_where_kinds_of_tiles_share_colours_no_colour_is_said_to_be_one_kind(page):
+    """krnl0_16 has nine kinds, and a page eight colours."""
+    said = page.run("return [8, 9].map((count) => sayColours(d3.range(count)))")
+    assert said == ["tiles of one colour compute alike",
+                    "tiles that compute alike have one colour, of 8 for 9 kinds"]
