@@ -131,7 +131,8 @@ const describePhase = ({ name, kind, roles, begin, end, count, cycles }) =>
 function addPath(section, { path, left_out: missing, line }) {
   if (!path.length) return;
   section.append("h3").text("The critical path, from the last output back");
-  addTable(section, ["cycles", "from", "to", "at", "why", "what"], path.map((each) => [
+  const parts = path.filter(({ begin, end }) => end > begin);
+  addTable(section, ["cycles", "from", "to", "at", "why", "what"], parts.map((each) => [
     each.end - each.begin, each.begin, each.end, `PE ${each.x}, ${each.y}`, causeName(each.cause),
     [each.name, each.colour].filter(Boolean).join(", on "),
   ])).attr("class", "path");

@@ -94,6 +94,17 @@ def test_what_took_no_cycles_has_no_bar(page):
     """) == ["computing: 3", "idle: 1"]
 
 
+def test_what_took_no_cycles_is_no_line_of_the_critical_path(page):
+    """Before a task that begins in cycle 0 is the start of its PE, which takes nothing."""
+    assert page.run("""
+        const holder = d3.create("div"), at = { x: 0, y: 0, name: null, colour: null };
+        addPath(holder, { left_out: 0, line: {}, path: [{ ...at, begin: 0, end: 9, cause: "task" },
+          { ...at, begin: 0, end: 0, cause: "started" }] });
+        return [...holder.node().querySelectorAll("tbody td:first-child")].map((cell) =>
+          cell.textContent);
+    """) == ["9"]
+
+
 def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
     """PE [1, 2] computes: the adapters are the row y = -1.
 
