@@ -77,7 +77,7 @@ def test_what_all_pes_spent_is_what_usage_npz_has(shown):
     expected = {name: int(usage[name][ran].sum()) for name in CYCLES}
     assert spent(browser, ".spent") == {name: count for name, count in expected.items() if count}
     wavelets = usage["link_wavelets"][:4]
-    assert f" {wavelets.max()} wavelets; " in browser.text("#time .busiest")
+    assert f" {wavelets.max()} wavelets, and " in browser.text("#time .busiest")
 
 
 def test_cycles_are_told_by_role_or_by_part(shown):
