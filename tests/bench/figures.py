@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass
 class Figure:
     """One figure: what was measured, its value and unit, and what it must not pass, if anything.
 
-    `unit` is empty for a ratio.
+    `unit` is empty for a ratio. Where it is a median, the true one is most likely `between` these.
     """
 
     what: str
     value: float
     unit: str = ""
     limit: float | None = None
+    between: tuple[float, float] | None = None
 
 
 def verdict(figure):
@@ -34,7 +35,9 @@ def line(figure):
     """Return the line of the table: what, value, unit, limit, verdict."""
     limit = "" if figure.limit is None else f"at most {number(figure.limit)}"
     value = f"{number(figure.value):>12} {figure.unit}"
-    return f"  {figure.what:<58}{value:<21} {limit:<13} {verdict(figure)}".rstrip()
+    between = "{:.3f} to {:.3f}".format(*figure.between) if figure.between else ""
+    said = f"  {figure.what:<58}{value:<21} {limit:<13} {verdict(figure):<5}{between}"
+    return said.rstrip()
 
 
 def described(benchmark, figure):

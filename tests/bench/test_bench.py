@@ -1,8 +1,10 @@
 """What the benchmarks print is what was measured."""
 
+from functools import partial
+
 import pytest
 
-from tests.bench import compiling, cycles, fabric, reporting
+from tests.bench import compiling, cycles, fabric, noting, reporting
 from tests.bench.__main__ import parser, selected
 from tests.bench.figures import Figure, line
 from tests.bench.layers import build, conv2d, results, shipped
@@ -48,6 +50,8 @@ def test_all_multiply_adds_are_counted(sparse):
         (Figure(what="a", value=0.1184, unit="s", limit=0.25), "a 0.118 s at most 0.25 ok"),
         (Figure(what="a", value=24.04, unit="s", limit=20), "a 24.0 s at most 20 over"),
         (Figure(what="a", value=1.35, limit=1.35), "a 1.35 at most 1.35 ok"),
+        (Figure(what="a", value=1.02, limit=1.03, between=(1.0181, 1.024)),
+         "a 1.02 at most 1.03 ok 1.018 to 1.024"),
     ],
 )
 def test_line_tells_value_limit_and_verdict(figure, expected):
@@ -74,8 +78,14 @@ def test_all_elements_cross_the_busy_fabric_on_all_colours(tmp_path):
 
 
 def test_the_engine_has_the_lines_that_note_what_is_used(tmp_path):
-    engine = fabric.write_without_notes(tmp_path)
+    engine = noting.write_without_notes(tmp_path)
     assert "change_state(" not in (engine / "pe.c").read_text(encoding="utf-8")
+
+
+def test_what_is_compared_runs_at_once_in_each_turn():
+    turns = noting.take_turns([partial(float, seconds) for seconds in (2, 3)])
+    assert turns == [[2, 3]] * noting.TURNS
+    assert noting.ratio("a", turns, 1, 0) == Figure(what="a", value=1.5, between=(1.5, 1.5))
 
 
 def test_a_page_and_a_trace_are_timed_beside_the_run(tmp_path):
