@@ -91,9 +91,15 @@ static void ask_again(struct engine *engine)
     free(items.item);
 }
 
-enum { MANY = 16 };                            /* of 64, for which it pays to fetch */
+enum { TOGETHER = 16 };                        /* actors at least whose memory is fetched at once */
 
 typedef void visit(struct engine *engine, int32_t id);
+
+/* How an actor is looked at. The first two let the processor fetch: what lies in tables by the number
+ * of the actor, then what these point to. */
+struct looks {
+    visit *reach, *fetch, *step;
+};
 
 static void visit_all(struct engine *engine, visit *visited, int64_t word, uint64_t ids)
 {
@@ -101,26 +107,54 @@ static void visit_all(struct engine *engine, visit *visited, int64_t word, uint6
         visited(engine, (int32_t)(64 * word + __builtin_ctzll(ids)));
 }
 
-/* Look at all that are due, in their order; where many are, what they need is fetched before. One
- * that asks for the cycle that it is looked at in is not looked at again. */
-static void look_at(struct engine *engine, enum actor actor, visit *fetch, visit *step)
+static void fetch_all(struct engine *engine, visit *fetch, const uint64_t *due, int64_t first,
+                      uint64_t words)
+{
+    for (; words != 0; words &= words - 1)
+        visit_all(engine, fetch, first + __builtin_ctzll(words), due[__builtin_ctzll(words)]);
+}
+
+/* Those of the words, from the first one on, with as many actors as are fetched together. */
+static uint64_t find_together(const uint64_t *due, uint64_t words)
+{
+    uint64_t rest = words;
+
+    for (int actors = 0; rest != 0 && actors < TOGETHER; rest &= rest - 1)
+        actors += __builtin_popcountll(due[__builtin_ctzll(rest)]);
+    return words & ~rest;
+}
+
+/* Look at all that are due, in their order. One that asks for the cycle that it is looked at in is
+ * not looked at again. */
+static void look_at(struct engine *engine, enum actor actor, struct looks looks)
 {
     const struct agenda *agenda = &engine->clock.agenda[actor];
-    uint64_t *due = &agenda->due[engine->now % HORIZON * agenda->words];
+    uint64_t *all = &agenda->due[engine->now % HORIZON * agenda->words];
     uint64_t *some = &agenda->some[engine->now % HORIZON * agenda->summaries];
 
     for (int64_t k = 0; k < agenda->summaries; k += 1) {
-        for (uint64_t words = some[k]; words != 0; words &= words - 1) {
-            const int64_t word = 64 * k + __builtin_ctzll(words);
+        uint64_t *due = all + 64 * k, fetched = 0;
 
-            if (fetch != NULL && __builtin_popcountll(due[word]) >= MANY)
-                visit_all(engine, fetch, word, due[word]);
-            visit_all(engine, step, word, due[word]);
+        for (uint64_t words = some[k]; words != 0; words &= words - 1) {
+            const int word = __builtin_ctzll(words);
+
+            if (!(fetched >> word & 1)) {
+                fetched = find_together(due, words);
+                fetch_all(engine, looks.reach, due, 64 * k, fetched);
+                fetch_all(engine, looks.fetch, due, 64 * k, fetched);
+            }
+            visit_all(engine, looks.step, 64 * k + word, due[word]);
             engine->clock.waiting -= __builtin_popcountll(due[word]);
             due[word] = 0;
         }
         some[k] = 0;
     }
+}
+
+static void fetch_nothing(struct engine *engine, int32_t id)
+{
+    (void)engine;
+    (void)id;
 }
 
 static void run_clock(struct engine *engine)
@@ -137,9 +171,9 @@ static void run_clock(struct engine *engine)
             ask_again(engine);
         if (engine->now == engine->binning->next)
             end_bin(engine);
-        look_at(engine, SOURCES, NULL, step_source);
-        look_at(engine, NODES, fetch_node, step_node);
-        look_at(engine, ROUTERS, fetch_router, step_router);
+        look_at(engine, SOURCES, (struct looks){ fetch_nothing, fetch_nothing, step_source });
+        look_at(engine, NODES, (struct looks){ reach_node, fetch_node, step_node });
+        look_at(engine, ROUTERS, (struct looks){ reach_router, fetch_router, step_router });
         record_cycle(engine);
         engine->now += 1;
         engine->outcome->now = engine->now;

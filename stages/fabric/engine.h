@@ -430,8 +430,10 @@ static inline bool is_free(const struct engine *engine)
 void wake(struct engine *engine, enum actor actor, int32_t id, int64_t cycle);
 int32_t number_border(const struct engine *engine, int32_t node, int side);
 void enter(struct engine *engine, int32_t node, int channel, struct parcel parcel);
+void reach_router(struct engine *engine, int32_t id);
 void fetch_router(struct engine *engine, int32_t id);
 void step_router(struct engine *engine, int32_t id);
+void reach_node(struct engine *engine, int32_t id);
 void fetch_node(struct engine *engine, int32_t id);
 void step_node(struct engine *engine, int32_t id);
 void step_source(struct engine *engine, int32_t id);

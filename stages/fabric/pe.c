@@ -363,13 +363,25 @@ static void start_task(struct node *node)
             return;
 }
 
-/* Let the processor fetch what `step_node` needs. */
+/* Let the processor fetch the PE, its router, and what its cycles are charged to, */
+void reach_node(struct engine *engine, int32_t id)
+{
+    const char *node = (const char *)&engine->node[id];
+
+    for (size_t at = 0; at < sizeof *engine->node; at += 64)
+        __builtin_prefetch(node + at, 1);
+    __builtin_prefetch(&engine->router[id]);
+    __builtin_prefetch(&engine->layout->usage[id], 1);
+}
+
+/* and what else `step_node` needs. */
 void fetch_node(struct engine *engine, int32_t id)
 {
     const struct node *node = &engine->node[id];
 
     __builtin_prefetch(node->instruction);
     __builtin_prefetch(node->stream, 1);
+    __builtin_prefetch(node->activation, 1);
     for (uint32_t colours = node->arrived; colours != 0; colours &= colours - 1)
         __builtin_prefetch(intake_of(node, __builtin_ctz(colours)), 1);
 }

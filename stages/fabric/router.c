@@ -296,8 +296,20 @@ static void fetch_queues(const struct router *router)
         __builtin_prefetch(router->queues + at, 1);
 }
 
-/* Let the processor fetch what `step_router` needs. In rows from the north the router to the south
- * is the one that is far away: others were, or will be, looked at with this one. */
+/* Let the processor fetch the router, that to the south, and what is noted of their links: in rows
+ * from the north it is far away, others were, or will be, looked at with this one, */
+void reach_router(struct engine *engine, int32_t id)
+{
+    const int32_t below = id + engine->step[SOUTH], south = below < engine->size ? below : id;
+
+    __builtin_prefetch(&engine->router[id], 1);
+    __builtin_prefetch(&engine->router[south]);
+    __builtin_prefetch(link_of(engine, id, NORTH), 1);
+    __builtin_prefetch(link_of(engine, id, RAMP), 1);
+    __builtin_prefetch(link_of(engine, south, NORTH), 1);
+}
+
+/* and what else `step_router` needs. */
 void fetch_router(struct engine *engine, int32_t id)
 {
     fetch_queues(&engine->router[id]);
