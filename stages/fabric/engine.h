@@ -340,6 +340,7 @@ struct node {
  * a `step` up from the next bin on; where the state ends both are taken off. */
 struct binning {
     int64_t next, hops;
+    int shift;                                 /* a bin has 1 << shift cycles */
     int32_t step[STATES][BINS + 1];
 };
 

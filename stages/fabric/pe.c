@@ -363,7 +363,7 @@ static void start_task(struct node *node)
             return;
 }
 
-/* Let the processor fetch the PE, its router, and what its cycles are charged to, */
+/* Let the processor fetch the PE, its router, and what is noted of its cycles, */
 void reach_node(struct engine *engine, int32_t id)
 {
     const char *node = (const char *)&engine->node[id];
@@ -372,6 +372,8 @@ void reach_node(struct engine *engine, int32_t id)
         __builtin_prefetch(node + at, 1);
     __builtin_prefetch(&engine->router[id]);
     __builtin_prefetch(&engine->layout->usage[id], 1);
+    __builtin_prefetch(&engine->layout->activity[id], 1);
+    __builtin_prefetch(&engine->layout->activity[id].last, 1);
 }
 
 /* and what else `step_node` needs. */

@@ -17,9 +17,10 @@ struct binning *make_binning(struct engine *engine)
 static void step_at(const struct engine *engine, enum state state, int64_t cycle, int sign)
 {
     struct bins *bins = engine->layout->bins;
-    const int64_t bin = cycle / bins->width;
+    const int shift = engine->binning->shift;
+    const int64_t bin = cycle >> shift;
 
-    bins->cycles[state][bin] += sign * (bins->width - cycle % bins->width);
+    bins->cycles[state][bin] += sign * (((bin + 1) << shift) - cycle);
     engine->binning->step[state][bin + 1] += sign;
 }
 
@@ -47,6 +48,7 @@ static void widen(const struct engine *engine)
         bins->hops[i] = bins->hops[2 * i] + bins->hops[2 * i + 1];
     memset(bins->hops + BINS / 2, 0, BINS / 2 * sizeof *bins->hops);
     bins->width *= 2;
+    engine->binning->shift += 1;
 }
 
 /* A cycle begins which is the first one of a bin. */
