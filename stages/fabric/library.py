@@ -59,7 +59,7 @@ LINK = np.dtype([("wavelets", "i4"), ("stalls", "i4")])
 BINS = 1024
 SEGMENT = np.dtype([
     (name, "i4") for name in ("node", "begin", "end", "deed", "colour", "name", "computing",
-                              "memory", "scalars")
+                              "memory", "scalars", "datapath")
 ])
 EVENT = np.dtype([
     (name, "i4") for name in ("node", "begin", "duration", "kind", "colour", "name", "flow")

@@ -22,12 +22,14 @@ from stages.fabric.library import STATES
 from stages.fabric.loaded import Loaded
 
 Array = NDArray[Any]
-DEEDS = ("port", "links", "routers", "task", "stream", "started", *STATES)
+DEEDS = ("port", "links", "routers", "task", "stream", "started", "datapath", *STATES)
 """What a part of the critical path is, by `enum deed` of recorder.h: of waits, by the state."""
 KINDS = ("task", "vector", "stream", "wait", "sent", "queue")
 """What an event is, by `enum event_kind`."""
 MOST_SEGMENTS, MOST_NAMES = 2**20, 2**14
 TASK = DEEDS.index("task")
+OF_TASKS = ("computing", "memory", "scalars", "datapath")
+"""What cycles of a task on the critical path go into; the rest starts it, and instructions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +47,9 @@ class Asked:
 class Segment:
     """A part of the critical path: until a cycle a PE, or a port beside it, did one thing.
 
-    `deed` is one of DEEDS. Of a task `name` is what the program calls it, and `computing`, `memory`
-    and `scalars` are those of its cycles; the others started it, and instructions. None where there
-    is no colour, or no name.
+    `deed` is one of DEEDS. Of a task `name` is what the program calls it, and `computing`,
+    `memory`, `scalars` and `datapath`, which streams took, are those of its cycles; the others
+    started it, and instructions. None where there is no colour, or no name.
     """
 
     pe: tuple[int, int]
@@ -59,6 +61,7 @@ class Segment:
     computing: int
     memory: int
     scalars: int
+    datapath: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,7 @@ def list_path(recorded: Recorded, grid: Grid, colours: Sequence[str]) -> Iterato
             deed=DEEDS[each["deed"]],
             colour=colours[each["colour"]] if each["colour"] >= 0 else None,
             name=recorded.names[each["name"]] if each["name"] >= 0 else None,
-            **{name: int(each[name]) for name in ("computing", "memory", "scalars")},
+            **{name: int(each[name]) for name in OF_TASKS},
         )
 
 
@@ -154,8 +157,8 @@ def sum_path(recorded: Recorded) -> Mapping[str, int]:
     sums = {name: int(count) for name, count in zip(DEEDS, found, strict=True)}
     tasks = sums.pop("task")
     of_tasks = {
-        name: int(path[name][path["deed"] == TASK].sum(dtype=np.int64))
-        for name in ("computing", "memory", "scalars")
+        name: int(path[name][path["deed"] == TASK].sum(dtype=np.int64)) for name in OF_TASKS
     }
     sums["starting"] = sums.pop("started") + tasks - sum(of_tasks.values())
+    sums["datapath"] += of_tasks.pop("datapath")
     return {name: count for name, count in {**of_tasks, **sums}.items() if count}

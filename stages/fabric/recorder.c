@@ -118,8 +118,10 @@ static void mark_node(struct engine *engine, struct node *node)
         if (node->filled >> colour & 1)
             mark_queue(recorder, room_of(intake)->entrance, room_of(intake)->entrance_capacity);
     }
-    for (int32_t i = 0; i < node->instructions; i += 1)
+    for (int32_t i = 0; i < node->instructions; i += 1) {
         mark(recorder, node->stream[i].before);
+        mark(recorder, node->stream[i].behind);
+    }
     for (int32_t i = 0; i < node->activations; i += 1)
         mark(recorder, node->activation[i].after);
     mark(recorder, noted->begun);
@@ -211,6 +213,7 @@ static void begin_after(struct node *node, int32_t moment, const void *task)
     noted->begin = (int32_t)engine->now;
     noted->computing = usage->lanes;
     noted->memory = usage->memory;
+    noted->datapath = 0;
     noted->name = name_of(engine, task);
     noted->flow = 0;
     recorder->cause = noted->begun;
@@ -242,6 +245,7 @@ static int32_t task_until(struct node *node, int64_t end)
         .colour = -1, .name = noted->name, .computing = usage->lanes - noted->computing,
         .memory = usage->memory - noted->memory,
         .scalars = (int32_t)(spent->loop + spent->scalar + spent->address),
+        .datapath = noted->datapath,
     });
 }
 
@@ -253,14 +257,19 @@ void record_finished(struct node *node)
     record_task(node);
 }
 
-/* The task takes a cycle more. */
+/* The task takes a cycle more, in which a stream has its datapath. */
 void record_put_off(struct node *node)
 {
     struct recorder *recorder = node->engine->recorder;
-    const int32_t path = recorder->noted[node->id].path;
+    struct noted *noted = &recorder->noted[node->id];
 
-    if (path >= 0 && recorder->moment[path].end == node->busy_until - 1)
-        recorder->moment[path].end += 1;
+    noted->datapath += 1;
+    if (noted->path >= 0 && recorder->moment[noted->path].end == node->busy_until - 1) {
+        recorder->moment[noted->path].end += 1;
+        recorder->moment[noted->path].datapath += 1;
+    }
+    if (node->finished > node->engine->now)
+        record_done(node, node->finished + 1);
     record_longer(node);
 }
 
@@ -286,35 +295,44 @@ void record_torn_down(struct node *node, int colour, const struct parcel *parcel
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
+/* In a cycle streams move before tasks run: what these issue moves in the next one at the earliest. */
 void record_issued(struct node *node, struct stream *stream, int64_t start)
 {
     struct engine *engine = node->engine;
     const int32_t task = engine->running_mains ? -1 : task_until(node, present(node));
 
+    if (!engine->running_mains && start <= engine->now)
+        start = engine->now + 1;
     stream->before = after(engine, task, node->id, start, STARTED, -1);
+    stream->behind = -1;
     stream->last = (int32_t)(start < LAST_CYCLE ? start : LAST_CYCLE) - 1;
     stream->first = -1;
     stream->name = engine->recorder->vector_name;
     engine->recorder->vector_name = -1;
 }
 
-/* What an element that moves after a gap waited for: the wavelet that it is, or else what the PE
- * waited for since the one before. */
+/* What an element that moves after a gap waited for: the wavelet that it is, or else, since the one
+ * before, what the PE waited for. The first one: also the streams before it on its colours, and those
+ * that put off its task. */
 static int32_t before_moving(struct node *node, const struct instruction *instruction,
                              const struct stream *stream)
 {
     struct engine *engine = node->engine;
+    const struct recorder *recorder = engine->recorder;
+    const int32_t since = stream->last + 1;
     const int colour = instruction->in >= 0 ? instruction->in : instruction->out;
     const struct parcel *head = instruction->in < 0 ? NULL
                               : first_ready(waiting_in(intake_of(node, instruction->in)), engine->now);
     int32_t moment;
 
-    if (head != NULL && (int32_t)head->ready > stream->last + 1)
+    moment = after(engine, stream->before, node->id, since, STREAM, colour);
+    if (stream->first < 0 && instruction->start > since)
+        moment = after(engine, moment, node->id, instruction->start, DATAPATH, colour);
+    if (stream->first < 0 && end_of(recorder, stream->behind) > end_of(recorder, moment))
+        moment = stream->behind;
+    if (head != NULL && (int32_t)head->ready > since && head->ready > end_of(recorder, moment))
         moment = arrived(engine, head->trail, node->id, colour, head->ready);
-    else
-        moment = after(engine, stream->before, node->id, stream->last + 1, STREAM, colour);
-    return after(engine, moment, node->id, engine->now,
-                 wait_of(node, stream->first < 0 ? STARTED : WAITED + NO_SPACE), colour);
+    return after(engine, moment, node->id, engine->now, wait_of(node, DATAPATH), colour);
 }
 
 /* Before an element moves. */
@@ -339,6 +357,10 @@ void record_complete(struct node *node, int32_t i)
     const int32_t moment = after(engine, node->stream[i].before, node->id, engine->now + 1, STREAM,
                                  colour);
 
+    for (int32_t k = i + 1; k < node->instructions; k += 1)
+        if ((node->instruction[k].in >= 0 && node->instruction[k].in == instruction->in)
+            || (node->instruction[k].out >= 0 && node->instruction[k].out == instruction->out))
+            node->stream[k].behind = moment;
     engine->recorder->noted[node->id].released = moment;
     engine->recorder->cause = moment;
     record_stream(node, i);
@@ -352,7 +374,7 @@ static struct segment segment_of(const struct recorder *recorder, const struct m
 
     return (struct segment){
         moment->node, before < 0 ? 0 : before, moment->end, moment->deed, moment->colour,
-        moment->name, moment->computing, moment->memory, moment->scalars,
+        moment->name, moment->computing, moment->memory, moment->scalars, moment->datapath,
     };
 }
 

@@ -10,14 +10,14 @@
 #define RECORDER_H
 
 /* What happened until a moment: a port sent what came before; a wavelet was on links and ramps, or
- * waited in routers; a task ran; streams moved elements; an instruction started; a PE waited, as its
- * state says, WAITED + enum state. */
-enum deed { PORT, LINKS, ROUTERS_FULL, TASK, STREAM, STARTED, WAITED };
+ * waited in routers; a task ran; streams moved elements; an instruction started; another stream had
+ * the datapath, or the ramp; a PE waited, as its state says, WAITED + enum state. */
+enum deed { PORT, LINKS, ROUTERS_FULL, TASK, STREAM, STARTED, DATAPATH, WAITED };
 
 /* A part of the critical path, and of a task what its cycles went into; the rest started things. */
 struct segment {
     int32_t node, begin, end, deed, colour, name;
-    int32_t computing, memory, scalars;
+    int32_t computing, memory, scalars, datapath;
 };
 
 /* What an event is: a task; a vector instruction in one; a stream from its first cycle to its last; a
@@ -53,13 +53,14 @@ struct record {
 
 #ifdef RECORDED
 /* Of a wavelet: it was sent after a moment, in a cycle, and waited so long in routers. Of a stream:
- * after which moment it moves, its first and last cycle, and the name of its vector. Of an activation:
- * after which moment the task is to run. */
+ * after which moment it moves, that at which the last one before it on its colours was complete, its
+ * first and last cycle, and the name of its vector. Of an activation: after which moment the task is
+ * to run. */
 struct trail {
     int32_t moment, sent, waited;
 };
 #define TRAIL struct trail trail;
-#define STEPS int32_t before, first, last, name;
+#define STEPS int32_t before, behind, first, last, name;
 #define AFTER int32_t after;
 #else
 #define TRAIL

@@ -9,14 +9,14 @@
 struct moment {
     int32_t before, node, end;
     int16_t deed, colour;
-    int32_t name, computing, memory, scalars;
+    int32_t name, computing, memory, scalars, datapath;
     bool marked;
 };
 
 struct noted {                                 /* of a PE */
     int32_t begun, path, released;             /* moments: the running task began, the last one ended, */
                                                /* and so did the last stream */
-    int32_t begin, name, computing, memory, flow;
+    int32_t begin, name, computing, memory, datapath, flow;
     int64_t event;                             /* that of its last task; -1: none */
 };
 

@@ -16,6 +16,7 @@ from stages.fabric.layout_yaml import Layout
 from stages.fabric.library import STATES
 from stages.fabric.recorded import (
     KINDS as RECORDED,
+    OF_TASKS,
     TASK,
     Asked,
     Segment as Part,
@@ -155,9 +156,9 @@ def _describe(part: Part) -> Segment:
 def _name(part: Part) -> str:
     if part.deed != "task":
         return part.name or ""
-    starting = part.end - part.begin - part.computing - part.memory - part.scalars
-    found = {"starting": starting, "computing": part.computing, "memory": part.memory,
-             "scalars": part.scalars}
+    found = {name: getattr(part, name) for name in OF_TASKS}
+    starting = part.end - part.begin - sum(found.values())
+    found = {"starting": starting, **found, "taken by streams": found.pop("datapath")}
     said = ", ".join(f"{count} {name}" for name, count in found.items() if count)
     return f"{part.name or 'a task'}: {said}" if said else part.name or ""
 

@@ -12,6 +12,8 @@ from tests.fabric.conftest import HERE, row_layout
 from tests.fabric.planned import stop
 from tests.fabric.running import run_fabric
 from tests.fabric.test_fc import W, X
+from tests.fabric.test_moving import chain
+from tests.fabric.test_rate import busy
 from tests.fabric.test_usage import ELEMENTS, states
 from tests.fabric.test_waiting import WAYS
 
@@ -73,7 +75,7 @@ def test_the_path_of_a_stream_that_waits_for_a_task_elsewhere(recorded):
     run = run_fabric(recorded, layout, load_profile(name, figures), values, recorded=True)
     path = list(list_path(run.recorded, run.grid, run.colours))
     assert [(each.pe[0], each.deed, each.colour, each.end) for each in path] == [
-        (6, "stream", "r", 105), (6, "started", "r", 73), (6, "routers", "z", 72),
+        (6, "stream", "r", 105), (6, "started", None, 73), (6, "routers", "z", 72),
         (6, "links", "z", 71), (0, "port", "z", 0),
     ]
 
@@ -85,6 +87,34 @@ def test_the_path_begins_with_the_start_up_of_what_a_main_starts(recorded):
     path = list(list_path(run.recorded, run.grid, run.colours))
     assert [(each.deed, each.end) for each in path[-2:]] == [("stream", 58), ("started", 50)]
     assert sum_path(run.recorded)["starting"] >= 50
+
+
+@pytest.mark.parametrize("elements, computed", [(16, 500), (256, 100)])
+def test_what_streams_take_of_a_task_starts_nothing(recorded, elements, computed):
+    """Two streams come while it computes, all one element a cycle; what ends all takes one more."""
+    x, y = np.ones((2, elements), "f4")
+    arrays = {"size": np.array([elements, computed], "i4"), "x": x, "y": y}
+    profile = load_profile("ideal", {"shared_datapath": True, "lanes": 1})
+    run = run_fabric(recorded, busy(row_layout, elements), profile, arrays, recorded=True,
+                     shapes={"x_local": (512,), "y_local": (512,)})
+    end, task, *_ = list_path(run.recorded, run.grid, run.colours)
+    assert (task.name, task.computing, task.datapath) == ("run", computed, 2 * elements)
+    assert (task.begin, task.end, end.end) == (0, computed + 2 * elements, run.cycles)
+    sums = {"computing": computed, "datapath": 2 * elements, "starting": 1}
+    assert sum_path(run.recorded) == sums
+
+
+def test_a_stream_that_waits_for_one_before_it_on_its_colour_comes_after_that(recorded):
+    """PE 2 sends on what PE 1 passed of PE 0 and its own, which begin in cycle 8; then its own."""
+    v = np.arange(48, dtype="f4").reshape(3, 16)
+    layout, profile = chain(row_layout, 3, "turns", 48), load_profile("ideal", {"ramp": 1})
+    run = run_fabric(recorded, layout, profile, {"v": v}, recorded=True)
+    path = [(each.pe[0], each.deed, each.colour, each.end)
+            for each in list_path(run.recorded, run.grid, run.colours) if each.end > each.begin]
+    assert path == [
+        (2, "links", "y_a", 57), (2, "stream", "y_a", 55), (2, "stream", "y_b", 40),
+        (2, "links", "y_b", 8), (1, "links", "y_a", 4),
+    ]
 
 
 def test_the_path_of_fc(recorded):
