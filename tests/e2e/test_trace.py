@@ -18,6 +18,18 @@ BROKEN = """--pes:1:11: error: isl: syntax error: unexpected '}'
             ^
 hint: the text has 1 `[` and 0 `]`
 """
+HALFWAY = """
+from stages.fabric import driver
+from stages.make.core import telling
+
+ended, telling.INTERVAL = driver._ended, 0
+
+def run(opened, layout, loaded, tell, tasks):
+    tell(0.5)
+    return ended(opened, layout, loaded, None, tasks)
+
+driver._ended = run
+"""
 INTERRUPTED = """
 from stages.fabric import driver
 
@@ -145,6 +157,15 @@ def test_a_trace_that_cannot_be_written_is_said_and_nothing_is_left(space):
     said = "error: cannot write projects/fc/build/trace.pftrace: Permission denied\n"
     assert (run.code, run.out, run.err) == (1, "", said)
     assert space.files() == before
+
+
+def test_a_trace_of_a_long_run_says_how_far_that_is(space):
+    """Where it is long is a matter of `INTERVAL`, which is none here."""
+    space.build("fc")
+    space.write("dodo.py", DODO + HALFWAY)
+    run = space.run("trace", "fc")
+    space.write("dodo.py", DODO)
+    assert (run.code, run.err) == (0, "fc:trace: 50%\n")
 
 
 def test_a_trace_that_is_interrupted_ends_without_a_traceback(space):

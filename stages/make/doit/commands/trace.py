@@ -9,6 +9,7 @@ import re
 
 from stages import module_of
 from stages.make.core.declare import declaration
+from stages.make.core.telling import Progress
 from stages.make.doit.commands.command import LayerCommand, Options
 from stages.make.doit.commands.inert import option
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path, user_folder
@@ -85,12 +86,13 @@ class Trace(LayerCommand):
 def _write(
     folder: LayerFolder, stage: str, pes: str, cycles: tuple[int, int], most: int
 ) -> None:
-    """Run a layer once more, and write the trace. Raises UserError."""
+    """Run a layer once more, and write the trace; say how far a long run is. Raises UserError."""
     from stages.make.core.folder_inputs import FolderInputs
     from stages.make.core.outputs import write_beside
     from stages.picture.traced import trace
 
-    inputs = FolderInputs(folder, declaration(stage).reads)
+    tell = functools.partial(Progress().tell, f"{folder.name}:trace")
+    inputs = FolderInputs(folder, declaration(stage).reads, tell=tell)
     record = functools.partial(importlib.import_module(module_of(stage)).record, inputs)
     found = trace(inputs.source(LAYOUTS[stage]), record, pes, cycles, most)
     path = file_of(folder, FILE)
