@@ -35,7 +35,7 @@ class Figures:
 class Row:
     """A build: how each key was `set`, its folder, and its figures, or the error why it has none.
 
-    `pareto`: no other row takes as few cycles on as few PEs.
+    `pareto`: no other row that has as much to do takes as few cycles on as few PEs.
     """
 
     set: Mapping[str, str]
@@ -48,10 +48,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
-    """The last sweep of a folder: its keys, and a row for each combination of their values."""
+    """The last sweep of a folder: its keys, and a row for each combination of their values.
+
+    `work` are the keys that say how much there is to do.
+    """
 
     name: str
     keys: tuple[str, ...]
+    work: tuple[str, ...]
     rows: tuple[Row, ...]
 
 
@@ -78,6 +82,8 @@ def _refuse(constant: str) -> NoReturn:
 
 def _check(swept: Swept) -> None:
     """Raise ValueError for a row with other keys, or a number that no page could show."""
+    if not set(swept.work) <= set(swept.keys):
+        raise ValueError("work has other keys than keys")
     for at, row in enumerate(swept.rows):
         if row.set.keys() != set(swept.keys):
             raise ValueError(f"rows.{at}.set has other keys than keys")

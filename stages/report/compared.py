@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ SAID = {"cycles": "cycles", "loops": "loops", "speedup": "speed-up", "bound": "b
 """What a table and a plot call these."""
 
 
+WORK = ("data", "invocations", "parameters", "sizes")
+"""What keys begin with that say how much there is to do."""
 NO_RESULTS = "no results, as of a kernel of which no parts are asked"
 
 
@@ -117,17 +119,28 @@ def knows_pes(rows: Sequence[Row]) -> bool:
     return all(r.figures.pes is not None for r in rows if r.figures is not None and not r.error)
 
 
+def list_work(keys: Iterable[str]) -> list[str]:
+    """Return the keys that say how much there is to do."""
+    return [key for key in keys if key.partition(".")[0] in WORK]
+
+
+def work_of(row: Row) -> tuple[str, ...]:
+    """Return how much a build has to do: rows are compared with those that have as much."""
+    return tuple(row.keys[key] for key in list_work(row.keys))
+
+
 def front_of(rows: Sequence[Row]) -> frozenset[int]:
-    """Return the rows that no other one is better than: in fewer cycles on no more PEs, or in no
-    more cycles on fewer PEs. Where not all PEs are known these are the fewest cycles."""
+    """Return the rows than which none that has as much to do is better: in fewer cycles on no more
+    PEs, or in no more cycles on fewer PEs. Where not all PEs are known these are the fewest cycles.
+    """
     has_pes = knows_pes(rows)
     points = {
-        at: (row.figures.cycles, (row.figures.pes or 0) if has_pes else 0)
+        at: (work_of(row), row.figures.cycles, (row.figures.pes or 0) if has_pes else 0)
         for at, row in enumerate(rows) if row.figures is not None and not row.error
     }
     return frozenset(
         at for at, own in points.items()
-        if not any(each != own and each[0] <= own[0] and each[1] <= own[1]
+        if not any(each != own and each[0] == own[0] and each[1] <= own[1] and each[2] <= own[2]
                    for each in points.values())
     )
 

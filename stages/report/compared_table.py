@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from stages.plural import plural
 from stages.report.colour import paint
-from stages.report.compared import COLUMNS, SAID, Figures, Row, front_of, knows_pes
+from stages.report.compared import COLUMNS, SAID, Figures, Row, front_of, knows_pes, list_work
 
 FRONT = "*"
-BETTER = "no other takes fewer cycles on as few PEs, or as few on fewer PEs"
-FEWEST = "no other takes fewer cycles"
+BETTER = "takes fewer cycles on as few PEs, or as few on fewer"
+FEWEST = "takes fewer cycles"
 NARROW = 80
 """How wide a table is that goes to a file or a pipe."""
 LEAST = 6
@@ -29,7 +29,7 @@ def table(name: str, rows: Sequence[Row], width: int = NARROW) -> str:
     settings = [[" ".join(text.split()) for text in row.keys.values()] for row in rows]
     heads = _short(keys)
     wide = _fitting([max(map(len, each)) for each in zip(heads, *settings, strict=True)], room)
-    lines = [*_title(name, rows, front), _line("", heads, wide, titles, widths)]
+    lines = [*_title(name, rows, front, width), _line("", heads, wide, titles, widths)]
     for at, row in enumerate(rows):
         mark = FRONT if at in front else ""
         text = _line(mark, settings[at], wide, figures[at], widths)
@@ -39,7 +39,7 @@ def table(name: str, rows: Sequence[Row], width: int = NARROW) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _title(name: str, rows: Sequence[Row], front: frozenset[int]) -> Iterator[str]:
+def _title(name: str, rows: Sequence[Row], front: frozenset[int], width: int) -> Iterator[str]:
     """Yield how many rows there are, and what the mark of the front means."""
     wrong = sum(row.figures is not None and bool(row.error) for row in rows)
     refused = sum(row.figures is None for row in rows)
@@ -47,7 +47,10 @@ def _title(name: str, rows: Sequence[Row], front: frozenset[int]) -> Iterator[st
     said += [f"{refused} refused"] * bool(refused) + [f"{wrong} WRONG"] * bool(wrong)
     yield f"{name}: {', '.join(said)}"
     if front:
-        yield f"{GAP}{FRONT} {BETTER if knows_pes(rows) else FEWEST}"
+        keys, work = list(rows[0].keys), list_work(rows[0].keys)
+        same = ", ".join(text for key, text in zip(keys, _short(keys), strict=True) if key in work)
+        other = f"no other of the same {same}" if same else "no other"
+        yield _cut(f"{GAP}{FRONT} {other} {BETTER if knows_pes(rows) else FEWEST}", width)
 
 
 def _line(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stages.jinja import template_in
-from stages.report.compared import Row, front_of, is_right, knows_pes
+from stages.report.compared import Row, front_of, is_right, knows_pes, work_of
 from stages.report.compared_table import cells_of
 from stages.shipped import shipped
 
@@ -37,6 +37,7 @@ class Point:
     x: float
     y: float
     is_front: bool
+    work: tuple[str, ...]
     label: str
     title: str
 
@@ -68,7 +69,7 @@ def scatter(rows: Sequence[Row]) -> str:
         x_label="PEs" if has_pes else "combination", y_label="cycles",
         xs=[Tick(at=f"{_across(x, xs[-1]):.1f}", text=f"{x:g}") for x in xs],
         ys=[Tick(at=f"{_up(y, ys[-1]):.1f}", text=f"{y:g}") for y in ys],
-        front=" ".join(f"{p.x:.1f},{p.y:.1f}" for p in _on_front(points)),
+        fronts=[" ".join(f"{p.x:.1f},{p.y:.1f}" for p in each) for each in _fronts(points)],
         points=[{"x": f"{p.x:.1f}", "y": f"{p.y:.1f}", "is_front": p.is_front, "title": p.title}
                 for p in sorted(points, key=lambda p: p.is_front)],
         labels=list(_labels(points)),
@@ -92,13 +93,18 @@ def _points(
         keys = ", ".join(f"{key} {' '.join(text.split())}" for key, text in rows[at].keys.items())
         yield Point(
             x=_across(x, most_x), y=_up(y, most_y), is_front=at in front,
+            work=work_of(rows[at]),
             label=said if len(said) <= LONGEST else f"{said[: LONGEST - 3]}...",
             title=f"{keys}: {', '.join(cells_of(rows[at]))}",
         )
 
 
-def _on_front(points: Sequence[Point]) -> list[Point]:
-    return sorted((p for p in points if p.is_front), key=lambda p: (p.x, p.y))
+def _fronts(points: Sequence[Point]) -> Iterator[list[Point]]:
+    """Yield the points of each front from left to right: of builds that have as much to do."""
+    for work in dict.fromkeys(p.work for p in points):
+        yield sorted(
+            (p for p in points if p.is_front and p.work == work), key=lambda p: (p.x, p.y)
+        )
 
 
 def _labels(points: Sequence[Point]) -> Iterator[Label]:

@@ -19,10 +19,12 @@ const APART = 50, NEAR = 2;
 function addSweep(sweep) {
   if (!sweep) return;
   const rows = sweep.rows.map((row, at) => ({ ...row, at })), built = rows.filter((r) => r.figures);
-  const section = addSection("sweep", "Sweep", saySweep(sweep.keys, rows, built));
+  const section = addSection("sweep", "Sweep", saySweep(sweep, rows, built));
   const right = built.filter((row) => row.right);
   const known = SWEPT.filter(({ of }) => built.some(({ figures }) => of(figures) != null));
-  const state = { section, keys: sweep.keys, right, known, chosen: null, sort: null };
+  const state = {
+    section, keys: sweep.keys, work: sweep.work, right, known, chosen: null, sort: null,
+  };
   if (right.length) {
     const hasPes = right.every(({ figures }) => figures.pes != null);
     state.axes = [known.find(({ name }) => name === (hasPes ? "pes" : "memory")) || known[0],
@@ -34,11 +36,12 @@ function addSweep(sweep) {
   addRefused(section, rows.filter((row) => !row.figures));
 }
 
-function saySweep(keys, rows, built) {
+function saySweep({ keys, work }, rows, built) {
   const refused = rows.length - built.length;
   return `${asNumber(rows.length)} ${rows.length === 1 ? "combination" : "combinations"} of ` +
     `${keys.join(", ")}${refused ? `; ${asNumber(refused)} of them refused` : ""}. On the line ` +
-    "are those that no other one is better than in one figure, and as good as in the other.";
+    `are those that no other one${work.length ? ` of the same ${work.join(", ")}` : ""} is better ` +
+    "than in one figure, and as good as in the other.";
 }
 
 const sayRow = (state, { set, figures }) => [
@@ -73,6 +76,10 @@ function addPlot(state) {
     "the next with the arrow keys: all its figures stand here.");
 }
 
+/* Return rows by how much there is to do. */
+const byWork = (state, rows) =>
+  [...d3.group(rows, ({ set }) => JSON.stringify(state.work.map((key) => set[key]))).values()];
+
 /* Return the rows with both figures that no other one is better than, from left to right. */
 function frontOf(rows, axes) {
   const worths = rows.map(({ figures }) =>
@@ -98,12 +105,14 @@ function drawPlot(state) {
   const x = scaleOf(points, axes[0], [left, width - PLOT.right]);
   const y = scaleOf(points, axes[1], [height - bottom, top]);
   state.place = ({ figures }) => [x(axes[0].of(figures)), y(axes[1].of(figures))];
-  const front = new Set(frontOf(state.points, axes));
+  const fronts = byWork(state, state.points).map((rows) => frontOf(rows, axes));
+  const front = new Set(fronts.flat());
   svg.html("").attr("aria-label", `${axes[1].title} over ${axes[0].title} of ${points.length} ` +
     `combinations, ${front.size} of them on the front. Arrow keys go from one to the next.`);
   drawAxes(svg, axes, x, y);
-  svg.append("path").attr("class", "front").attr("d", d3.line()
-    .curve(axes[0].less ? d3.curveStepAfter : d3.curveStepBefore)([...front].map(state.place)));
+  const line = d3.line().curve(axes[0].less ? d3.curveStepAfter : d3.curveStepBefore);
+  svg.selectAll("path.front").data(fronts).join("path").attr("class", "front")
+    .attr("d", (rows) => line(rows.map(state.place)));
   const onTop = d3.sort(state.points, (row) => front.has(row));
   svg.selectAll("circle").data(onTop).join("circle").attr("data-row", ({ at }) => at)
     .attr("class", (row) => (front.has(row) ? "on-front" : null)).attr("r", 6)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("sweep")
 WORDS = ("fc", "--set", "sizes.M=32,64", "--set", "placement=one.isl,two.isl")
 ONE, TWO = (f"{{ ff[i,j] -> PE[j//{width}, 1 + i//8] }}\n" for width in (4, 8))
 TABLE = """fc: 4 combinations, 2 refused
-  * no other takes fewer cycles on as few PEs, or as few on fewer PEs
+  * no other of the same M takes fewer cycles on as few PEs, or as few on fewer
      M   placement  cycles  loops  speed-up  bound  memory  PEs
   *  32  one.isl       140    237      1.69     29     7 %   16
   *  32  two.isl       168    296      1.76     29     7 %    8
@@ -79,6 +79,7 @@ def test_a_sweep_that_was_built_runs_nothing_that_is_right_again(swept):
 def test_json_and_csv_have_what_the_results_say(swept):
     found = json.loads(printed_alone(swept.run("sweep", *WORDS, "--json")))
     assert (found["name"], found["keys"]) == ("fc", ["sizes.M", "placement"])
+    assert found["work"] == ["sizes.M"]
     row, results = found["rows"][0], json.loads(swept.read(f"{BASE}/build/results.json"))
     assert row == {
         "set": {"sizes.M": "32", "placement": "one.isl"}, "folder": BASE, "right": True,

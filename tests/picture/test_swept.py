@@ -22,7 +22,7 @@ FIGURES = (  # by lanes and unroll
 def make(rows=FIGURES, **more):
     refused = {"set": {"lanes": "9", "unroll": "2"}, "folder": "f/9", "right": False,
                "pareto": False, "figures": None, "error": "layer.yaml:1:2: error: no\n  9\n  ^"}
-    return {"name": "fc", "keys": ["lanes", "unroll"], "rows": [
+    return {"name": "fc", "keys": ["lanes", "unroll"], "work": [], "rows": [
         *({"set": {"lanes": lanes, "unroll": unroll}, "folder": f"f/{lanes}", "right": True,
            "pareto": lanes in "18", "error": None,
            "figures": dict(zip(COLUMNS, figures, strict=True))}
@@ -55,6 +55,7 @@ WRONG = {
     "negative": (figures(pes=-1), "rows.0.figures.pes is -1"),
     "a text": (figures(cycles="<b>"), "rows.0.figures.cycles must be a whole number"),
     "further": (make(more=1), "more is no key here"),
+    "other work": (make(work=["M"]), "work has other keys than keys"),
     "other keys": (make(keys=["lanes"]), "rows.0.set has other keys than keys"),
 }
 
@@ -103,6 +104,20 @@ def test_the_plot_has_two_figures_and_the_front_of_these(browser, tmp_path):
     assert front() == ["2", "1", "3"]
     assert browser.texts("details.refused summary") == ["9, 2 no"]
     assert browser.texts("details.refused pre") == [make()["rows"][-1]["error"]]
+
+
+@needs_browser
+def test_each_work_has_a_front_of_its_own(browser, tmp_path):
+    """With as many lanes no row is better than another one; of two rows with one lane, one is."""
+    rows = [("1", "2", (200, 400, 2.0, 50, "ports", 3000, 48000, 4)),
+            ("1", "4", (100, 400, 2.0, 50, "ports", 3000, 48000, 4)),
+            ("2", "2", (300, 400, 2.0, 50, "ports", 3000, 48000, 8))]
+    browser.open(draw(tmp_path / "a.html", read(make(rows, work=["lanes"]))))
+    front = browser.run("return [...document.querySelectorAll('circle.on-front')]"
+                        ".map((each) => each.dataset.row)")
+    assert front == ["1", "2"] and browser.errors() == []
+    assert "no other one of the same lanes is better" in browser.texts("#sweep .says")[0]
+    assert browser.run("return document.querySelectorAll('path.front').length") == 2
 
 
 @needs_browser

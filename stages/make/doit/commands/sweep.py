@@ -22,7 +22,16 @@ from stages.make.doit.commands.of_folders import build_folders
 from stages.make.doit.commands.run import PROCESSES
 from stages.make.store.folders import LayerFolder, file_of, shown_path
 from stages.report.colour import is_terminal
-from stages.report.compared import COLUMNS, Row, csv_of, data_of, is_right, row_of, sort_rows
+from stages.report.compared import (
+    COLUMNS,
+    Row,
+    csv_of,
+    data_of,
+    is_right,
+    list_work,
+    row_of,
+    sort_rows,
+)
 from stages.report.compared_table import NARROW, table
 
 SET: dict[str, Any] = {
@@ -135,7 +144,8 @@ def _is_wrong(row: Row) -> bool:
 
 
 def _data(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> dict[str, Any]:
-    return {"name": folder.name, "keys": [axis.key for axis in axes], "rows": data_of(rows)}
+    keys = [axis.key for axis in axes]
+    return {"name": folder.name, "keys": keys, "work": list_work(keys), "rows": data_of(rows)}
 
 
 def _keep(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> None:
