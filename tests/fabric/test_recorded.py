@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from stages.fabric.grid import coordinates
-from stages.fabric.recorded import KINDS, Asked, list_path, sum_path
+from stages.fabric.recorded import DEEDS, KINDS, OF_TASKS, Asked, list_path, sum_path
+from stages.fabric.usage import find_usage
 from stages.machine.profile import load_profile
 from tests.fabric.conftest import HERE, row_layout
 from tests.fabric.planned import stop
@@ -67,6 +68,22 @@ def test_the_critical_path_has_no_gap(both):
     assert (path["begin"] <= path["end"]).all()
     assert sum(sum_path(run.recorded).values()) == run.cycles
     assert min(sum_path(run.recorded).values()) > 0
+
+
+def test_tasks_on_the_path_take_no_more_than_their_pe_was_charged(both):
+    """Of a task a part may be on it twice, before what it starts and to its end: the first one is
+    left out here."""
+    run = both[1]
+    path, pes = run.recorded.path, find_usage(run).pes
+    tasks = path[path["deed"] == DEEDS.index("task")]
+    _, last = np.unique(tasks[["node", "begin"]], return_index=True)
+    tasks = tasks[last]
+    parts = {name: tasks[name] for name in OF_TASKS}
+    parts["starting"] = tasks["end"] - tasks["begin"] - sum(parts.values())
+    for name, cycles in parts.items():
+        assert (cycles >= 0).all()
+        on_path = np.bincount(tasks["node"], weights=cycles, minlength=run.grid.size)
+        assert (on_path <= pes[name].reshape(-1)).all(), name
 
 
 def test_the_path_of_a_stream_that_waits_for_a_task_elsewhere(recorded):
