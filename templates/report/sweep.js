@@ -38,10 +38,10 @@ function addSweep(sweep) {
 
 function saySweep({ keys, work }, rows, built) {
   const refused = rows.length - built.length;
+  const same = work.length ? ` of the same ${work.join(", ")}` : "";
   return `${asNumber(rows.length)} ${rows.length === 1 ? "combination" : "combinations"} of ` +
     `${keys.join(", ")}${refused ? `; ${asNumber(refused)} of them refused` : ""}. On the line ` +
-    `are those that no other one${work.length ? ` of the same ${work.join(", ")}` : ""} is better ` +
-    "than in one figure, and as good as in the other.";
+    `are those that no other one${same} is better than in one figure, and as good as in the other.`;
 }
 
 const sayRow = (state, { set, figures }) => [
