@@ -42,8 +42,12 @@ def macros(name: str, known: Mapping[str, Any]) -> Any:
 
 
 @functools.cache
-def template_in(folder: Path, name: str) -> jinja2.Template:
-    """Return a template of a folder by the name of its file, read and compiled once."""
+def template_in(folder: Path, name: str, reader: str) -> jinja2.Template:
+    """Return a template of a folder by the name of its file, read and compiled once for a reader.
+
+    That is the module which asks, by its name: it has to declare the template, and what that
+    includes, whoever else read them before.
+    """
     return _environment(folder).get_template(name)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -27,6 +28,9 @@ ENGINE, PROGRAMS = ["-O2", "-fno-semantic-interposition"], ["-O1"]
 
 RECORDED, NAMED = ["-DRECORDED"], ["-DNAMED"]
 """What the engine, and programs, are compiled with besides where runs are recorded."""
+
+INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+"""A file that one in C includes."""
 
 REFUSALS = (
     *(signal.strsignal(each) or "" for each in (signal.SIGXFSZ, signal.SIGXCPU, signal.SIGKILL)),
@@ -71,6 +75,7 @@ def build_library(
     is `recorded`, runs are (`stages.fabric.recorded`), which takes longer.
     Raises CompilerError with the compiler's own message if one of them is rejected.
     """
+    _with_included(programs)
     out_dir.mkdir(parents=True, exist_ok=True)
     library = out_dir / "fabric.so"
     library.unlink(missing_ok=True)
@@ -101,12 +106,12 @@ def users_cache() -> Path | None:
 def _compiled_engine(command: list[str], out_dir: Path, cache: Path) -> list[Path]:
     """Return the engine's objects in the cache, compiled there if they are not yet, or damaged.
 
-    They are kept by the compiler, its flags and all sources. The digest of an object is in its
-    name.
+    They are kept by the compiler, its flags, all sources and what these include. The digest of an
+    object is in its name.
     """
     known = hashlib.sha256(repr([command, compiler_state()]).encode())
-    for source in [*engine_sources(), *sorted(HERE.glob("*.h"))]:
-        known.update(source.read_bytes())
+    for content in _with_included(engine_sources()).values():
+        known.update(content)
     kept = cache / "engine" / known.hexdigest()[:16]
     for folder in (kept.parent, kept):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -115,6 +120,23 @@ def _compiled_engine(command: list[str], out_dir: Path, cache: Path) -> list[Pat
         _intact(kept, source.stem) or _compiled(command, source, out_dir, kept)
         for source in engine_sources()
     ]
+
+
+def _with_included(sources: Sequence[Path]) -> dict[Path, bytes]:
+    """Return what some sources hold, and what they include of the engine's files.
+
+    The compiler reads these where nobody sees it: they are read here, so that it is told which of
+    them DATA does not name.
+    """
+    found: dict[Path, bytes] = {}
+    waiting = list(sources)
+    while waiting:
+        path = waiting.pop(0)
+        if path not in found:
+            found[path] = path.read_bytes()
+            names = (name.decode(errors="replace") for name in INCLUDED.findall(found[path]))
+            waiting += [file for name in names if (file := HERE / name).is_file()]
+    return found
 
 
 def _intact(folder: Path, name: str) -> Path | None:

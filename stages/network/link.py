@@ -58,7 +58,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     if errors:
         raise UserErrors(errors)
     linked = link(network, layouts, joints, profile)
-    spelled = template_in(shipped("templates"), "bridge.c.j2")
+    spelled = template_in(shipped("templates"), "bridge.c.j2", __name__)
     programs = {
         f"build/bridges/pe_{name_bridge(pair)}.c": spelled.render(heard=pair[0], sent=pair[1])
         for pair in linked.bridges

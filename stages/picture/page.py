@@ -34,7 +34,7 @@ def write_page(title: str, page: Any) -> str:
     """Return the HTML of a page: `page` is a dataclass of which the scripts know the fields."""
     library, style = _asset(LIBRARY), _asset(STYLE)
     script = "\n".join(map(_asset, SCRIPTS))
-    return template_in(shipped("templates"), "report.html.j2").render(
+    return template_in(shipped("templates"), "report.html.j2", __name__).render(
         title=title, policy=write_policy([library, script], [style]),
         style=style, library=library, script=script, data=write_data(page),
     )

@@ -93,7 +93,7 @@ def draw_grid(layout: Layout) -> str:
         "hole": _mark(size) / 2, "inner_width": grid.width * size,
         "inner_height": grid.height * size,
     }
-    return template_in(shipped("templates"), "grid.svg.j2").render(
+    return template_in(shipped("templates"), "grid.svg.j2", __name__).render(
         width=spell(lengths["inner_width"] + 2 * lengths["beside"]),
         height=spell(lengths["inner_height"] + lengths["above"] + AROUND),
         has_gaps=size >= 4, rectangles=list(_rectangles(layout, grid, size)), streams=streams,

@@ -11,6 +11,8 @@ from stages.report.compared import Row, front_of, is_right, knows_pes, work_of
 from stages.report.compared_table import cells_of
 from stages.shipped import shipped
 
+DATA = ("../../templates/scatter.svg.j2", "../templates/scatter.svg.j2")
+"""In a checkout, and where it is installed."""
 LEFT, RIGHT, TOP, BOTTOM = 70, 690, 30, 370
 STEPS = (1, 2, 2.5, 5, 10)
 TICKS = 6
@@ -65,7 +67,7 @@ def scatter(rows: Sequence[Row]) -> str:
     xs = _ticks(max((x for x, _, _ in _places(rows, has_pes)), default=1))
     ys = _ticks(max((y for _, y, _ in _places(rows, has_pes)), default=1))
     points = list(_points(rows, has_pes, xs[-1], ys[-1]))
-    drawn = template_in(shipped("templates"), "scatter.svg.j2").render(
+    drawn = template_in(shipped("templates"), "scatter.svg.j2", __name__).render(
         x_label="PEs" if has_pes else "combination", y_label="cycles",
         xs=[Tick(at=f"{_across(x, xs[-1]):.1f}", text=f"{x:g}") for x in xs],
         ys=[Tick(at=f"{_up(y, ys[-1]):.1f}", text=f"{y:g}") for y in ys],

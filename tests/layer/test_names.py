@@ -4,8 +4,8 @@ import subprocess
 import pytest
 
 from stages.fabric.compiler import c_compiler
-from stages.layer.pe.identifiers import Names, read_names
-from stages.layer.pe.program import PE_H
+from stages.layer.pe.identifiers import Names
+from stages.layer.pe.program import PE_H, read_names
 from tests.layer.built import build
 
 PE = """#define SIZES(...) 1
@@ -35,7 +35,7 @@ def test_other_names_are_free(free):
 
 
 def test_pe_h_says_what_is_taken():
-    names = read_names(PE_H)
+    names = read_names()
     for taken in ("stream_send", "FLOAT16", "MAX_RANK", "NO_COUNTER", "f16", "CHARGE", "wavelet"):
         assert names.new(taken) == f"{taken}_"
 
@@ -52,7 +52,7 @@ def macros(*target):
 def test_no_name_is_a_macro_of_the_compiler_at_hand():
     found = macros()
     assert len(found) > 50 and "math_errhandling" in found
-    names = read_names(PE_H)
+    names = read_names()
     assert [name for name in found if names.new(name) == name] == []
 
 

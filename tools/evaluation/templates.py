@@ -15,4 +15,4 @@ TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 
 def template(name: str) -> jinja2.Template:
     """Return a template by the name of its file."""
-    return template_in(TEMPLATES, name)
+    return template_in(TEMPLATES, name, __name__)

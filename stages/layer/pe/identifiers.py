@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from stages.layer.pe.macros import MACROS
 
@@ -54,11 +53,6 @@ class Names:
             name += "_"
         self._taken.add(name)
         return name
-
-
-def read_names(pe_h: Path) -> Names:
-    """Return the names that a program may still use."""
-    return Names(pe_h.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

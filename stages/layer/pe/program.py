@@ -10,7 +10,7 @@ import islpy as isl
 
 from stages.layer.pe.block import Block
 from stages.layer.pe.c_functions import Body
-from stages.layer.pe.identifiers import Naming, read_names
+from stages.layer.pe.identifiers import Names, Naming
 from stages.layer.pe.instruction import configuration, find_table_entry, find_table_field
 from stages.layer.pe.listening import hear
 from stages.layer.pe.listing import Colour, Function, Kept, Listing, Local, find_end
@@ -30,6 +30,11 @@ DATA = ("../../fabric/pe.h",)
 PE_H = Path(__file__).parents[2] / "fabric" / "pe.h"
 
 
+def read_names() -> Names:
+    """Return the names that a program may still use."""
+    return Names(PE_H.read_text(encoding="utf-8"))
+
+
 @dataclass(slots=True, kw_only=True)
 class Program:
     """One role: the PEs that have it, what they keep, and what they do."""
@@ -39,7 +44,7 @@ class Program:
     profile: Profile
     vectors: bool
     pes: isl.Set
-    naming: Naming = field(default_factory=lambda: Naming(names=read_names(PE_H), words={}))
+    naming: Naming = field(default_factory=lambda: Naming(names=read_names(), words={}))
     placed: list[Local] = field(default_factory=list)
     behind: list[Local] = field(default_factory=list)
     fields: list[Kept] = field(default_factory=list)

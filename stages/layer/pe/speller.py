@@ -17,8 +17,11 @@ from stages.layer.pe.value_nodes import Computed, Literal
 from stages.poly.expression import INFIX, Node, Number, Operation, Value
 
 C, WORDS = "program.c.j2", "program.txt.j2"
-DATA = ("../../../templates/program.c.j2", "../../templates/program.c.j2")
-"""In a checkout, and where it is installed."""
+DATA = (
+    "../../../templates/program.c.j2", "../../templates/program.c.j2",
+    "../../../templates/program.txt.j2", "../../templates/program.txt.j2",
+)
+"""Every spelling, in a checkout, and where it is installed."""
 
 ADDITIVE, LOGICAL, COMPARISONS = ("+", "-"), ("and", "or"), ("==", "!=", "<=", "<", ">=", ">")
 WIDTH = 96

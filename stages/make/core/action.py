@@ -35,6 +35,7 @@ from stages.make.store.lock import locked
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
 from stages.make.store.store import store_of
+from stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
     from stages.make.core.folder_inputs import FolderInputs
@@ -181,7 +182,8 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
     except Exception as error:
         if isinstance(error, UserError | UserErrors) and _key_after(key, folder, inputs) is None:
             return None
-        if not isinstance(error, UserErrors) and not (isinstance(error, UserError) and error.span):
+        is_elsewhere = isinstance(error, UserErrors | UndeclaredDataError)
+        if not is_elsewhere and not (isinstance(error, UserError) and error.span):
             blame_edits(stage, folder, error, build)
         raise
     seconds, after = time.time() - start, _key_after(key, folder, inputs)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from stages.diagnose import Source, Span, UserError, UserErrors, source_of, worked_on
 from stages.make.core.apart import watched
 from stages.make.core.asked import as_asked
+from stages.make.core.imports import code_of, name_of
 from stages.make.core.workers import workers
 from stages.make.store.folders import (
     GRAPHS,
@@ -22,6 +23,7 @@ from stages.make.store.folders import (
     mark_of,
     shown_path,
 )
+from stages.shipped import looked_at
 
 if TYPE_CHECKING:
     from stages.make.core.folder_inputs import FolderInputs
@@ -45,7 +47,8 @@ HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
 def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
     """Return the contents that a stage writes for a folder, by the names that it declares.
 
-    Raises UserError or UserErrors where that is wrong, at places in files that a user wrote.
+    Raises UserError or UserErrors where that is wrong, at places in files that a user wrote, and
+    UndeclaredDataError where the stage reads a file of ours that its key does not follow.
     """
     from stages.make.core.stage import MOST_IN_A_SLOT, MOST_OPERATIONS, load, perform
 
@@ -54,7 +57,7 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
         from stages.poly.quota import TooManyOperations
     watch = contextlib.nullcontext() if stage in RUNS_PROGRAMS else watched()
     try:
-        with watch:
+        with looked_at(stage, lambda file: name_of(file) in code_of(stage)), watch:
             return perform(stage, inputs, MOST_IN_A_SLOT if folder.is_slot else MOST_OPERATIONS)
     except (UserError, UserErrors) as error:
         raise as_asked(error, folder) from error

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from stages.diagnose import UserError, UserErrors, headline
 from stages.make.core.declare import declaration, is_text
 from stages.make.core.faults import perform_in
-from stages.make.core.folder_inputs import FolderInputs
+from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
 from stages.make.store.folders import LAYER, LayerFolder, names_meant
 from stages.mapping.refused import REFUSED, refusal, refusal_in, why_refused
+from stages.shipped import UndeclaredDataError
 
 
 def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
@@ -27,8 +28,8 @@ def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, b
     if refused is None:
         try:
             return perform_in(folder, stage, inputs)
-        except OSError:
-            raise
+        except (OSError, UndeclaredDataError, UndeclaredReadError):
+            raise  # no fault of what is tried: the store would keep that it is refused
         except Exception as error:  # a bug of ours is no reason not to take another candidate
             refused = _refusal(stage, error, {inputs.shown(n): n for n in given if _is_written(n)})
     return {name: refused.encode() for name in declared.writes}

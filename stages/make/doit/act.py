@@ -6,7 +6,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
-from doit.exceptions import TaskFailed
+from doit.exceptions import TaskError, TaskFailed
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import build
@@ -15,6 +15,7 @@ from stages.make.core.build import Build
 from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
 from stages.make.store.folders import LayerFolder
+from stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
     from stages.fabric.stuck import Stop
@@ -32,6 +33,10 @@ class StageFailed(TaskFailed):  # type: ignore[misc]
     def __init__(self, said: str, stop: Stop | None = None) -> None:
         super().__init__(said)
         self.stop = stop
+
+
+class StageError(TaskError):  # type: ignore[misc]
+    """A stage met a mistake of ours that is understood; its message says what to do about it."""
 
 
 def build_stage(stage: str, folder: LayerFolder, how: Build, task: Any) -> Any:
@@ -60,6 +65,8 @@ def outcome(process: Apart, stage: str, folder: LayerFolder, task: Any) -> Any:
             task.meta = {"result": process.answer()}
     except (UserError, UserErrors) as error:
         return StageFailed(str(error), getattr(error, "stop", None))
+    except UndeclaredDataError as error:
+        return StageError(str(error))
     except OSError as error:
         from stages.make.core.faults import is_refusal, refusal
 

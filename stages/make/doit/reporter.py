@@ -10,7 +10,7 @@ from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from stages.make.core.action import Result
-from stages.make.doit.act import StageFailed
+from stages.make.doit.act import StageError, StageFailed
 from stages.make.doit.grouped import Grouped, needed
 from stages.make.doit.pipe import printing
 from stages.make.doit.session import Session
@@ -94,7 +94,9 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             line = self._grouped.fail(task.name)
             self.write(f".  {task.title()}\n" if self.session.verbose else line)
         self._hide()
-        if isinstance(fail, StageFailed):
+        if isinstance(fail, StageError):
+            sys.stderr.write(fail.message)
+        elif isinstance(fail, StageFailed):
             self.tell_refusal(task.name, fail.message + hint_of(self.session, task.name))
         else:
             super().add_failure(task, fail)

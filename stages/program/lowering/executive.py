@@ -63,7 +63,7 @@ def write_executive(material: Material) -> PeProgram:
     scratch = -(-writer.scratch // 8) * 8
     colours = [name for name in (CTRL_COORD, GLOBAL_BROADCAST, REDUCTION_3)
                if name in material.colours]
-    text = template_in(Path(__file__).parent / "templates", "executive.c.j2").render(
+    text = template_in(Path(__file__).parent / "templates", "executive.c.j2", __name__).render(
         colours=[(name.upper(), material.colours[name]) for name in colours],
         places=[(writer.places[name], material.addresses.places[name].address)
                 for name in writer.places if writer.places[name] in named],

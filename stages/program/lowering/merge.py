@@ -16,7 +16,7 @@ DATA = ("templates/merge.c.j2",)
 
 def write_merge(material: Material) -> PeProgram:
     """Return the program of the merge PE."""
-    text = template_in(Path(__file__).parent / "templates", "merge.c.j2").render(
+    text = template_in(Path(__file__).parent / "templates", "merge.c.j2", __name__).render(
         colours=[(name.upper(), material.colours[name])
                  for name in (ARGS_DIST, CTRL_DIST, ARGS, CTRL)])
     return PeProgram(role=MERGE, text=text, data=0, tensors={}, functions=1)

@@ -62,7 +62,7 @@ def write_reduction(material: Material, conditions: Mapping[str, str]) -> PeProg
     routines = [Called(name=names.get(each.kind, "drop"), procedure=each.name, count=each.count)
                 for each in procedures]
     most = find_most_arguments(procedures)
-    text = template_in(TEMPLATES, "reduction.c.j2").render(
+    text = template_in(TEMPLATES, "reduction.c.j2", __name__).render(
         colours=name_colours((CTRL, ARGS, *colours), material.colours), most=most,
         asked=ask(VARIABLES, conditions) if reductions else (), reductions=reductions,
         local=REDUCTION_BROADCAST in wanted, to_executive=REDUCTION_3 in wanted,

@@ -73,7 +73,7 @@ def write_response(material: Material) -> PeProgram:
     tensors = list_response_tensors(
         material.geometry, tables.sections.shape[1], tables.control.shape[1],
         tables.arguments.shape[1])
-    text = template_in(Path(__file__).parent / "templates", "response.c.j2").render(
+    text = template_in(Path(__file__).parent / "templates", "response.c.j2", __name__).render(
         colours=[(name.upper(), material.colours[name])
                  for name in (CTRL_COORD, ARGS_DIST, CTRL_DIST)],
         sections=tables.sections.shape[1], control=tables.control.shape[1],

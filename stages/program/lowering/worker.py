@@ -50,7 +50,7 @@ def write_worker(
     asked = (*(ROUND if moves else ()), *(("farthest",) if "reduce" in forms else ()))
     used = (CTRL, ARGS, *(CHECKER if moves else ()), *((REDUCTION_1,) if "reduce" in forms else ()),
             *(each.colour for each in routines))
-    text = template_in(TEMPLATES, "worker.c.j2").render(
+    text = template_in(TEMPLATES, "worker.c.j2", __name__).render(
         asked=ask(asked, conditions), bytes=address,
         colours=name_colours(used, material.colours), filters=max(len(sections.filters), 1),
         kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,

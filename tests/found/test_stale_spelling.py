@@ -1,0 +1,30 @@
+"""A file of the compiler that a stage reads and no module declares: no build takes it as read."""
+
+from tests.e2e.conftest import modules, own_modules, small  # noqa: F401
+
+READ = 'Path(__file__).with_name("words.txt").read_text(encoding="utf-8")'
+SAID = (
+    "error: stage parse reads stages/words.txt, in stages/parse.py, but DATA of stages/parse.py "
+    "does not name it: no edit of that file would be seen\n"
+    "hint: this is a fault of Lairmake, and not of what it builds: who edits Lairmake has to add "
+    "'words.txt' to DATA of stages/parse.py; see docs/stages.md\n"
+)
+
+
+def edit(space, name, text):
+    (space.modules / "stages" / name).write_text(text, encoding="utf-8")
+
+
+def test_a_stage_that_reads_what_nothing_declares_fails_a_build(small, own_modules):  # noqa: F811
+    text = (small.modules / "stages/parse.py").read_text(encoding="utf-8")
+    reads = text.replace("from stages", "from pathlib import Path\n\nfrom stages", 1).replace(
+        'return {"lair.isl": ', 'return {"lair.isl": ' + f"{READ} + ", 1)
+    edit(small, "words.txt", "First\n")
+    edit(small, "parse.py", reads)
+    failed = small.plain("a")
+    assert (failed.code, failed.err) == (2, SAID)
+    edit(small, "parse.py", reads.replace("\nREADS", '\nDATA = ("words.txt",)\nREADS', 1))
+    small.build("a")
+    edit(small, "words.txt", "Second\n")
+    small.build("a")
+    assert small.read("cache/a/lair.isl") == "Second\nOne\nTwo\n"
