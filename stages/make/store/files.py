@@ -14,12 +14,12 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 TEMPORARY = re.compile(r"\..+\.(\d+)\.\d+\.tmp")
 _COUNTER = itertools.count()
-
+Give = Callable[[str | int], None]
 
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -89,19 +89,22 @@ def temporary_name(name: str) -> str:
     return f".{name}.{os.getpid()}.{next(_COUNTER)}.tmp"
 
 
-def write_whole(path: str | Path, content: bytes, by: str | Path | None = None) -> None:
+def write_whole(
+    path: str | Path, content: bytes, by: str | Path | None = None, give: Give | None = None
+) -> None:
     """Write a file in one step; `by` is the folder to write it in first, its own by default.
 
-    Raises OSError; then nothing is left.
+    What is made is handed to `give`, which says who may do what with it. Raises OSError; then
+    nothing is left.
     """
     folder, name = os.path.split(path)
     written = os.path.join(by or folder, temporary_name(name))
     try:
-        write_new(written, content)
+        write_new(written, content, give)
         try:
             os.replace(written, path)
         except FileNotFoundError:
-            os.makedirs(folder, exist_ok=True)
+            _make_folders(folder, give)
             os.replace(written, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -109,19 +112,33 @@ def write_whole(path: str | Path, content: bytes, by: str | Path | None = None) 
         raise
 
 
-def write_new(path: str, content: bytes) -> None:
+def write_new(path: str, content: bytes, give: Give | None = None) -> None:
     """Write a file that is not there yet, and the folders above it. Raises OSError."""
     try:
         file = os.open(path, NEW, 0o666)
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        _make_folders(os.path.dirname(path), give)
         file = os.open(path, NEW, 0o666)
     try:
+        if give is not None:
+            give(file)
         left = memoryview(content)
         while left:
             left = left[os.write(file, left) :]
     finally:
         os.close(file)
+
+
+def _make_folders(folder: str, give: Give | None) -> None:
+    """Make a folder, and those above it. Raises OSError."""
+    if give is None:
+        os.makedirs(folder, exist_ok=True)
+        return
+    if not os.path.isdir(folder):
+        _make_folders(os.path.dirname(folder), give)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder)
+            give(folder)
 
 
 def is_left_over(name: str) -> bool:

@@ -14,26 +14,28 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from stages.make.store.files import remove_whatever
+from stages.make.store.access import settled
+from stages.make.store.files import Give, remove_whatever
 from stages.make.store.folders import STATE
 from stages.make.store.warn import warn
 
+LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 PATIENCE = 1.0
 """After how many seconds a process says that it waits."""
 
 
 @contextlib.contextmanager
 def locked(
-    folder: Path, what: str, wait: bool = True, shared: bool = False
+    folder: Path, what: str, wait: bool = True, shared: bool = False, give: Give | None = None
 ) -> Iterator[bool]:
     """Hold the lock of `what` in a folder, made where it is not there yet.
 
     Yields whether it is held: always, if it may wait for the process that holds it. Any number of
     processes may hold one that is `shared`. A lock is one byte of the file `lock`, at the digest
-    of `what`; the system frees it when its process ends.
+    of `what`; the system frees it when its process ends. `give` says who may do what with it.
     Raises OSError where the folder cannot be written to.
     """
-    file = _open(folder, os.getpid())
+    file = _open(folder, os.getpid(), give)
     at = int.from_bytes(hashlib.sha256(os.fsencode(what)).digest()[:7], "big")
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
@@ -73,7 +75,7 @@ def is_own(folder: Path) -> bool:
 
 
 @functools.cache
-def _open(folder: Path, process: int) -> int:
+def _open(folder: Path, process: int, give: Give | None) -> int:
     """Return the lock file, open until the process ends: closing it would free its other locks."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "lock"
@@ -82,4 +84,8 @@ def _open(folder: Path, process: int) -> int:
             raise FileExistsError(errno.EEXIST, "something else is there", str(path))
         warn(f"{path} is damaged, and made anew")
         remove_whatever(path)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    if give is None:
+        return os.open(path, LOCK, 0o666)
+    file = settled(lambda: os.open(path, LOCK, 0o666))
+    give(file)
+    return file

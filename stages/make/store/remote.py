@@ -167,4 +167,4 @@ def second_shelf(home: Path) -> Shelf | None:
     if not folder.parent.is_dir():
         warn(f"the shared store is left out: {folder.parent} is not there")
         return None
-    return FolderShelf(folder, store.read_only)
+    return FolderShelf(folder, store.read_only, is_shared=True)

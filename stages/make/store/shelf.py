@@ -10,13 +10,17 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from stages.make.store.access import access_of, settled
 from stages.make.store.believed import is_digest
-from stages.make.store.files import read_file, remove_whatever, write_whole
+from stages.make.store.files import Give, read_file, remove_whatever, write_whole
 from stages.make.store.folders import shown_path
 from stages.make.store.lock import is_own, locked
 from stages.make.store.warn import warn
 
 SWEEPING = "what nobody needs is removed"
+UNREADABLE = (
+    "some of the shared store {0} cannot be read: who wrote it has to `chmod -R g+rX {0}`"
+)
 
 
 class Shelf(Protocol):
@@ -50,11 +54,15 @@ class Shelf(Protocol):
 
 
 class FolderShelf:
-    """The shelf in a folder of this machine."""
+    """The shelf in a folder of this machine.
 
-    def __init__(self, folder: Path, read_only: bool = False) -> None:
+    In one that people share, who may do what with the folder may do so with all that is in it.
+    """
+
+    def __init__(self, folder: Path, read_only: bool = False, is_shared: bool = False) -> None:
         self.folder = folder
         self.read_only = read_only
+        self._is_shared = is_shared
         self._sound: set[str] = set()
 
     def path(self, kind: str, name: str) -> Path:
@@ -76,6 +84,11 @@ class FolderShelf:
             found = read_file(path, links=False)
         except FileNotFoundError:
             return None
+        except PermissionError:
+            if not self._is_shared:
+                raise
+            warn(UNREADABLE.format(self.folder))
+            return None
         except OSError:
             if not self._throw_away(path):
                 raise
@@ -93,13 +106,19 @@ class FolderShelf:
 
     def write(self, kind: str, name: str, content: bytes) -> None:
         """Put a content there in one step. Raises OSError."""
-        path = self._path(kind, name)
-        self._make_way(path)
+        path, give = self._path(kind, name), self._give()
+        if os.path.dirname(path) not in self._sound:
+            self._make_way(path)
+            self._give_tops(path, give)
+
+        def write() -> None:
+            write_whole(path, content, f"{self.folder}/new", give)
+
         try:
-            write_whole(path, content, by=f"{self.folder}/new")
+            settled(write) if give is not None else write()
         except (IsADirectoryError, NotADirectoryError):
             self._throw_away(path)
-            write_whole(path, content, by=f"{self.folder}/new")
+            write()
 
     def remove(self, kind: str, name: str) -> None:
         """Remove a content, if it is there. Raises OSError."""
@@ -119,14 +138,32 @@ class FolderShelf:
         self._sound.add(folder)
         return self._throw_away(path)
 
+    def _give(self) -> Give | None:
+        """Return what gives all that is made to those who share it; None where nobody does.
+
+        Raises OSError.
+        """
+        return access_of(self.folder).give if self._is_shared and not self.read_only else None
+
+    def _give_tops(self, path: str, give: Give | None) -> None:
+        """Give the folders above a content, which may be left as an umask made them."""
+        if give is not None:
+            for top in self._tops(path):
+                with suppress(OSError):
+                    give(top)
+
+    def _tops(self, path: str) -> tuple[str, ...]:
+        """Return the folders above a content, from the top."""
+        kind, prefix, _ = path.removeprefix(f"{self.folder}/").split("/")
+        top = str(self.folder)
+        return f"{top}/new", f"{top}/{kind}", f"{top}/{kind}/{prefix}"
+
     def _throw_away(self, path: str) -> bool:
         """Remove what stands where a folder or a file belongs, with a word; return if anything did.
 
         Raises OSError.
         """
-        kind, prefix, _ = path.removeprefix(f"{self.folder}/").split("/")
-        tops = (f"{self.folder}/new", f"{self.folder}/{kind}", f"{self.folder}/{kind}/{prefix}")
-        wrong = [top for top in tops if not _is(stat.S_ISDIR, top)]
+        wrong = [top for top in self._tops(path) if not _is(stat.S_ISDIR, top)]
         wrong += [path] if not wrong and not _is(stat.S_ISREG, path) else []
         for each in wrong if not self.read_only else ():
             if not is_own(self.folder) and (each != path or os.path.isdir(each)):
@@ -147,15 +184,15 @@ class FolderShelf:
 
     def lock(self, key: str) -> AbstractContextManager[bool]:
         """Hold off other processes that want to run the action of a key. Raises OSError."""
-        return locked(self.folder, key)
+        return locked(self.folder, key, give=self._give())
 
     def publishing(self) -> AbstractContextManager[bool]:
         """Hold off the removal of contents that nobody names yet. Raises OSError."""
-        return locked(self.folder, SWEEPING, shared=True)
+        return locked(self.folder, SWEEPING, shared=True, give=self._give())
 
     def sweeping(self) -> AbstractContextManager[bool]:
         """Hold off everybody who publishes, to remove what nobody names. Raises OSError."""
-        return locked(self.folder, SWEEPING)
+        return locked(self.folder, SWEEPING, give=self._give())
 
     def where(self) -> str:
         """Return the path of the folder."""

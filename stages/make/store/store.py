@@ -6,6 +6,7 @@ entry last, each in one step; so an entry is there only if all of it is.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,11 @@ from stages.make.store.shelf import FolderShelf, Shelf
 from stages.make.store.warn import warn
 
 T = TypeVar("T")
+NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+ONLY_READ = (
+    "the shared store is only read: {} (if that is meant, `read_only: true` says so; else who owns "
+    "the store has to `chmod -R g+rwX` it)"
+)
 
 
 class Store:
@@ -215,12 +221,19 @@ class Store:
 
     @contextmanager
     def _second_may_fail(self) -> Iterator[None]:
-        """What goes wrong with the second store is a warning, and the end of it for this build."""
+        """What goes wrong with the second store is a warning, and the end of it for this build.
+
+        One that does not let itself be written to is still read.
+        """
         try:
             yield
         except Exception as error:  # each back end has errors of its own
-            warn(f"the shared store is left out: {_why(error)}")
-            self.second = None
+            if isinstance(error, OSError) and error.errno in NOT_WRITABLE and self._shared:
+                warn(ONLY_READ.format(_why(error)))
+                self._shared.read_only = True
+            else:
+                warn(f"the shared store is left out: {_why(error)}")
+                self.second = None
 
 
 @functools.cache
