@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from stages.make.store import log
-from stages.make.store.folders import STATE, LayerFolder
+from stages.make.store.folders import LayerFolder
 from stages.make.store.log import Line
+from stages.make.store.state_folder import state_folder
 from stages.make.store.store import store_of
 from stages.plural import plural
 from stages.report.states import State, is_source
@@ -39,7 +40,7 @@ def state_before(folder: LayerFolder, builds: int) -> State:
 
 def state_after(folder: LayerFolder, moment: str) -> State:
     """Return what the stages had written after the last build that began at a moment, or before."""
-    state = folder.home / STATE
+    state = state_folder(folder.home)
     begun = {b.id for b in log.builds(state) if log.begun(b)[: len(moment)] <= moment}
     lines, label = _changes(folder), f"the build of {moment}"
     if begun.isdisjoint(line["build"] for line in lines):
@@ -51,7 +52,7 @@ def state_after(folder: LayerFolder, moment: str) -> State:
 def _changes(folder: LayerFolder) -> list[Line]:
     """Return what the log has of the tasks of a layer that were not up to date."""
     return [
-        line for line in log.read(folder.home / STATE)
+        line for line in log.read(state_folder(folder.home))
         if line.get("layer") == folder.name and line.get("how") in CHANGED
     ]
 

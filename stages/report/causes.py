@@ -10,7 +10,6 @@ from stages.make.core.action import SMALL
 from stages.make.core.writers import writer_of
 from stages.make.store.files import digest_of
 from stages.make.store.folders import (
-    STATE,
     LayerFolder,
     file_of,
     further_file,
@@ -18,6 +17,7 @@ from stages.make.store.folders import (
     shown_path,
 )
 from stages.make.store.log import Build, Line, builds, changes, covers
+from stages.make.store.state_folder import state_folder
 from stages.make.store.store import Store, store_of
 from stages.report.details import details
 
@@ -70,7 +70,7 @@ class History:
     """The log of a workspace, with the tasks that there are now."""
 
     def __init__(self, home: Path, tasks: Mapping[str, tuple[LayerFolder, str]]) -> None:
-        self._builds = builds(home / STATE)
+        self._builds = builds(state_folder(home))
         self._numbers = {build.id: number for number, build in enumerate(self._builds)}
         self._tasks = tasks
         self._store = store_of(home)

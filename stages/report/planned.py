@@ -19,9 +19,10 @@ from stages.make.core.forecast import (
 from stages.make.core.key import code_units
 from stages.make.core.writers import writer_of
 from stages.make.store.believed import matches
-from stages.make.store.folders import STATE, file_of, names_meant
+from stages.make.store.folders import file_of, names_meant
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
+from stages.make.store.state_folder import state_folder
 from stages.plural import plural
 from stages.report.causes import Cause, History, find_causes, find_sources
 from stages.report.colour import paint
@@ -61,7 +62,7 @@ def _line(each: Forecast) -> dict[str, Any]:
     """Return what a task would read, as the log has it."""
     if each.key is not None:
         return {"reads": {**each.key.reads, **each.key.further}, "code": code_units(each.stage)}
-    memo = memo_of(each.folder.home / STATE)
+    memo = memo_of(state_folder(each.folder.home))
     names = names_meant(each.folder, declaration(each.stage).reads)
     return {"reads": {name: memo.digest(file_of(each.folder, name)) for name in names}}
 

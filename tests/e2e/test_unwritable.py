@@ -67,7 +67,7 @@ def test_a_folder_of_state_that_is_a_link_is_refused(small, tmp_path):
     (tmp_path / "outside").mkdir()
     (small.root / ".lairmake").symlink_to(tmp_path / "outside")
     run = small.run()
-    said = ".lairmake is a symbolic link: remove it; LAIRMAKE_STORE names a store elsewhere"
+    said = ".lairmake is a symbolic link: remove it; LAIRMAKE_STATE names a folder elsewhere"
     assert (run.code, run.out, run.err) == (3, "", f"ERROR: {said}\n")
     assert list((tmp_path / "outside").iterdir()) == []
 

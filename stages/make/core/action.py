@@ -24,7 +24,6 @@ from stages.make.core.telling import progress
 from stages.make.store.entry import Entry
 from stages.make.store.files import digest_of
 from stages.make.store.folders import (
-    STATE,
     LayerFolder,
     file_of,
     further_file,
@@ -34,6 +33,7 @@ from stages.make.store.folders import (
 from stages.make.store.lock import locked
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
+from stages.make.store.state_folder import state_folder
 from stages.make.store.store import store_of
 from stages.shipped import UndeclaredDataError
 
@@ -116,7 +116,7 @@ def restored(stage: str, folder: LayerFolder, build: Build) -> Result | None:
 
 def is_still(found: Result, folder: LayerFolder) -> bool:
     """Return whether a task that was built, or found to be up to date, is so by now."""
-    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
     key = action_key(found.stage, folder, store, memo, list(found.key.further))
     digests = {n: memo.digest(file_of(folder, n), links=False) for n in found.outputs}
     is_same = key == found.key and digests == {**found.outputs, **found.kept}
@@ -213,7 +213,7 @@ def _key_after(key: ActionKey, folder: LayerFolder, inputs: FolderInputs) -> Act
         return None
     if key.reads.keys() != set(names_meant(folder, declaration(key.stage).reads)):
         return None
-    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
     before = action_key(key.stage, folder, store, memo, reads=key.reads).further
     names = list({**before, **inputs.further})  # all that the store says to the next build
     after = action_key(key.stage, folder, store, memo, names, key.reads)
@@ -246,10 +246,10 @@ def _task_lock(stage: str, folder: LayerFolder, wait: bool = True) -> Iterator[b
     """
     with contextlib.ExitStack() as stack:
         try:
-            lock = locked(folder.home / STATE, f"{file_of(folder, stage)}", wait)
+            lock = locked(state_folder(folder.home), f"{file_of(folder, stage)}", wait)
             held = stack.enter_context(lock)
         except OSError as error:
-            place = shown_path(folder.home / STATE)
+            place = shown_path(state_folder(folder.home))
             raise UserError(f"cannot write {place}: {error.strerror}") from error
         yield held
 

@@ -11,8 +11,9 @@ from stages.make.core.declare import declaration
 from stages.make.core.outputs import check_place, stale_names
 from stages.make.core.pins import kept_edits
 from stages.make.store import log
-from stages.make.store.folders import STATE, LayerFolder, file_of
+from stages.make.store.folders import LayerFolder, file_of
 from stages.make.store.memo import memo_of
+from stages.make.store.state_folder import state_folder
 from stages.make.store.store import store_of
 
 SAFELY = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
@@ -42,14 +43,15 @@ def compare(
     Raises UserError or UserErrors where an edit that is to stay does not fit, or a symbolic link
     leads out of the layer's folders.
     """
-    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
     places = {name: file_of(folder, name) for name in outputs}
     for path in places.values():
         check_place(folder, path)
     found = {name: memo.digest(path, links=False) for name, path in places.items()}
     differing = {name: digest for name, digest in found.items() if digest != outputs[name]}
     strange = {n: d for n, d in differing.items() if d is not None and not store.has_blob(d)}
-    if strange and not known and not log.history(folder.home / STATE, f"{folder.name}:{stage}"):
+    state = state_folder(folder.home)
+    if strange and not known and not log.history(state, f"{folder.name}:{stage}"):
         strange = {}
     kept = kept_edits(folder, {name: outputs[name] for name in differing}, strange, build)
     stale = stale_names(folder, declaration(stage).writes, outputs)

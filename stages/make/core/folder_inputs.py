@@ -17,7 +17,6 @@ from stages.make.store.files import digest_of
 from stages.make.store.folders import (
     KERNEL,
     PROGRAM,
-    STATE,
     LayerFolder,
     file_of,
     further_file,
@@ -26,6 +25,7 @@ from stages.make.store.folders import (
 )
 from stages.make.store.given import WEIGHTS, read_given
 from stages.make.store.memo import Mark, mark_of, memo_of
+from stages.make.store.state_folder import state_folder
 from stages.mapping.inputs import LayerInputs
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class FolderInputs(LayerInputs):
 
         Raises UserError for what stages write, and for what lies elsewhere.
         """
-        memo = memo_of(self._folder.home / STATE)
+        memo = memo_of(state_folder(self._folder.home))
         for name, mark in opened.items():
             if not is_name(name):  # there is none: the program will have been told
                 continue

@@ -11,9 +11,10 @@ from stages.make.core.build import PLAIN, Build
 from stages.make.core.key import ActionKey
 from stages.make.core.outlook import Foreseen, foresee
 from stages.make.core.pipeline import orders, tasks_of_folders
-from stages.make.store.folders import STATE, LayerFolder
+from stages.make.store.folders import LayerFolder
 from stages.make.store.marks import IGNORED, is_marked
 from stages.make.store.memo import memo_of
+from stages.make.store.state_folder import state_folder
 from stages.make.store.store import store_of
 
 UP_TO_DATE = "up to date"
@@ -49,7 +50,7 @@ def forecast(
     seen: dict[Path, Foreseen] = {}
     for task in TopologicalSorter(after).static_order():
         folder, stage = tasks[task]
-        state = folder.home / STATE
+        state = state_folder(folder.home)
         foreseen = seen.setdefault(state, Foreseen(memo_of(state)))
         before = {found[name].status for name in after[task]}
         key: ActionKey | None = None

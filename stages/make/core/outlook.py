@@ -15,9 +15,10 @@ from stages.make.core.disk import Disk, compare
 from stages.make.core.key import ActionKey, action_key
 from stages.make.store.believed import matches
 from stages.make.store.entry import Entry
-from stages.make.store.folders import CHOSEN, STATE, LayerFolder, file_of, is_pattern, names_of
+from stages.make.store.folders import CHOSEN, LayerFolder, file_of, is_pattern, names_of
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import Memo, memo_of
+from stages.make.store.state_folder import state_folder
 from stages.make.store.store import store_of
 
 
@@ -69,7 +70,7 @@ class Outlook:
 
 def current_key(stage: str, folder: LayerFolder) -> ActionKey:
     """Return the key of a stage for the files as they are now."""
-    return action_key(stage, folder, store_of(folder.home), memo_of(folder.home / STATE))
+    return action_key(stage, folder, store_of(folder.home), memo_of(state_folder(folder.home)))
 
 
 def entry_of(folder: LayerFolder, key: ActionKey) -> Entry | None:
@@ -88,7 +89,7 @@ def foresee(
 
     Nothing is written. Raises UserError or UserErrors as `compare` does.
     """
-    memo = foreseen or memo_of(folder.home / STATE)
+    memo = foreseen or memo_of(state_folder(folder.home))
     reads = foreseen.reads(stage, folder) if foreseen is not None else None
     key = action_key(stage, folder, store_of(folder.home), memo, reads=reads)
     entry = None

@@ -13,9 +13,10 @@ from pathlib import Path
 from stages.diagnose import UserError, source_of
 from stages.make.core.build import Build
 from stages.make.core.declare import is_text
-from stages.make.store.folders import LAYER, NETWORK, STATE, LayerFolder, file_of, shown_path
+from stages.make.store.folders import LAYER, NETWORK, LayerFolder, file_of, shown_path
 from stages.make.store.given import content_of
 from stages.make.store.memo import memo_of
+from stages.make.store.state_folder import state_folder
 from stages.make.store.store import store_of
 
 
@@ -32,7 +33,7 @@ def kept_edits(
     names = [name for name in wanted if is_text(name) and not folder.is_slot]
     pinned = pins(folder) if names else []
     stays = [name for name in names if name in pinned or (build.keep_edits and name in edited)]
-    memo = memo_of(folder.home / STATE)
+    memo = memo_of(state_folder(folder.home))
     found = {name: memo.digest(file_of(folder, name)) for name in stays}
     return {
         name: digest

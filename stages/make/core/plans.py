@@ -11,9 +11,10 @@ from typing import Any
 
 from stages.make.core.key import code_digest
 from stages.make.core.untouched import untouched_of
-from stages.make.store.folders import STATE, LayerFolder
+from stages.make.store.folders import LayerFolder
 from stages.make.store.given import content_of
 from stages.make.store.state import state_of
+from stages.make.store.state_folder import state_folder
 
 KIND = "plans"
 _MAY_RUN = [True]
@@ -40,7 +41,7 @@ def kept_plan(
     the last one is returned, or UnknownPlanError raised. `kind` tells apart what is kept of one
     folder.
     """
-    state, digest = state_of(folder.home / STATE), _digest(folder, names, stages)
+    state, digest = state_of(state_folder(folder.home)), _digest(folder, names, stages)
     kept = state.get(kind, folder.name)
     if isinstance(kept, list) and kept[:1] == [digest] and is_plan(kept[1]):
         return kept[1]

@@ -17,13 +17,13 @@ from stages.make.core.plans import kept_plan
 from stages.make.store.folders import (
     CHOSEN,
     LAYER,
-    STATE,
     Crossing,
     LayerFolder,
     file_of,
     shown_path,
 )
 from stages.make.store.given import content_of
+from stages.make.store.state_folder import state_folder
 
 LAIR = "lair.isl"
 CANDIDATES = "candidates.yaml"
@@ -69,7 +69,7 @@ def old_slots(folder: LayerFolder) -> list[str]:
     tried = [name for stage in TRIED for name in declaration(stage).writes]
     names += [f"{slot}/{name}" for slot in SLOTS for name in tried]
     layers = {slot for slot in SLOTS if (folder.path / slot).exists()}
-    memo, store = memo_of(folder.home / STATE), store_of(folder.home)
+    memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
     digests = {
         name: memo.digest(file_of(folder, name)) for name in names
         if name.partition("/")[0] not in layers

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from stages.make.core.declare import declaration
-from stages.make.store.folders import STATE, LayerFolder, file_of, names_meant
+from stages.make.store.folders import LayerFolder, file_of, names_meant
 from stages.make.store.memo import memo_of
+from stages.make.store.state_folder import state_folder
 
 RESULTS = "build/results.json"
 
@@ -44,7 +45,7 @@ def values_of(folder: LayerFolder, stage: str) -> dict[str, Any]:
 
 def result_of(folder: LayerFolder, stage: str) -> dict[str, str | None] | None:
     """Return the digest of each file that a stage wrote, by name; None where there is none."""
-    memo = memo_of(folder.home / STATE)
+    memo = memo_of(state_folder(folder.home))
     found = files_of(folder, stage)
     return {name: memo.digest(path) for name, path in found.items()} or None
 

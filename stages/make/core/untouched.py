@@ -23,7 +23,6 @@ from stages.make.store.files import remove_left_overs
 from stages.make.store.folders import (
     NETWORK,
     NOT_LAYERS,
-    STATE,
     SWEEP,
     LayerFolder,
     folders_of,
@@ -33,6 +32,7 @@ from stages.make.store.folders import (
 )
 from stages.make.store.memo import FINE, SECOND, is_fresh
 from stages.make.store.state import MOST_OPEN, state_of
+from stages.make.store.state_folder import state_folder
 from stages.shipped import STAGES, shipped
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Untouched:
     """The signatures of the layers of a workspace, or of one layer folder."""
 
     def __init__(self, home: Path) -> None:
-        self._state = state_of(home / STATE)
+        self._state = state_of(state_folder(home))
         code = _code_signature()
         self._code = _digest(code)
         now = time.time_ns()

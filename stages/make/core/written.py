@@ -13,13 +13,13 @@ from stages.make.core.receiving import with_receiving
 from stages.make.core.searched import open_slots, with_slots
 from stages.make.store.believed import is_inside, is_name, is_word
 from stages.make.store.folders import (
-    STATE,
     Crossing,
     LayerFolder,
     file_of,
     files_in,
     names_of,
 )
+from stages.make.store.state_folder import state_folder
 
 Plan = Mapping[str, Sequence[Any]]
 """By the name of each part: the names of the files that are written for it, the part and tensor
@@ -112,7 +112,7 @@ def _is_written(whole: LayerFolder, path: Path) -> bool:
     from stages.make.store.memo import memo_of
     from stages.make.store.store import store_of
 
-    digest = memo_of(whole.home / STATE).digest(path)
+    digest = memo_of(state_folder(whole.home)).digest(path)
     return digest is not None and store_of(whole.home).has_blob(digest)
 
 

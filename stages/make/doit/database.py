@@ -8,8 +8,9 @@ from typing import Any
 from doit.dependency import SqliteDB
 
 from stages.make.doit.session import Session
-from stages.make.store.folders import STATE, shown_path
+from stages.make.store.folders import shown_path
 from stages.make.store.state import State, state_of
+from stages.make.store.state_folder import state_folder
 from stages.make.store.warn import warn
 
 
@@ -18,7 +19,7 @@ def open_database(
 ) -> Any:
     """Return the database of a name: that of one of our dodo files, or doit's own in sqlite."""
     home, file = session.home, Path(name)
-    if home is None or file.parent != home / STATE:
+    if home is None or file.parent != state_folder(home):
         return SqliteDB(name, codec, module_name=module_name)
     return Remembered(state_of(file.parent), file.name, codec)
 

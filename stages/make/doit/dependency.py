@@ -17,8 +17,9 @@ from stages.make.core.outlook import current_key
 from stages.make.core.task_values import files_of, path_from_here, result_of, values_of
 from stages.make.doit.session import Session
 from stages.make.store import log
-from stages.make.store.folders import STATE, LayerFolder, file_of
+from stages.make.store.folders import LayerFolder, file_of
 from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
+from stages.make.store.state_folder import state_folder
 
 RESULT, VALUES = "result:", "_values_:"
 
@@ -114,7 +115,7 @@ def _add_reasons(
     status: DependencyStatus, name: str, folder: LayerFolder, stage: str
 ) -> None:
     """Add why a stage would run: what it wrote is gone, or what it read is new."""
-    last = (log.history(folder.home / STATE, name) or [{"reads": {}}])[-1]
+    last = (log.history(state_folder(folder.home), name) or [{"reads": {}}])[-1]
     key = current_key(stage, folder)
     now = {**key.reads, **key.further}
     if is_marked(folder.home, name, FORGOTTEN):

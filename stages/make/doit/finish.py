@@ -16,8 +16,9 @@ from stages.make.core.untouched import untouched_of
 from stages.make.core.verdict import list_wrong
 from stages.make.doit.reporter import StageReporter
 from stages.make.doit.session import Session
-from stages.make.store.folders import STATE, LayerFolder, file_of, folders_of
+from stages.make.store.folders import LayerFolder, file_of, folders_of
 from stages.make.store.memo import memo_of
+from stages.make.store.state_folder import state_folder
 
 LAYOUTS = "layouts.isl"
 """What the last stage of a kernel writes that is not cut into parts."""
@@ -36,7 +37,7 @@ def finish(known: Session, code: int) -> int:
     for name, found in known.results.items():
         if found.how == "same":
             use(found, known.stages[name][0])
-    memo_of(known.home / STATE).save()
+    memo_of(state_folder(known.home)).save()
     code = code or int(bool(wrong))
     if known.reporter is not None:
         new = {name for name in results if _is_new(known, name)}.union(wrong)

@@ -19,8 +19,8 @@ from stages.make.doit.grouped import needed
 from stages.make.doit.session import Session
 from stages.make.doit.stopped import is_drawn
 from stages.make.store import log
-from stages.make.store.folders import STATE
 from stages.make.store.state import state_of
+from stages.make.store.state_folder import state_folder
 
 NUMBERS = itertools.count()
 """Of the builds of this process."""
@@ -80,7 +80,7 @@ class Recorded:
         elif code == 0 and known.unchanged + len(known.clean):
             self._start("same", {"layers": known.unchanged + len(known.clean)})
         if known.home is not None:
-            state_of(known.home / STATE).shorten()
+            state_of(state_folder(known.home)).shorten()
 
     def _note(self, task: Any, found: Result) -> None:
         edits = {"kept": found.kept, "repaired": found.repaired, "forgotten": found.forgotten}
@@ -100,7 +100,7 @@ class Recorded:
         layer, _, stage = task.rpartition(":")
         home = self.session.home
         if not self._build and home is not None:
-            self._start("begin", {"always": self.session.build.always, **news(home / STATE)})
+            self._start("begin", {"always": self.session.build.always, **news(state_folder(home))})
         if "reads" in more and stage not in self._stages:
             self._stages.add(stage)
             self._append({"event": "code", "stage": stage, "units": code_units(stage)})
@@ -116,7 +116,7 @@ class Recorded:
     def _append(self, line: Mapping[str, Any]) -> None:
         home = self.session.home
         if home is not None:
-            log.append(home / STATE, {"build": self._build, **line})
+            log.append(state_folder(home), {"build": self._build, **line})
 
 
 def recorded(reporter: type, session: Session) -> type:

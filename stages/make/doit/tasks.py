@@ -12,6 +12,7 @@ from doit import get_initial_workdir
 from doit.exceptions import InvalidDodoFile
 from doit.task import Task
 
+from stages.diagnose import UserErrors
 from stages.make.core.declare import declaration
 from stages.make.core.outputs import remove
 from stages.make.core.task_values import path_from_here
@@ -22,7 +23,6 @@ from stages.make.doit.reporter import StageReporter
 from stages.make.doit.session import Session
 from stages.make.store.files import write_whole
 from stages.make.store.folders import (
-    STATE,
     SWEEP,
     LayerFolder,
     file_of,
@@ -35,6 +35,7 @@ from stages.make.store.folders import (
     parts_of,
     shown_path,
 )
+from stages.make.store.state_folder import make_state_folder, state_folder
 
 let_move(get_initial_workdir)
 
@@ -110,7 +111,7 @@ def _config(home: Path, database: str) -> dict[str, Any]:
     return {
         "lairmake": str(home),
         "backend": "sqlite3",
-        "dep_file": str(home / STATE / database),
+        "dep_file": str(state_folder(home) / database),
         "reporter": StageReporter,
         "verbosity": 2,
     }
@@ -121,14 +122,18 @@ def make_state(home: Path) -> None:
 
     Raises InvalidDodoFile where it is a link: what is written there may be nobody else's.
     """
-    ignored = home / STATE / ".gitignore"
-    if ignored.parent.is_symlink():
-        where = shown_path(ignored.parent)
+    try:
+        folder = make_state_folder(home)
+    except UserErrors as error:
+        said = str(error).rstrip().replace("error: ", "", 1)  # doit says so by itself
+        raise InvalidDodoFile(said) from error
+    if folder.is_symlink():
         raise InvalidDodoFile(
-            f"{where} is a symbolic link: remove it; LAIRMAKE_STORE names a store elsewhere"
+            f"{shown_path(folder)} is a symbolic link: remove it; LAIRMAKE_STATE names a folder "
+            "elsewhere"
         )
+    ignored = folder / ".gitignore"
     with contextlib.suppress(OSError):
-        ignored.parent.mkdir(exist_ok=True)
         if ignored.is_symlink() or not ignored.is_file():
             write_whole(ignored, b"*\n")
 

@@ -16,8 +16,15 @@ from pathlib import Path
 
 from stages.make.store.access import settled
 from stages.make.store.files import Give, remove_whatever
-from stages.make.store.folders import STATE
+from stages.make.store.folders import STATE, shown_path
 from stages.make.store.warn import warn
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
+ONE_AT_A_TIME = (
+    "run one build at a time here, or let LAIRMAKE_STATE, or `state:` in lairmake.yaml, name a "
+    "folder on a disk with locks"
+)
+_LOCKLESS: set[Path] = set()
 
 LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 PATIENCE = 1.0
@@ -32,24 +39,49 @@ def locked(
 
     Yields whether it is held: always, if it may wait for the process that holds it. Any number of
     processes may hold one that is `shared`. A lock is one byte of the file `lock`, at the digest
-    of `what`; the system frees it when its process ends. `give` says who may do what with it.
+    of `what`; the system frees it when its process ends. `give` says who may do what with it. On a
+    disk without locks it is held by whoever asks, with a warning.
     Raises OSError where the folder cannot be written to.
     """
     file = _open(folder, os.getpid(), give)
     at = int.from_bytes(hashlib.sha256(os.fsencode(what)).digest()[:7], "big")
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    is_held = _take(folder, file, kind, at, wait)
+    try:
+        yield is_held
+    finally:
+        if is_held and has_locks(folder):
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, at)
+
+
+def _take(folder: Path, file: int, kind: int, at: int, wait: bool) -> bool:
+    """Take the lock of a byte, and return whether it is held. Raises OSError."""
     try:
         fcntl.lockf(file, kind | fcntl.LOCK_NB, 1, at)
     except (BlockingIOError, PermissionError):
         if not wait:
-            yield False
-            return
+            return False
         with _patience():
             fcntl.lockf(file, kind, 1, at)
-    try:
-        yield True
-    finally:
-        fcntl.lockf(file, fcntl.LOCK_UN, 1, at)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        _LOCKLESS.add(folder)
+        warn(_lockless(folder, error.strerror or "no locks"))
+    return True
+
+
+def _lockless(folder: Path, why: str) -> str:
+    """Return what follows from a disk without locks, said once for a folder of state."""
+    if not is_own(folder):
+        return f"{shown_path(folder)} is used without locks: {why}: stages may run twice"
+    own = next(each for each in (folder, *folder.parents) if each.name == STATE)
+    return f"{shown_path(own)} is used without locks: {why}: {ONE_AT_A_TIME}"
+
+
+def has_locks(folder: Path) -> bool:
+    """Return whether a folder lies on a disk that has locks, as far as any was asked for there."""
+    return folder not in _LOCKLESS
 
 
 @contextlib.contextmanager

@@ -10,8 +10,9 @@ import functools
 from pathlib import Path
 
 from stages.diagnose import UserError
-from stages.make.store.folders import STATE, shown_path
+from stages.make.store.folders import shown_path
 from stages.make.store.state import state_of
+from stages.make.store.state_folder import state_folder
 
 FORGOTTEN, IGNORED = "forgotten", "ignored"
 
@@ -30,7 +31,7 @@ def set_mark(home: Path, task: str, mark: str, value: bool = True) -> None:
     """Give a task a mark, or take it away. Raises UserError where that cannot be kept."""
     if is_marked(home, task, mark) == value:
         return
-    state = state_of(home / STATE)
+    state = state_of(state_folder(home))
     if value:
         state.keep(mark, {task: True})
         _names(home, mark).add(task)
@@ -44,4 +45,4 @@ def set_mark(home: Path, task: str, mark: str, value: bool = True) -> None:
 @functools.cache
 def _names(home: Path, mark: str) -> set[str]:
     """Return the names of the tasks that bear a mark, read once a process."""
-    return set(state_of(home / STATE).every(mark))
+    return set(state_of(state_folder(home)).every(mark))

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from stages.make.store.believed import is_digest
-from stages.make.store.folders import STATE
 from stages.make.store.settings import shared_store
 from stages.make.store.shelf import FolderShelf, Shelf
+from stages.make.store.state_folder import state_folder
 from stages.make.store.warn import warn
 
 LOCAL = "file://"
@@ -162,7 +162,7 @@ def second_shelf(home: Path) -> Shelf | None:
     if "://" in store.url and not store.url.startswith(LOCAL):
         return RemoteShelf(store.url, store.read_only)
     folder = Path(store.url.removeprefix(LOCAL))
-    if folder == (home / STATE / "store").resolve():
+    if folder == (state_folder(home) / "store").resolve():
         return None
     if not folder.parent.is_dir():
         warn(f"the shared store is left out: {folder.parent} is not there")

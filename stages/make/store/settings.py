@@ -48,6 +48,7 @@ class Settings(File):
     NAME = FILE
 
     store: Store | None = None
+    state: str | None = None
 
 
 def shared_store(home: Path) -> SharedStore | None:
@@ -65,9 +66,13 @@ def shared_store(home: Path) -> SharedStore | None:
             return _placed(Settings.model_validate({"store": value}), user_folder())
         except ValidationError:
             raise UserErrors([UserError(f"{VARIABLE} must be {WANTED}")]) from None
-    path = home / FILE
+    return _placed(read_settings(home / FILE), home)
+
+
+def read_settings(path: Path) -> Settings:
+    """Return what a lairmake.yaml says. Raises UserErrors."""
     document = read_document(source_of(shown_path(path), content_of(path)))
-    return _placed(read_file(Settings, document, document.value), home)
+    return read_file(Settings, document, document.value)
 
 
 def _placed(settings: Settings, folder: Path) -> SharedStore | None:

@@ -24,7 +24,7 @@ from typing import Any
 from stages.make.store.files import NO_FILE, remove_whatever
 from stages.make.store.folders import shown_path
 from stages.make.store.forking import hold_while_forking
-from stages.make.store.lock import locked
+from stages.make.store.lock import has_locks, locked
 from stages.make.store.warn import warn
 
 VERSION = 1
@@ -155,7 +155,7 @@ class State:
         process = os.getpid()
         if process not in self._opened:
             if self.lost:
-                self._opened[process] = _open(MEMORY)
+                self._opened[process] = _open(None)
             elif not make and not os.path.lexists(self.file):
                 return None
             else:
@@ -170,7 +170,7 @@ class State:
         with contextlib.ExitStack() as stack:
             with contextlib.suppress(OSError):
                 stack.enter_context(locked(self.file.parent, "state"))
-            return _open(str(self.file))
+            return _open(self.file)
 
     def _replace(self, error: sqlite3.Error) -> None:
         """Make the database anew if it is damaged; else go on with one of memory."""
@@ -214,9 +214,18 @@ def state_of(folder: Path) -> State:
     return State(folder)
 
 
-def _open(name: str) -> sqlite3.Connection:
-    """Return a connection to a database, made where it is not there yet. Raises sqlite3.Error."""
-    found = sqlite3.connect(name, PATIENCE, isolation_level=None, check_same_thread=False)
+def _open(file: Path | None) -> sqlite3.Connection:
+    """Return a connection to a database, made where it is not there yet; with no file in memory.
+
+    Where the system has no locks a folder beside the file is one for SQLite. Raises sqlite3.Error.
+    """
+    name, is_uri = str(file or MEMORY), False
+    if file is not None and not has_locks(file.parent):
+        _remove_old(file.with_name(f"{file.name}.lock"))
+        name, is_uri = f"{file.absolute().as_uri()}?vfs=unix-dotfile", True
+    found = sqlite3.connect(
+        name, PATIENCE, isolation_level=None, check_same_thread=False, uri=is_uri
+    )
     found.execute("pragma synchronous = off")
     if _version(found) == 0:
         found.execute("pragma auto_vacuum = incremental")
@@ -227,6 +236,13 @@ def _open(name: str) -> sqlite3.Connection:
     if _version(found) != VERSION:
         raise sqlite3.DatabaseError("another version")
     return found
+
+
+def _remove_old(lock: Path) -> None:
+    """Remove the lock of a process that was killed: none is held for longer than others wait."""
+    with contextlib.suppress(OSError):
+        if time.time() - os.lstat(lock).st_mtime > PATIENCE:
+            remove_whatever(lock)
 
 
 def _version(database: sqlite3.Connection) -> int:

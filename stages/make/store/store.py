@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 from stages.diagnose import UserError
 from stages.make.store.entry import Entry, Record, bytes_of, bytes_of_further, fits, record_of
 from stages.make.store.files import digest_of, remove_left_overs, remove_whatever
-from stages.make.store.folders import STATE, shown_path
+from stages.make.store.folders import shown_path
 from stages.make.store.shelf import FolderShelf, Shelf
+from stages.make.store.state_folder import state_folder
 from stages.make.store.warn import warn
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ class Store:
     @staticmethod
     def open(home: Path) -> Store:
         """Return the store of a workspace, or of a layer folder outside of one; makes nothing."""
-        folder = home / STATE / "store"
+        folder = state_folder(home) / "store"
         if folder.is_symlink():
             warn(f"{shown_path(folder)} is damaged, and made anew")
             with suppress(OSError):

@@ -10,8 +10,8 @@ from stages.make.doit.commands.command import JSON, LayerCommand, Options, print
 from stages.make.doit.commands.inert import option
 from stages.make.doit.session import Session
 from stages.make.store import log
-from stages.make.store.folders import STATE
 from stages.make.store.shelf import FolderShelf, Shelf
+from stages.make.store.state_folder import state_folder
 from stages.make.store.store import store_of
 from stages.make.store.upkeep import sizes, sweep, verify
 
@@ -93,7 +93,7 @@ def _stats(session: Session, shelf: Shelf, other: Shelf | None, options: Options
     """Print how much there is, and how many of the tasks in the log came from a store."""
     home = session.home
     assert home is not None
-    hits, ran = (log.count(home / STATE, how) for how in ("hit", "ran"))
+    hits, ran = (log.count(state_folder(home), how) for how in ("hit", "ran"))
     found = sizes(shelf)
     lines = [f"{shelf.where()}{', read-only' if shelf.read_only else ''}"]
     lines += [f"  {kind:<8} {count:>7}  {size:>12} bytes" for kind, (count, size) in found.items()]

@@ -12,8 +12,9 @@ from stages.make.doit.commands.command import JSON, LayerCommand, Options, print
 from stages.make.doit.commands.inert import EVERYTHING, option
 from stages.make.store import log
 from stages.make.store.files import write_whole
-from stages.make.store.folders import STATE, user_folder
+from stages.make.store.folders import user_folder
 from stages.make.store.log import Build
+from stages.make.store.state_folder import state_folder
 from stages.report.folded import told_of
 from stages.report.times import Times, data_of_times, lines_of_times, timing_of, trace
 
@@ -42,7 +43,7 @@ class Timing(LayerCommand):
         wanted = self.tasks_meant(folders.values(), stages)
         if not folders:
             raise self.refuse("there is no layer here")
-        state = next(iter(folders.values())).home / STATE
+        state = state_folder(next(iter(folders.values())).home)
         build = _last_build(state, wanted)
         after = orders(tasks_of_folders(self.layers()))
         found = timing_of(build, after)

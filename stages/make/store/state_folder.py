@@ -1,0 +1,110 @@
+"""Where a workspace keeps what it remembers: its own `.lairmake/`, or below a folder elsewhere.
+
+Programs that a build runs come from there. So what lies elsewhere has to be this user's, and only
+who runs code of a workspace anyway lets its lairmake.yaml say where.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import NoReturn
+
+from stages.diagnose import Span, UserError, UserErrors
+from stages.make.store.folders import STATE, files_in, mark_of, shown_path, user_folder
+
+VARIABLE = "LAIRMAKE_STATE"
+FILE, KEY = "lairmake.yaml", "state"
+PRIVATE, LONGEST = 0o700, 100
+
+
+def state_folder(home: Path) -> Path:
+    """Return the folder of state of a workspace, or of a layer folder outside of one.
+
+    `LAIRMAKE_STATE`, or else `state:` in lairmake.yaml, names a folder around those of all
+    workspaces; by default it is `.lairmake/`. Raises UserErrors where what they name is not to be
+    trusted.
+    """
+    return _folder_of(home, os.environ.get(VARIABLE, ""))
+
+
+def make_state_folder(home: Path) -> Path:
+    """Make the folder of state, where that can be, and return it. Raises UserErrors.
+
+    What is elsewhere is made for this user alone, but not the folder that it lies in: a disk that
+    is not mounted is not written over.
+    """
+    folder = state_folder(home)
+    with contextlib.suppress(OSError):
+        for around in (folder.parent.parent, folder.parent) if folder.parent != home else ():
+            with contextlib.suppress(FileExistsError):
+                around.mkdir(mode=PRIVATE)
+        folder.mkdir(exist_ok=True)
+    return folder
+
+
+@functools.cache
+def _folder_of(home: Path, given: str) -> Path:
+    if given:
+        return _below((user_folder() / Path(given).expanduser()).resolve(), home, VARIABLE, None)
+    named = _named_in(home / FILE)
+    if named is None:
+        return home / STATE
+    name, span = named
+    if mark_of(files_in(home)) is not None:
+        _refuse(f"`{KEY}:` counts beside projects/ only", span, f"{VARIABLE} names a folder")
+    return _below((home / Path(name).expanduser()).resolve(), home, f"{KEY}:", span)
+
+
+def _named_in(path: Path) -> tuple[str, Span] | None:
+    """Return what lairmake.yaml names, and where; None for nothing. Raises UserErrors."""
+    with contextlib.suppress(OSError):
+        if f"{KEY}".encode() not in path.read_bytes():
+            return None
+        from stages.make.store.settings import read_settings
+
+        found = read_settings(path)
+        return (found.state, found.span(KEY)) if found.state is not None else None
+    return None
+
+
+def _below(base: Path, home: Path, said: str, span: Span | None) -> Path:
+    """Return the folder of a workspace in a base; others have other ones. Raises UserErrors."""
+    if base == home or home in base.parents:
+        _refuse(f"{said} {shown_path(base)} lies in {home}", span, "name a folder elsewhere")
+    if not base.parent.is_dir():
+        _refuse(f"{said} {base.parent} is not there", span, "make the folder, or mount its disk")
+    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
+    own = base / f"{home.name[:LONGEST]}-{digest}"
+    if _is_open(base) or not _is_ours(own):
+        _refuse(
+            f"{said} others may write to {base if _is_open(base) else own}", span,
+            "programs of the build are kept there: name a folder that is yours alone",
+        )
+    return own / STATE
+
+
+def _is_open(folder: Path) -> bool:
+    """Return whether anybody may put another folder in the place of one in here."""
+    with contextlib.suppress(OSError):
+        mode = os.stat(folder).st_mode
+        return bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
+    return False
+
+
+def _is_ours(folder: Path) -> bool:
+    """Return whether a folder is this user's, and nobody else may write to it; also if there is
+    none."""
+    with contextlib.suppress(FileNotFoundError):
+        found = os.lstat(folder)
+        is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o022
+        return is_private and found.st_uid == os.geteuid()
+    return True
+
+
+def _refuse(said: str, span: Span | None, hint: str) -> NoReturn:
+    raise UserErrors([UserError(said, span, hint)])
