@@ -79,7 +79,9 @@ def test_a_task_may_not_be_called_as_a_layer_is(small):
     small.build()
     small.write("dodo.py", DODO + '\n\ndef task_a():\n    return {"actions": ["true"]}\n')
     run = small.run()
-    assert (run.code, run.err) == (3, "ERROR: Task names must be unique. a\n")
+    assert (run.code, run.err) == (
+        3, "ERROR: Task names must be unique. a: rename the task, or projects/a\n"
+    )
 
 
 def test_a_profile_that_a_task_makes_is_made_before_the_layers_that_name_it(space):

@@ -256,25 +256,3 @@ def test_a_name_that_is_none_is_doits_error(small):
     run = small.run("b")
     assert (run.code, run.out) == (3, "")
     assert 'Invalid parameter: "b". Must be a command, task, or a target.' in run.err
-
-
-@pytest.mark.parametrize("command", [(), ("list",)])
-def test_a_layer_may_not_be_called_like_a_command(small, command):
-    small.layer("projects/clean")
-    run = small.run(*command)
-    assert (run.code, run.err) == (3, (
-        "ERROR: a layer may not be called clean, since doit has a command of this name: "
-        "rename projects/clean\n"
-    ))
-
-
-@pytest.mark.parametrize("name, why", [
-    ("-a", "doit takes it for an option"), ("a=b", "doit takes it for a variable"),
-    ("a:b", "what comes after : is a stage"),
-])
-def test_a_layer_may_not_have_a_name_that_nobody_can_ask_for(small, name, why):
-    small.layer(f"projects/{name}")
-    run = small.run()
-    assert (run.code, run.out, run.err) == (3, "", (
-        f"ERROR: a layer may not be called {name}, since {why}: rename projects/{name}\n"
-    ))

@@ -184,6 +184,6 @@ def test_a_layer_that_no_build_takes_by_its_name_is_not_traced(space):
     run = space.run("trace", "clean")
     shutil.rmtree(space.root / "projects/clean")
     assert (run.code, run.out, run.err) == (3, "", (
-        "ERROR: a layer may not be called clean, since doit has a command of this name: "
-        "rename projects/clean\n"
+        "warning: projects/clean is left out, since doit has a command of this name: rename it\n"
+        "ERROR: trace: clean is no layer and no stage\n"
     ))

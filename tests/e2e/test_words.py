@@ -37,12 +37,3 @@ def test_a_file_whose_name_is_not_utf_8_is_one_like_others(small):
     assert (run.code, run.err.splitlines()[0]) == (
         1, "projects/a/x\\udcff.lair:1:1: error: this is wrong"
     )
-
-
-def test_a_layer_whose_name_is_not_utf_8_is_refused(small):
-    small.layer("projects/" + os.fsdecode(b"b\xff"))
-    run = small.run()
-    assert (run.code, run.err) == (
-        3, "ERROR: a layer may not be called b\\udcff, since that is not UTF-8: "
-        "rename projects/b\\udcff\n"
-    )

@@ -19,6 +19,7 @@ from stages import (
 )
 from stages.make.core.reported import with_report
 from stages.make.core.searched import with_slots
+from stages.make.core.task_names import TaskNames
 from stages.make.store.folders import (
     GRAPHS,
     KERNEL,
@@ -157,10 +158,16 @@ def find_layers(workspace: Path) -> list[LayerFolder]:
     return [found[name] for name in sorted(found) if name not in parts]
 
 
-def layers_at(folder: Path) -> list[LayerFolder]:
-    """Return all that a folder with a dodo file builds, with its parts; these before networks."""
-    found = [open_folder(folder)] if is_buildable(folder) else find_layers(folder)
-    return [layer for each in found for layer in folders_of(each)]
+def layers_at(folder: Path, allowed: TaskNames) -> list[LayerFolder]:
+    """Return all that a folder with a dodo file builds, with its parts; these before networks.
+
+    Of a workspace these are the folders with names that are allowed.
+    """
+    if is_buildable(folder):
+        return folders_of(open_folder(folder))
+    found = {each.name: each for each in find_layers(folder)}
+    names = allowed.usable(found, lambda name: found[name].is_searched)
+    return [layer for name in names for layer in folders_of(found[name])]
 
 
 def _walk(projects: Path) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stages.make.core.declare import declaration
 from stages.make.core.layers import lone_folder, network_of, open_first, open_folder, with_parts
+from stages.make.core.task_names import TaskNames
 from stages.make.core.untouched import Place, find_folders, places_of
 from stages.make.store.believed import matches
 from stages.make.store.folders import GRAPHS, LayerFolder, every_stage, folders_of, parts_of
@@ -88,6 +89,15 @@ def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit
             places = [(path, f"{path}/build", f"{workspace}/cache/{name}")]
             opened = functools.partial(_lone, path)
             yield Unit(name=name, find_places=functools.partial(list, places), open=opened)
+
+
+def usable_units(
+    workspace: Path, names: Set[str] | None, allowed: TaskNames
+) -> Iterator[Unit]:
+    """Yield those of `units_below` with names that are allowed."""
+    found = {unit.name: unit for unit in units_below(workspace, names)}
+    for name in allowed.usable(found, lambda name: found[name].open().is_searched):
+        yield found[name]
 
 
 def _near(names: Set[str]) -> Callable[[str], bool]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from doit.cmdparse import CmdOption, CmdParseError, TaskParse
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 from doit.globals import Globals
 
-from stages import SLOTS
-from stages.make.core.units import Units, target_named, units_below
+from stages.make.core.task_names import name_fault, shown_name
+from stages.make.core.units import Units, target_named, usable_units
 from stages.make.doit.dependency import StageDependency
 from stages.make.doit.reach import join, reach_of, tasks_of_unit
 from stages.make.doit.references import References, real_path, references_of
@@ -65,7 +65,16 @@ def _load_tasks(
         return found
     known.home = known.home or layers[0].home
     make_state(known.home)
-    return _with_layers(known, cmd, found, layers, is_ours)
+    tasks = _with_layers(known, cmd, found, layers, is_ours)
+    if known.arguments is not None or not cmd.execute_tasks:  # else a build is begun that tells
+        _tell_left_out(known, pos_args, {task.name for task in tasks})
+    return tasks
+
+
+def _tell_left_out(known: Session, words: Sequence[str], tasks: Set[str]) -> None:
+    """Say which folders are left out for their names, unless each word is one of the tasks."""
+    if not words or not set(words) <= tasks:
+        known.names.tell()
 
 
 def _with_layers(
@@ -75,7 +84,7 @@ def _with_layers(
     own = [task for task in found if not isinstance(task, Layers)]
     references = references_of(own)
     units = known.units = _find_units(known, cmd, layers, own, references)
-    _check_names(units, own, known.commands)
+    _check_names(known, units, layers, own)
     words = _words_of(known, cmd, own, units)
     default = [name for each in layers for name in each.names]
     known.asked.update(name for each in layers if each.is_one for name in each.names)
@@ -112,20 +121,21 @@ def _find_units(
     """Return the units that a command may need: all, unless each word of a build is one of few."""
     names = _names_meant(session, cmd, own, references)
     if names is not None:
-        units = _look_for(names, layers, own, references)
+        units = _look_for(session, names, layers, own, references)
         known = {task.name for task in own}
         words = _words_of(session, cmd, own, units) or []
         if all(word in known or units.sorted([word]) for word in words):
             return units
-    return _look_for(None, layers, own, references)
+    return _look_for(session, None, layers, own, references)
 
 
 def _look_for(
-    names: Set[str] | None, layers: Sequence[Layers], own: Sequence[Any], references: References
+    session: Session, names: Set[str] | None, layers: Sequence[Layers], own: Sequence[Any],
+    references: References,
 ) -> Units:
     for each in layers:
-        each.look_for(names)
-    return _units_around(layers, own, references)
+        each.look_for(session.names, names)
+    return _units_around(session, layers, own, references)
 
 
 def _names_meant(
@@ -151,7 +161,9 @@ def _names_meant(
     return below | {word.partition(":")[0] for word in words} | {task.name for task in own}
 
 
-def _units_around(layers: Sequence[Layers], own: Sequence[Any], references: References) -> Units:
+def _units_around(
+    session: Session, layers: Sequence[Layers], own: Sequence[Any], references: References
+) -> Units:
     """Return the units of a dodo file, and those of its workspace if tasks refer to others."""
     units = Units(unit for each in layers for unit in each.units)
     home, known = str(layers[0].home), {task.name for task in own}
@@ -161,7 +173,8 @@ def _units_around(layers: Sequence[Layers], own: Sequence[Any], references: Refe
     meant = {name for names in units.sorted(others).values() for name in names}
     if is_whole or (all(map(units.around, files)) and meant.issuperset(others)):
         return units
-    return Units({unit.name: unit for unit in (*units_below(Path(home)), *units)}.values())
+    every = usable_units(Path(home), None, session.names)
+    return Units({unit.name: unit for unit in (*every, *units)}.values())
 
 
 def _in_place(task: Any, made: Mapping[str, list[Any]]) -> list[Any]:
@@ -178,16 +191,23 @@ def _plain(known: Session, names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-def _check_names(units: Units, own: Sequence[Any], commands: Collection[str]) -> None:
-    """Raise InvalidDodoFile for a layer called as doit, a task of the user, or a slot is."""
-    for unit in units:
-        check_name(unit.name, commands)
-        around, _, last = unit.name.rpartition("/")
-        if last in SLOTS and around in units.by_name and units.by_name[around].open().is_searched:
-            raise _misnamed(unit.name, f"the search of {around} has a slot of this name")
+def _check_names(
+    known: Session, units: Units, layers: Sequence[Layers], own: Sequence[Any]
+) -> None:
+    """Raise InvalidDodoFile for a task of the user called like a layer, and where the only layer
+    that a dodo file builds has a name that no task can have."""
+    for unit in (unit for each in layers if each.is_one for unit in each.units):
+        fault = name_fault(unit.name, known.names.commands)
+        if fault is not None:
+            name, folder = map(shown_name, (unit.name, fault[1]))
+            raise InvalidDodoFile(
+                f"a layer may not be called {name}, since {fault[0]}: rename the folder {folder}"
+            )
     for task in own:
         if task.name in units.by_name:
-            raise InvalidDodoFile(f"Task names must be unique. {task.name}")
+            raise InvalidDodoFile(
+                f"Task names must be unique. {task.name}: rename the task, or projects/{task.name}"
+            )
 
 
 def _words_of(
@@ -260,24 +280,3 @@ class Targets(dict[str, str]):
     def _has(self, name: str) -> bool:
         """Return whether a task is there: before it is made, another one may stand for it."""
         return name in self._tasks and bool(self._tasks[name].targets)
-
-
-def check_name(name: str, commands: Collection[str]) -> None:
-    """Raise InvalidDodoFile for a layer that nobody could ask doit for."""
-    why = ""
-    if name in commands:
-        why = "doit has a command of this name"
-    elif name.startswith("-"):
-        why = "doit takes it for an option"
-    elif "=" in name:
-        why = "doit takes it for a variable"
-    elif ":" in name:
-        why = "what comes after : is a stage"
-    elif name.encode(errors="replace") != os.fsencode(name):
-        why = "that is not UTF-8"
-    if why:
-        raise _misnamed(name, why)
-
-
-def _misnamed(name: str, why: str) -> InvalidDodoFile:
-    return InvalidDodoFile(f"a layer may not be called {name}, since {why}: rename projects/{name}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from stages.make.core.build import PLAIN, Build
+from stages.make.core.task_names import TaskNames
 
 if TYPE_CHECKING:
     from stages.fabric.stuck import Stop
@@ -39,7 +40,7 @@ class Session:
     arguments: list[str] | None = None
     program: str = "doit"
     start: Path = field(default_factory=Path.cwd)
-    commands: list[str] = field(default_factory=list)
+    names: TaskNames = field(default_factory=TaskNames)
     build: Build = PLAIN
     verbose: bool = False
     asks_for_processes: bool = False

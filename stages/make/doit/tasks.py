@@ -15,8 +15,9 @@ from doit.task import Task
 from stages.diagnose import UserErrors
 from stages.make.core.declare import declaration
 from stages.make.core.outputs import remove
+from stages.make.core.task_names import TaskNames
 from stages.make.core.task_values import path_from_here
-from stages.make.core.units import Unit, Units, unit_at, units_below
+from stages.make.core.units import Unit, Units, unit_at, usable_units
 from stages.make.core.writers import before, writers_in
 from stages.make.doit.act import build_stage
 from stages.make.doit.reporter import StageReporter
@@ -63,10 +64,11 @@ class Layers(Task):  # type: ignore[misc]
         self.is_one = one is not None
         self.names = [named] if one is not None else []
 
-    def look_for(self, names: Set[str] | None = None) -> None:
-        """Find the units of a workspace: of all its folders, or of those that names may mean."""
+    def look_for(self, allowed: TaskNames, names: Set[str] | None = None) -> None:
+        """Find the units of a workspace: of all its folders with names that are allowed, or of
+        those that `names` may mean."""
         if not self.is_one:
-            self.units = list(units_below(self.home, names))
+            self.units = list(usable_units(self.home, names, allowed))
             self.names = [unit.name for unit in self.units]
 
 
@@ -87,7 +89,7 @@ def _made(layers: Layers) -> Iterator[Task]:
     if known.loads:
         yield layers
         return
-    layers.look_for()
+    layers.look_for(known.names)
     known.home, known.units = known.home or layers.home, Units(layers.units)
     for unit in layers.units:
         yield from tasks_of(known, unit.open())

@@ -90,7 +90,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
 
     def layers(self) -> list[LayerFolder]:
         """Return every layer, network and kernel of this dodo file; parts before networks."""
-        found = layers_at(Path.cwd())
+        found = layers_at(Path.cwd(), self.session.names)
         self._seen = self._seen or found
         return found
 
@@ -116,6 +116,8 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             chosen += meant
             rest += ([more] if more else []) if meant else [word]
         self._seen = chosen or layers
+        if not chosen:
+            self.session.names.tell()
         return self._seen, rest
 
     def select_parts(self, words: Sequence[str]) -> tuple[dict[str, LayerFolder], list[str]]:

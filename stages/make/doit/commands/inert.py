@@ -35,6 +35,7 @@ from stages.diagnose import UserError, UserErrors
 from stages.make.core.layers import layers_at
 from stages.make.core.nearest import nearest_task
 from stages.make.core.plans import let_plan
+from stages.make.core.task_names import TaskNames
 from stages.make.doit.database import open_database
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
@@ -62,7 +63,8 @@ EVERYTHING = option("everything", "print every task, however many there are", sh
 def begin_command(loader: Any, cmds: Any, program: str, runs_stages: bool = False) -> Session:
     """Return the session of a command, for which tasks may be called like those that we add."""
     session = Session(
-        program="doit" if program in MODULE else program, commands=list(cmds or ())
+        program="doit" if program in MODULE else program,
+        names=TaskNames(commands=list(cmds or ())),
     )
     watch_loading(loader, session)
     let_plan(runs_stages)
@@ -166,7 +168,8 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         if word in OF_LAIRMAKE:
             return f"{word} is a task of Lairmake's own repository only"
         tasks = [task.name for task in getattr(self, "task_list", ()) if ":" not in task.name]
-        return nearest_task(word, layers_at(Path.cwd()), [*tasks, *self.session.commands])
+        layers = layers_at(Path.cwd(), self.session.names)
+        return nearest_task(word, layers, [*tasks, *self.session.names.commands])
 
 
 def _named(folders: Mapping[str, LayerFolder], words: Iterable[str]) -> list[LayerFolder]:
