@@ -12,7 +12,7 @@ from stages.diagnose import UserError
 from stages.make.core.layers import lone_folder
 from stages.make.core.nearest import nearest_task
 from stages.make.doit.commands import inert, new
-from stages.make.doit.commands.inert import late_option
+from stages.make.doit.commands.option_faults import late_option
 
 
 @pytest.mark.parametrize(("names", "hint"), [

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from doit.cmd_base import Command
-from doit.cmdparse import CmdOption, CmdParse, CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from stages.diagnose import UserError, UserErrors
@@ -26,7 +25,7 @@ from stages.make.core.layers import find_combination, layers_at
 from stages.make.core.nearest import nearest_task
 from stages.make.core.pipeline import tasks_of_folders
 from stages.make.doit.commands.inert import begin_command, option, tell_unread
-from stages.make.doit.loading import OURS
+from stages.make.doit.commands.option_faults import loads_ours, option_fault
 from stages.make.doit.pipe import open_streams, printing
 from stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
 
@@ -163,27 +162,21 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
 
     def _load_dodo(self) -> bool:
         """Load the dodo file, which moves to its folder, and return whether it is ours."""
-        parser = CmdParse([CmdOption(option) for option in self.loader.cmd_options])
-        options, _ = parser.parse([])
-        options.update(self.opt_vals)
         try:
-            self.loader.setup(options)
+            return loads_ours(self.loader, self.opt_vals)
         except InvalidDodoFile:
             if self.needs_dodo:
                 raise
             return True
-        return OURS in self.loader.load_doit_config()
 
     def _parse(self, arguments: list[str]) -> tuple[Options, list[str]]:
         """Return options and words, in any order."""
-        parser = self.cmdparser
-        try:
-            given, words = getopt.gnu_getopt(arguments, parser.get_short(), parser.get_long())
-            options, _ = parser.parse([part for option in given for part in option if part])
-        except (getopt.GetoptError, CmdParseError) as error:
-            said = " ".join(str(error).split())
-            more = f"`{self.session.program} help {self.name}` says more"
-            raise self.refuse(f"{said}; {more}") from error
+        parser, more = self.cmdparser, f"`{self.session.program} help {self.name}` says more"
+        fault = option_fault(parser, arguments, more, getopt.gnu_getopt)
+        if fault is not None:
+            raise self.refuse(fault)
+        given, words = getopt.gnu_getopt(arguments, parser.get_short(), parser.get_long())
+        options, _ = parser.parse([part for option in given for part in option if part])
         return dict(options), words
 
     def _ended(self, options: Options, words: list[str]) -> int:

@@ -10,7 +10,7 @@ import dbm
 import fnmatch
 import functools
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from doit import (
     cmd_strace,
 )
 from doit.cmd_base import DoitCmdBase, check_tasks_exist
-from doit.cmdparse import CmdOption, CmdParseError
+from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 from doit.plugin import PluginEntry
 
@@ -36,6 +36,11 @@ from stages.make.core.layers import layers_at
 from stages.make.core.nearest import nearest_task
 from stages.make.core.plans import let_plan
 from stages.make.core.task_names import TaskNames
+from stages.make.doit.commands.option_faults import (
+    fault_behind,
+    fault_of_tasks,
+    saying_options,
+)
 from stages.make.doit.database import open_database
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
@@ -63,7 +68,7 @@ EVERYTHING = option("everything", "print every task, however many there are", sh
 def begin_command(loader: Any, cmds: Any, program: str, runs_stages: bool = False) -> Session:
     """Return the session of a command, for which tasks may be called like those that we add."""
     session = Session(
-        program="doit" if program in MODULE else program,
+        program=program_typed(program),
         names=TaskNames(commands=list(cmds or ())),
     )
     watch_loading(loader, session)
@@ -71,6 +76,11 @@ def begin_command(loader: Any, cmds: Any, program: str, runs_stages: bool = Fals
     ours = our_commands(cmds or {})
     loader.cmd_names = [name for name in loader.cmd_names if name not in ours]
     return session
+
+
+def program_typed(name: str) -> str:
+    """Return what was typed to start doit, which it takes for its name."""
+    return "doit" if name in MODULE else name
 
 
 def our_commands(cmds: Any) -> list[str]:
@@ -97,14 +107,6 @@ def tell_unread(folders: Iterable[LayerFolder]) -> None:
     for why, names in unread.items():
         them = "is shown without its" if len(names) == 1 else "are shown without their"
         sys.stderr.write(f"warning: {list_first(names)} {them} parts: {why}\n")
-
-
-def late_option(options: Iterable[CmdOption], words: Sequence[str]) -> int | None:
-    """Return where an option of a command stands among the words behind it; None if none does."""
-    given = list(options)
-    known = {f"-{o.short}" for o in given if o.short} | {f"--{o.long}" for o in given if o.long}
-    found = (word.partition("=")[0] in known or word[:2] in known for word in words)
-    return next((at for at, is_option in enumerate(found) if is_option), None)
 
 
 class NotFound(InvalidCommand):  # type: ignore[misc]
@@ -135,6 +137,11 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         """Return the databases there are, by name."""
         return {**super().get_backends(), "sqlite3": functools.partial(open_database, self.session)}
 
+    def parse_execute(self, in_args: list[str]) -> Any:
+        """Return doit's exit code. Raises InvalidCommand for an option that there is not."""
+        with saying_options(self, in_args):
+            return super().parse_execute(in_args)
+
     def execute(self, params: Any, args: list[str]) -> int:
         """Return doit's exit code, 1 where what is printed has no room."""
         try:
@@ -152,21 +159,21 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             unknown = error.not_found or next(said, None)
             if self.session.home is None or unknown is None:
                 raise
+            if unknown.startswith("-"):
+                raise InvalidCommand(fault_behind(self, args, args.index(unknown))) from None
             raise NotFound(error, self._hint(unknown)) from None
         except CmdParseError:
-            at = late_option(self.cmdparser.options, args)
-            if self.session.home is None or at is None:
+            fault = fault_of_tasks(self, args, getattr(self, "task_list", []))
+            if self.session.home is None or fault is None:
                 raise
-            import shlex
-
-            right = shlex.join([self.session.program, *args[at:], *args[:at]])
-            late = f"{args[at]} is an option, which stands before all tasks\nhint: `{right}`"
-            raise InvalidCommand(late) from None
+            raise InvalidCommand(fault) from None
 
     def _hint(self, word: str) -> str:
         """Return what may be meant by a word that is no task."""
         if word in OF_LAIRMAKE:
             return f"{word} is a task of Lairmake's own repository only"
+        if word in self.session.names.commands:
+            return f"{word} is a command, which stands first: `{self.session.program} {word}`"
         tasks = [task.name for task in getattr(self, "task_list", ()) if ":" not in task.name]
         layers = layers_at(Path.cwd(), self.session.names)
         return nearest_task(word, layers, [*tasks, *self.session.names.commands])
@@ -231,6 +238,16 @@ class DumpDB(cmd_dumpdb.DumpDB):  # type: ignore[misc]
     """Print doit's own database."""
 
     name = "dumpdb"
+
+    @property
+    def session(self) -> Session:
+        """One without tasks."""
+        return Session(program=program_typed(self.bin_name))
+
+    def parse_execute(self, in_args: list[str]) -> Any:
+        """Return doit's exit code. Raises InvalidCommand for an option that there is not."""
+        with saying_options(self, in_args):
+            return super().parse_execute(in_args)
 
     def execute(self, opt_values: Any, pos_args: list[str]) -> int:
         """Return doit's exit code. Raises InvalidCommand for a file that is not one of dbm."""
