@@ -3,12 +3,18 @@
 
 import pytest
 
+from tests.e2e.conftest import DODO
 from tests.e2e.test_make import ALL
 
 WRONG = """projects/a/a.lair:2:1: error: this is wrong
   wrong
   ^^^^^
 hint: write what is right
+"""
+LATER = """
+
+def task_later():
+    return {"actions": ["echo later"], "task_dep": ["a"]}
 """
 
 
@@ -49,10 +55,31 @@ def test_the_other_layers_go_on_with_continue(small):
     small.layer("projects/b")
     small.write("projects/a/a.lair", "wrong\n")
     run = small.run("-c")
-    assert run.code != 0
+    assert run.code == 1
     assert run.ran == ["a:parse", *(name.replace("a:", "b:") for name in ALL)]
     assert run.err == WRONG.replace(":2:", ":1:")
     assert run.out == ".  a:parse\n" + run.out[run.out.index(".  b:parse"):]
+
+
+@pytest.mark.parametrize(("more", "code"), [("wrong\n", 1), ("crash\n", 2)])
+@pytest.mark.parametrize("words", [
+    ("-n", "2"), pytest.param(("-n", "0"), marks=pytest.mark.long),
+    pytest.param(("-n", "2", "-P", "thread"), marks=pytest.mark.long),
+])
+def test_what_is_left_out_for_an_error_of_the_user_is_no_bug(small, words, more, code):
+    """In a, an error of the user; in b one more, or a bug; other stages of both wait for these."""
+    small.write("projects/a/a.lair", "wrong\n")
+    small.layer("projects/b")
+    small.write("projects/b/a.lair" if code == 1 else "projects/b/layer.yaml", more)
+    run = small.plain("-c", *words)
+    assert (run.code, run.err.count("error: this is wrong")) == (code, 3 - code)
+    assert ("RuntimeError: a bug" in run.err) == (code == 2)
+
+
+def test_a_task_of_the_user_that_is_left_out_is_no_bug_either(small):
+    small.write("projects/a/a.lair", "wrong\n")
+    small.write("dodo.py", DODO + LATER)
+    assert (run := small.plain("-c", "later")).code == 1 and run.out == "a: parse failed\n"
 
 
 def test_a_bug_in_a_stage_shows_a_traceback(small):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from doit.exceptions import UnmetDependency
+from doit.exceptions import TaskFailed, UnmetDependency
 
 from stages.make.core.action import Result
 from stages.make.core.key import ActionKey, code_units
@@ -21,6 +21,9 @@ from stages.make.doit.stopped import is_drawn
 from stages.make.store import log
 from stages.make.store.state import state_of
 from stages.make.store.state_folder import state_folder
+
+WRONG, BUG = 1, 2
+"""What doit exits with where a task fails, and where one cannot be run."""
 
 NUMBERS = itertools.count()
 """Of the builds of this process."""
@@ -62,6 +65,8 @@ class Recorded:
 
     def add_failure(self, task: Any, fail: Any) -> None:
         """Note a failure, unless it only follows from another one."""
+        if not isinstance(fail, UnmetDependency):
+            self._fail(WRONG if isinstance(fail, TaskFailed) else BUG)
         if task.name in self.session.stages and not isinstance(fail, UnmetDependency):
             layer, _, stage = task.name.rpartition(":")
             key = current_key(stage, self.session.folders[layer])
@@ -71,6 +76,14 @@ class Recorded:
             if is_drawn(self.session, task.name, needed(self._tasks, self._selected)):
                 self.session.drawn.add(task.name)
         super().add_failure(task, fail)  # type: ignore[misc]
+
+    def runtime_error(self, msg: str) -> None:
+        """Note that doit found a task to be none while it built."""
+        self._fail(BUG)
+        super().runtime_error(msg)  # type: ignore[misc]
+
+    def _fail(self, code: int) -> None:
+        self.session.failed = max(self.session.failed, code)
 
     def end(self, code: int) -> None:
         """Note the end of the build; in a line if there was no task to look at in any layer."""

@@ -34,7 +34,8 @@ class Session:
     layer and the stage of each of these, by name; `selected` are the layers that are to be built
     whole, `asked` those of them that the user named. Nothing happened to those that are `clean`,
     and to as many others as `unchanged` says. One that `skips` asks which layers nothing
-    happened to. A `verbose` one prints everything.
+    happened to. A `verbose` one prints everything. `failed` is the exit code of the worst that
+    became of a task: 0 as long as none failed but for others.
     """
 
     arguments: list[str] | None = None
@@ -54,6 +55,7 @@ class Session:
     asked: set[str] = field(default_factory=set)
     clean: set[str] = field(default_factory=set)
     unchanged: int = 0
+    failed: int = 0
     results: dict[str, Result] = field(default_factory=dict)
     reporter: Reporter | None = None
     stops: dict[str, Stop] = field(default_factory=dict)

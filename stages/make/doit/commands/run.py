@@ -100,7 +100,8 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
                 draw_stops(known)
                 for each in all_apart():
                     each.leave()
-                return finish(known, code) if known.home is not None else code
+                # doit's code is that of a bug wherever a task is left out since another one failed
+                return finish(known, known.failed or code) if known.home is not None else code
             except KeyboardInterrupt:
                 if known.home is None:
                     raise
