@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.conftest import DODO
 
 ALL = ["parse", "place", "render", "simulate"]
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 KILLED = Path(__file__).parent / "killed.py"
 
 
@@ -32,8 +33,13 @@ def start(space, *args, cwd=".", **env):
     return subprocess.Popen(
         [sys.executable, "-m", "doit", *args], cwd=space.root / cwd, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(space.modules), **env},
+        env={**os.environ, "PYTHONPATH": str(space.modules), **env}, preexec_fn=hear_of_hangups,
     )
+
+
+def hear_of_hangups():
+    """Whoever began the tests with nohup did not mean these builds."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def wait_for(condition):
@@ -76,7 +82,7 @@ def test_builds_killed_at_many_moments_leave_nothing_behind(small, notes, moment
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", NUMBERS)
 def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
     small, notes, number, arguments
 ):
@@ -92,7 +98,7 @@ def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
     assert noted(notes) == ["parse", "place", "render"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", NUMBERS)
 def test_a_build_is_interrupted_while_its_processes_start(small, number):
     """The first runs a stage, the second is not there yet."""
     small.layer("projects/b")
@@ -119,6 +125,22 @@ def interrupted(self):
         os.kill(os.getpid(), {number})
 
 LazyRunner._add_process = interrupted
+"""
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_command_that_shows_something_ends_by_any_signal_as_by_ctrl_c(small, number):
+    small.write("dodo.py", DODO + SHOWS.format(number=int(number)))
+    ended = start(small, "show", "a")
+    _, err = ended.communicate(timeout=30)
+    assert (ended.returncode, err) == (128 + number, "interrupted\n")
+
+
+SHOWS = """
+import os
+from stages.make.doit.commands import command
+
+command.tell_unread = lambda folders: os.kill(os.getpid(), {number})
 """
 
 
@@ -165,7 +187,9 @@ def are_gone(processes):
 
 
 @pytest.mark.parametrize("arguments", WAYS)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [
+    signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long),
+])
 def test_a_build_ends_cleanly_inside_of_isl(small, notes, number, arguments):
     build = start_in_isl(small, notes, *arguments)
     processes = processes_below(build)

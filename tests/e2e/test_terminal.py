@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 
@@ -104,3 +105,40 @@ def test_a_sweep_has_one_live_line_and_then_its_table_as_wide_as_the_terminal(sm
     assert (title, legend, rest) == ("a: 2 combinations", "  * no other takes fewer cycles", "")
     assert re.fullmatch(r"\x1b\[1m  \*  x+\.\.\.  +2 .* 0 %\x1b\[0m", long)
     assert len(PAINT.sub("", long)) == len(PAINT.sub("", short)) == 120
+
+
+def begin_on_terminal(space):
+    """Begin a build on a terminal, and return it, and the other side, once a stage is shown."""
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "PYTHONPATH": str(space.modules), "TERM": "xterm", "SLOW": "0.5"}
+    build = subprocess.Popen(
+        [sys.executable, "-m", "doit"], cwd=space.root, env=env, stdin=theirs, stdout=theirs,
+        stderr=theirs, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )
+    os.close(theirs)
+    while b"a:place" not in os.read(ours, 65536):
+        pass
+    return build, ours
+
+
+def test_nothing_is_shown_after_the_line_that_a_build_was_interrupted(small):
+    build, ours = begin_on_terminal(small)
+    build.send_signal(signal.SIGINT)
+    shown = b""
+    try:
+        while part := os.read(ours, 65536):
+            shown += part
+    except OSError:
+        pass
+    os.close(ours)
+    assert build.wait() == 130
+    assert PAINT.sub("", shown.decode()).endswith("interrupted: what is done is kept\r\n")
+
+
+def test_a_build_whose_terminal_is_closed_ends_as_an_interrupted_one(small):
+    build, ours = begin_on_terminal(small)
+    os.close(ours)
+    build.send_signal(signal.SIGHUP)  # the system tells the session of the terminal only
+    assert build.wait() == 129
+    assert small.log()[-1]["exit"] == 129
+    assert small.build()[-1] == "a:simulate"

@@ -2,7 +2,18 @@
 
 import signal
 
-from stages.make.doit.commands.run import SIGNALS, _interruptible
+import pytest
+
+from stages.make.doit.commands.run import _interruptible
+from stages.make.doit.interrupts import SIGNALS, interruptible
+
+
+@pytest.fixture(autouse=True)
+def hangups():
+    """Let SIGHUP end this process, as where nobody asked for anything else."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 class Unprintable:
@@ -17,3 +28,19 @@ def test_setting_a_handler_prints_nothing_of_the_build():
     with _interruptible(Unprintable()):
         assert all(map(callable, map(signal.getsignal, SIGNALS)))
     assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+def test_the_signal_that_interrupts_is_told_and_a_second_hangup_changes_nothing():
+    """Where a terminal is closed, both the system and the shell say so."""
+    with interruptible() as caught:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGHUP)
+    assert caught == [signal.SIGHUP]
+
+
+def test_who_began_with_nohup_is_not_interrupted_by_a_hangup():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with interruptible() as caught:
+        signal.raise_signal(signal.SIGHUP)
+    assert (caught, signal.getsignal(signal.SIGHUP)) == ([], signal.SIG_IGN)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 GRACE = 1.0
 """How many seconds a stage has to put away what it was writing."""
 
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 PAUSE = 0.1
 """How many seconds pass before the processes are looked after again."""

@@ -14,6 +14,7 @@ from stages.make.core.declare import declaration
 from stages.make.core.task_values import RESULTS
 from stages.make.core.untouched import untouched_of
 from stages.make.core.verdict import list_wrong
+from stages.make.doit.interrupts import INTERRUPTED
 from stages.make.doit.reporter import StageReporter
 from stages.make.doit.session import Session
 from stages.make.store.folders import LayerFolder, file_of, folders_of
@@ -23,7 +24,6 @@ from stages.make.store.state_folder import state_folder
 LAYOUTS = "layouts.isl"
 """What the last stage of a kernel writes that is not cut into parts."""
 
-INTERRUPTED = 128
 MOST_SUMMARIES = 5
 """How many layers get a summary of several lines, but with `-v`."""
 

@@ -42,15 +42,16 @@ def printing(stream: IO[str] | None = None) -> Iterator[None]:
         yield
         stream.flush()
     except BrokenPipeError:
-        _go_nowhere(stream)
+        go_nowhere(stream)
     except OSError as error:
         if error.filename is None:
-            _go_nowhere(stream)
+            go_nowhere(stream)
         place = "stdout" if error.filename is None else error.filename
         raise UserError(f"{place}: {error.strerror or error}") from error
 
 
-def _go_nowhere(stream: IO[str]) -> None:
+def go_nowhere(stream: IO[str]) -> None:
+    """Let what is printed to a stream from here on be lost."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -109,6 +109,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         """Print what doit has to say at the end."""
         self._say(self._grouped.rest())
         self._hide()
+        self._live = None  # of an interrupted build some tasks never end
         super().complete_run()
         left = self._grouped.left()
         if left:

@@ -26,6 +26,7 @@ from stages.make.core.nearest import nearest_task
 from stages.make.core.pipeline import tasks_of_folders
 from stages.make.doit.commands.inert import begin_command, option, tell_unread
 from stages.make.doit.commands.option_faults import loads_ours, option_fault
+from stages.make.doit.interrupts import INTERRUPTED, interruptible, say_interrupted
 from stages.make.doit.pipe import open_streams, printing
 from stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
 
@@ -180,6 +181,14 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         return dict(options), words
 
     def _ended(self, options: Options, words: list[str]) -> int:
+        with interruptible() as caught:
+            try:
+                return self._done(options, words)
+            except KeyboardInterrupt:
+                say_interrupted()
+                return INTERRUPTED + (caught[0] if caught else signal.SIGINT)
+
+    def _done(self, options: Options, words: list[str]) -> int:
         code = 0
         try:
             with printing():
@@ -190,9 +199,6 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
             return 1
         except (InvalidCommand, InvalidDodoFile):
             raise
-        except KeyboardInterrupt:
-            sys.stderr.write("interrupted\n")
-            return 128 + signal.SIGINT
         except Exception:
             traceback.print_exc()
             return BUG

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dbm
 import fnmatch
 import functools
+import signal
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -42,6 +43,7 @@ from stages.make.doit.commands.option_faults import (
     saying_options,
 )
 from stages.make.doit.database import open_database
+from stages.make.doit.interrupts import INTERRUPTED, say_interrupted
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
 from stages.make.doit.session import Session
@@ -154,6 +156,11 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         except (UserError, UserErrors) as error:
             sys.stderr.write(str(error))
             return 1
+        except KeyboardInterrupt:
+            if self.session.home is None or self.session.arguments is not None:
+                raise
+            say_interrupted()
+            return INTERRUPTED + signal.SIGINT
         except InvalidCommand as error:
             said = (word for word in args if str(error) == f"'{word}' is not a task.")
             unknown = error.not_found or next(said, None)

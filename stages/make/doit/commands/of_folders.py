@@ -17,11 +17,10 @@ from stages.make.core.units import unit_of
 from stages.make.core.workers import workers
 from stages.make.doit.act import StageFailed
 from stages.make.doit.commands.run import Run
+from stages.make.doit.interrupts import INTERRUPTED
 from stages.make.doit.reporter import StageReporter
 from stages.make.doit.tasks import Layers
 from stages.make.store.folders import LayerFolder, wholes_of
-
-INTERRUPTED = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,13 +21,13 @@ from stages.make.core.build import Build
 from stages.make.core.workers import workers
 from stages.make.doit.commands.inert import Inert, option
 from stages.make.doit.finish import finish
+from stages.make.doit.interrupts import INTERRUPTED, handled, raise_interrupt, say_interrupted
 from stages.make.doit.loading import Targets, words_at
 from stages.make.doit.record import recorded
 from stages.make.doit.runner import LazyRunner, cores
 from stages.make.doit.session import Session
 from stages.make.doit.stopped import draw_stops
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EVERYTHING = 2
 """The verbosity with which everything is printed, and that of `-v` alone."""
 
@@ -159,34 +159,26 @@ def _interrupted(program: str) -> int:
         said = f"error: {name} ended a process of the build; what is done is kept"
         sys.stderr.write(f"{said}\n{LOST.format(program)}\n")
         return 2
-    sys.stderr.write("interrupted: what is done is kept\n")
-    return 128 + (workers().interrupted or signal.SIGINT)
+    say_interrupted(": what is done is kept")
+    return INTERRUPTED + (workers().interrupted or signal.SIGINT)
 
 
 @contextlib.contextmanager
 def _interruptible(session: Session) -> Iterator[None]:
-    """Let SIGTERM end a build as SIGINT does, once; a second signal ends the process.
-
-    What handles them is a plain function: `signal` prints the one before it, to find out what it
-    is, and a partial one prints all that it holds: every task of the build.
-    """
+    """Let each signal that interrupts end a build, once; a second one ends the process."""
     workers()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         _interrupt(session, number)
 
-    before = {number: signal.signal(number, interrupt) for number in SIGNALS}
-    try:
+    with handled(interrupt):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _interrupt(known: Session, number: int) -> None:
     if workers().puts_off(number):
         return
-    if known.home is None and number == signal.SIGTERM:
+    if known.home is None and number != signal.SIGINT:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     if known.home is not None and workers().is_one():
@@ -194,6 +186,4 @@ def _interrupt(known: Session, number: int) -> None:
             workers().leave()
         return
     workers().interrupted = number
-    for each in SIGNALS:
-        signal.signal(each, signal.SIG_DFL)
-    raise KeyboardInterrupt
+    raise_interrupt()
