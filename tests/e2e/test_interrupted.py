@@ -284,7 +284,7 @@ def test_two_builds_at_once_in_one_folder_run_no_task_twice(small, notes):
     assert small.run().out == "1 layer unchanged\n"
 
 
-def test_who_waits_for_another_build_says_so_once(small):
+def test_who_waits_for_another_process_says_once_for_which(small):
     """The lock is held until the other process has said that it waits."""
     small.write(".lairmake/lock", "")
     with (small.root / ".lairmake/lock").open("r+b") as lock:
@@ -293,7 +293,10 @@ def test_who_waits_for_another_build_says_so_once(small):
         said = build.stderr.readline()
         fcntl.lockf(lock, fcntl.LOCK_UN)
         out, err = build.communicate()
-    assert (build.returncode, said, err) == (0, "waiting for another build\n", "")
+    assert (build.returncode, err) == (0, "")
+    assert said == (
+        f"waiting for another command, process {os.getpid()}, which opens .lairmake/state.db\n"
+    )
     assert out.startswith("a: 4 stages ran\n")
 
 
@@ -303,3 +306,12 @@ def test_two_builds_at_once_of_equal_layers_run_no_task_twice(small, notes):
     assert [(build.communicate(), build.returncode)[1] for build in builds] == [0, 0]
     assert noted(notes) == ALL
     assert small.read("cache/a/placement.isl") == small.read("cache/b/placement.isl")
+
+
+@pytest.mark.long
+def test_who_waits_for_a_process_of_the_same_build_says_nothing(small, notes):
+    """Two equal layers, which two processes build: one runs a stage, the other waits for it."""
+    small.layer("projects/b")
+    build = start(small, "-n", "2", NOTED=str(notes), SLOW="1.5")
+    _, err = build.communicate()
+    assert (build.returncode, err, noted(notes)) == (0, "", ALL)

@@ -31,6 +31,7 @@ from stages.make.store.folders import (
     shown_path,
 )
 from stages.make.store.lock import locked
+from stages.make.store.lock_holders import Holder
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
 from stages.make.store.state_folder import state_folder
@@ -246,7 +247,9 @@ def _task_lock(stage: str, folder: LayerFolder, wait: bool = True) -> Iterator[b
     """
     with contextlib.ExitStack() as stack:
         try:
-            lock = locked(state_folder(folder.home), f"{file_of(folder, stage)}", wait)
+            holder = Holder(who="another build", does=f"is at {folder.name}:{stage}")
+            what = f"{file_of(folder, stage)}"
+            lock = locked(state_folder(folder.home), what, wait, holder=holder)
             held = stack.enter_context(lock)
         except OSError as error:
             place = shown_path(state_folder(folder.home))

@@ -11,6 +11,8 @@ import threading
 import time
 from collections.abc import Iterator
 
+from stages.make.store.lock_holders import begin_family, join_family
+
 GRACE = 1.0
 """How many seconds a stage has to put away what it was writing."""
 
@@ -30,6 +32,7 @@ class Workers:
     """
 
     def __init__(self) -> None:
+        begin_family()
         self._process = os.getpid()
         self._held, hold = os.pipe()
         self._hold: int | None = hold
@@ -131,6 +134,7 @@ class Workers:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def _begin(self) -> None:
+        join_family()
         if self.are_ours:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             if self._hold is not None:

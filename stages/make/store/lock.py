@@ -9,14 +9,13 @@ import functools
 import hashlib
 import os
 import stat
-import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from stages.make.store.access import settled
 from stages.make.store.files import Give, remove_whatever
 from stages.make.store.folders import STATE, shown_path
+from stages.make.store.lock_holders import ANYBODY, Holder, patience
 from stages.make.store.warn import warn
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
@@ -27,26 +26,25 @@ ONE_AT_A_TIME = (
 _LOCKLESS: set[Path] = set()
 
 LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-PATIENCE = 1.0
-"""After how many seconds a process says that it waits."""
 
 
 @contextlib.contextmanager
 def locked(
-    folder: Path, what: str, wait: bool = True, shared: bool = False, give: Give | None = None
+    folder: Path, what: str, wait: bool = True, shared: bool = False, give: Give | None = None,
+    holder: Holder = ANYBODY,
 ) -> Iterator[bool]:
     """Hold the lock of `what` in a folder, made where it is not there yet.
 
-    Yields whether it is held: always, if it may wait for the process that holds it. Any number of
-    processes may hold one that is `shared`. A lock is one byte of the file `lock`, at the digest
-    of `what`; the system frees it when its process ends. `give` says who may do what with it. On a
-    disk without locks it is held by whoever asks, with a warning.
+    Yields whether it is held: always, if it may wait for its holder, of which it says so if that
+    lasts. Any number of processes may hold one that is `shared`. A lock is one byte of the file
+    `lock`, at the digest of `what`; the system frees it when its process ends. `give` says who may
+    do what with it. On a disk without locks it is held by whoever asks, with a warning.
     Raises OSError where the folder cannot be written to.
     """
     file = _open(folder, os.getpid(), give)
     at = int.from_bytes(hashlib.sha256(os.fsencode(what)).digest()[:7], "big")
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    is_held = _take(folder, file, kind, at, wait)
+    is_held = _take(folder, file, kind, at, holder if wait else None)
     try:
         yield is_held
     finally:
@@ -54,14 +52,17 @@ def locked(
             fcntl.lockf(file, fcntl.LOCK_UN, 1, at)
 
 
-def _take(folder: Path, file: int, kind: int, at: int, wait: bool) -> bool:
-    """Take the lock of a byte, and return whether it is held. Raises OSError."""
+def _take(folder: Path, file: int, kind: int, at: int, holder: Holder | None) -> bool:
+    """Take the lock of a byte, and return whether it is held.
+
+    It waits for the holder, if one is named. Raises OSError.
+    """
     try:
         fcntl.lockf(file, kind | fcntl.LOCK_NB, 1, at)
     except (BlockingIOError, PermissionError):
-        if not wait:
+        if holder is None:
             return False
-        with _patience():
+        with patience(file, at, kind, holder):
             fcntl.lockf(file, kind, 1, at)
     except OSError as error:
         if error.errno not in NO_LOCKS:
@@ -82,23 +83,6 @@ def _lockless(folder: Path, why: str) -> str:
 def has_locks(folder: Path) -> bool:
     """Return whether a folder lies on a disk that has locks, as far as any was asked for there."""
     return folder not in _LOCKLESS
-
-
-@contextlib.contextmanager
-def _patience() -> Iterator[None]:
-    """Say what a process waits for, if that lasts."""
-    said = threading.Timer(PATIENCE, _say)
-    said.daemon = True
-    said.start()
-    try:
-        yield
-    finally:
-        said.cancel()
-
-
-@functools.cache
-def _say() -> None:
-    sys.stderr.write("waiting for another build\n")
 
 
 def is_own(folder: Path) -> bool:

@@ -15,12 +15,16 @@ from stages.make.store.believed import is_digest
 from stages.make.store.files import Give, read_file, remove_whatever, write_whole
 from stages.make.store.folders import shown_path
 from stages.make.store.lock import is_own, locked
+from stages.make.store.lock_holders import Holder
 from stages.make.store.warn import warn
 
 SWEEPING = "what nobody needs is removed"
 UNREADABLE = (
     "some of the shared store {0} cannot be read: who wrote it has to `chmod -R g+rX {0}`"
 )
+RUNS = Holder(who="another build", does="runs the same stage of the same inputs")
+REMOVES = Holder(who="`cache gc`", does="removes what nobody needs")
+PUBLISHES = Holder(who="a build", does="writes into this store")
 
 
 class Shelf(Protocol):
@@ -184,15 +188,15 @@ class FolderShelf:
 
     def lock(self, key: str) -> AbstractContextManager[bool]:
         """Hold off other processes that want to run the action of a key. Raises OSError."""
-        return locked(self.folder, key, give=self._give())
+        return locked(self.folder, key, give=self._give(), holder=RUNS)
 
     def publishing(self) -> AbstractContextManager[bool]:
         """Hold off the removal of contents that nobody names yet. Raises OSError."""
-        return locked(self.folder, SWEEPING, shared=True, give=self._give())
+        return locked(self.folder, SWEEPING, shared=True, give=self._give(), holder=REMOVES)
 
     def sweeping(self) -> AbstractContextManager[bool]:
         """Hold off everybody who publishes, to remove what nobody names. Raises OSError."""
-        return locked(self.folder, SWEEPING, give=self._give())
+        return locked(self.folder, SWEEPING, give=self._give(), holder=PUBLISHES)
 
     def where(self) -> str:
         """Return the path of the folder."""

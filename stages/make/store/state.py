@@ -25,6 +25,7 @@ from stages.make.store.files import NO_FILE, remove_whatever
 from stages.make.store.folders import shown_path
 from stages.make.store.forking import hold_while_forking
 from stages.make.store.lock import has_locks, locked
+from stages.make.store.lock_holders import Holder
 from stages.make.store.warn import warn
 
 VERSION = 1
@@ -169,8 +170,12 @@ class State:
             raise sqlite3.DatabaseError(NO_FILE)
         with contextlib.ExitStack() as stack:
             with contextlib.suppress(OSError):
-                stack.enter_context(locked(self.file.parent, "state"))
+                stack.enter_context(locked(self.file.parent, "state", holder=self._holder))
             return _open(self.file)
+
+    @property
+    def _holder(self) -> Holder:
+        return Holder(who="another command", does=f"opens {shown_path(self.file)}")
 
     def _replace(self, error: sqlite3.Error) -> None:
         """Make the database anew if it is damaged; else go on with one of memory."""
