@@ -11,7 +11,7 @@ from lairmake.__main__ import main
 from stages.diagnose import UserError
 from stages.make.core.layers import lone_folder
 from stages.make.core.nearest import nearest_task
-from stages.make.doit.commands import inert, new
+from stages.make.doit.commands import inert, models, new
 from stages.make.doit.commands.option_faults import late_option
 
 
@@ -46,15 +46,16 @@ def test_the_program_is_the_one_that_was_typed(typed, program):
     ("a", False, "../do", "cd a && ../../do"),
     ("projects/a", True, "./do", "./do a"),
     ("projects/a", False, "./do", "cd projects/a && ../../do"),
+    ("projects/a", False, "lairmake", "lairmake a"),
 ])
 def test_a_new_layer_is_built_by_the_same_program(
     monkeypatch, tmp_path, place, dodo, program, said
 ):
-    monkeypatch.setattr(new, "user_folder", lambda: tmp_path)
-    monkeypatch.setattr(new, "shown_path", lambda path: os.path.relpath(path, tmp_path))
+    monkeypatch.setattr(models, "user_folder", lambda: tmp_path)
+    monkeypatch.setattr(models, "shown_path", lambda path: os.path.relpath(path, tmp_path))
     if dodo:
         (tmp_path / "dodo.py").touch()
-    assert new.how_to_build(tmp_path / place, program) == said
+    assert models.how_to_build(tmp_path / place, program) == said
 
 
 @pytest.mark.parametrize("target", ["../secret.yaml", "d", "nothing", "/dev/zero"])

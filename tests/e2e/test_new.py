@@ -56,8 +56,6 @@ def test_new_from_a_path_may_take_inputs_along(space):
     (("new", "a", "--like", "none"), 1, "error: there is no layer none\nhint: there are "),
     (("new", "a", "--like", "conv1"), 1,
      "error: there is no layer conv1\nhint: did you mean conv1d?\n"),
-    (("new", "a", "--like", "mlp"), 1,
-     "error: mlp is a network\nhint: copy one of its layers: `--like mlp/NAME`\n"),
 ])
 def test_new_refuses(space, arguments, code, text):
     space.copy(ROOT / "projects/fc", "projects/there")

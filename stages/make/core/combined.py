@@ -74,10 +74,19 @@ def _led(text: str, start: Path, place: Path) -> str:
     """Return a YAML text whose paths out of its folder start from another one."""
     document = read_document(Source(path="", text=text))
     paths = {
-        keys: os.path.relpath(start / path, place)
-        for keys, path in _paths_in(document.value, ()) if path.startswith(UP)
+        keys: os.path.relpath(start / path, place) for keys, path in _paths_out(document.value)
     }
     return set_values(text, document, paths) if paths else text
+
+
+def paths_out(source: Source) -> set[str]:
+    """Return the paths out of its folder that a YAML text has. Raises UserError where it is none.
+    """
+    return {path for _, path in _paths_out(read_document(source).value)}
+
+
+def _paths_out(value: Any) -> Iterator[tuple[Keys, str]]:
+    return ((keys, path) for keys, path in _paths_in(value, ()) if path.startswith(UP))
 
 
 def _paths_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:

@@ -7,17 +7,17 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.core.combined import check_link
-from stages.make.core.layers import find_layers, find_workspace, lone_folder, open_folder
-from stages.make.core.nearest import did_you_mean, hint_of_unread
+from stages.make.core.combined import check_link, paths_out
+from stages.make.core.layers import lone_folder
 from stages.make.core.outlook import is_up_to_date
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, few, print_json
+from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import option
+from stages.make.doit.commands.models import SHIPPED, find_model, how_to_build, place_of
 from stages.make.store.files import is_left_over, temporary_name
 from stages.make.store.folders import (
     CHOSEN,
@@ -29,14 +29,10 @@ from stages.make.store.folders import (
     LayerFolder,
     file_of,
     files_in,
-    folders_of,
     mark_of,
     shown_path,
-    user_folder,
 )
-from stages.shipped import shipped
 
-SHIPPED = shipped("projects")
 NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")
 LIKE = option(
     "like",
@@ -57,8 +53,9 @@ class New(LayerCommand):
     doc_description = (
         "NAME is made below projects/ in the top folder of a workspace, and where you stand "
         "elsewhere. It gets the files of another layer, by default of fc: edit NAME/NAME.lair and "
-        "NAME/layer.yaml. LAYER may be a kernel or a program too, as heat: edit NAME/NAME.py; or a "
-        "graph, or a part of one that was built, as lenet/conv2: where it lies is written out."
+        "NAME/layer.yaml. LAYER may be a network with its layers, as mlp, a kernel, or a program, "
+        "as heat: edit NAME/NAME.py; or a graph, or a part of one that was built, as lenet/conv2: "
+        "where it lies is written out."
     )
     cmd_options = (LIKE, INPUTS, JSON)
     needs_dodo = False
@@ -69,10 +66,8 @@ class New(LayerCommand):
             raise self.refuse("say one NAME, of letters, digits, _ and -, and not a digit first")
         folder = place_of(words[0])
         self._check(folder)
-        model = self._model(options["like"])
+        model = find_model(options["like"], words[0], self.session.program)
         copy_layer(model.path, folder, options["inputs"])
-        if model.asked_in is not None:
-            lead_to_machine(model.path, folder)
         take_over(model, folder)
         self._report(folder, options["json"])
         return 0
@@ -90,32 +85,6 @@ class New(LayerCommand):
         if above:
             raise UserError(f"{shown_path(folder)} would lie in the layer {above[0].name}")
 
-    def _model(self, like: str) -> LayerFolder:
-        """Return the layer to copy: one by its path, of the workspace, or shipped."""
-        workspace, path = find_workspace(place_of("any")), user_folder() / like
-        found = find_layers(workspace) if workspace else []
-        every = [each for folder in found for each in folders_of(folder)]
-        named = [each for each in every if like == each.name or path.resolve() == each.path]
-        shipped_one = lone_folder((SHIPPED / like).resolve())  # nothing is kept where we lie
-        for folder in (*named, open_folder(path), shipped_one):
-            mark = mark_of(files_in(folder.path))
-            if mark == NETWORK:
-                hint = f"copy one of its layers: `--like {like}/NAME`"
-                raise UserError(f"{like} is a network", hint=hint)
-            if mark is not None:
-                return folder
-        raise self._refuse_model(like, named, every)
-
-    def _refuse_model(
-        self, like: str, named: Sequence[LayerFolder], every: Sequence[LayerFolder]
-    ) -> UserError:
-        """Return the error where there is nothing to copy: `named` is not written yet."""
-        if named:
-            return UserError(f"{like} is not built", hint=f"{self.session.program} {like}")
-        known = sorted({*shipped_layers(), *(f.name for f in every if not f.is_slot)})
-        near = hint_of_unread(like, every) or did_you_mean(like, known)
-        return UserError(f"there is no layer {like}", hint=near or f"there are {few(known)}")
-
     def _report(self, folder: Path, as_json: bool) -> None:
         layer = lone_folder(folder)
         files = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
@@ -124,32 +93,6 @@ class New(LayerCommand):
             return
         print("\n".join([f"{shown_path(folder)}/", *(f"  {f}" for f in files)]))
         print(f"build it: {how_to_build(folder, self.session.program)}")
-
-
-def how_to_build(folder: Path, program: str) -> str:
-    """Return the command that builds a new layer, from where the user stands."""
-    here = user_folder()
-    if find_workspace(folder) == here and (here / "dodo.py").is_file():
-        return f"{program} {lone_folder(folder).name}"
-    if os.sep in program:
-        program = os.path.relpath(here / program, folder)
-    return f"cd {shown_path(folder)} && {program}"
-
-
-def shipped_layers() -> Iterator[str]:
-    """Yield the names of the layers and kernels that are shipped, but for parts of networks."""
-    for place, folders, files in os.walk(SHIPPED):
-        mark = mark_of(files)
-        folders[:] = [] if mark == NETWORK else sorted(set(folders) - NOT_LAYERS)
-        if mark not in (None, NETWORK):
-            yield Path(place).relative_to(SHIPPED).as_posix()
-
-
-def place_of(name: str) -> Path:
-    """Return where a new layer goes: below `projects/` in the top folder of a workspace."""
-    here = user_folder()
-    inside = (here / "projects").is_dir() and not name.startswith("projects/")
-    return (here / "projects" if inside else here) / name
 
 
 def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
@@ -168,6 +111,7 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
             _rename_program(made, folder.name)
         else:
             _rename_lair(made, f"{folder.name}.lair")
+        lead_to_files(model, made, folder)
         if not (made / OF_DOIT).is_file():
             shutil.copy(SHIPPED / "fc" / OF_DOIT, made)
         made.rename(folder)
@@ -177,18 +121,24 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def lead_to_machine(model: Path, folder: Path) -> None:
-    """Let the path of a profile in a layer.yaml that a stage wrote start from a new layer."""
-    file = folder / LAYER
-    lines = [_moved(line, model, folder) for line in file.read_text(encoding="utf-8").split("\n")]
-    file.write_text("\n".join(lines), encoding="utf-8")
+def lead_to_files(model: Path, made: Path, folder: Path) -> None:
+    """Let the paths in YAML files, of machines and of parts elsewhere, start from a new folder.
+
+    A text that is none of YAML stays as it is: the stages say what is wrong with it.
+    """
+    for file in made.rglob("*.yaml"):
+        place = file.relative_to(made).parent
+        with contextlib.suppress(UserError, UserErrors):
+            source = source_of(file.name, file.read_bytes())
+            led = {p: os.path.relpath(model / place / p, folder / place) for p in paths_out(source)}
+            if led:
+                file.write_text(_with_words(source.text, led), encoding="utf-8")
 
 
-def _moved(line: str, model: Path, folder: Path) -> str:
-    key, colon, path = line.partition(": ")
-    if key.strip() not in ("machine", "profile") or not path.startswith("../"):
-        return line
-    return key + colon + os.path.relpath(model / path, folder)
+def _with_words(text: str, others: Mapping[str, str]) -> str:
+    """Return a text with other words in place of some, also in its comments."""
+    every = "|".join(map(re.escape, others))
+    return re.sub(rf"(?<![\w./-])(?:{every})(?![\w./-])", lambda found: others[found[0]], text)
 
 
 def take_over(layer: LayerFolder, folder: Path) -> None:
@@ -209,11 +159,15 @@ def take_over(layer: LayerFolder, folder: Path) -> None:
 
 
 def _left_out(model: Path, inputs: bool) -> Any:
-    """Return which files of a layer folder are not copied: what is built, and other layers."""
+    """Return which files of a layer folder are not copied: what is built, and other layers.
+
+    The layers in a network may be its parts.
+    """
     built = NOT_LAYERS - ({"inputs"} if inputs else set())
+    has_parts = mark_of(files_in(model)) == NETWORK
 
     def ignored(place: str, names: list[str]) -> list[str]:
-        layers = [n for n in names if mark_of(files_in(Path(place, n)))]
+        layers = [n for n in names if not has_parts and mark_of(files_in(Path(place, n)))]
         left = {n for n in names if n in built or n.startswith((".", "__")) or n in layers}
         for name in sorted({*names} - left):
             check_link(Path(place, name), model.resolve())
