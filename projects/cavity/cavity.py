@@ -4,7 +4,7 @@ Each PE has one point of the box, in a layer for each lid. y grows to the south,
 u = d psi/dy and v = -d psi/dx are the velocities, and the vorticity is w = dv/dx - du/dy.
 """
 
-from lairmake import numpy as np
+from lairmake import numpy as np  # not found? In a checkout: .venv/bin/python
 from lairmake.objects import (
     LocalArray,
     MACH_Compiler_Ignore,

@@ -1,6 +1,6 @@
 """Poisson's equation in a box, solved by conjugate gradients."""
 
-from lairmake import numpy as np
+from lairmake import numpy as np  # not found? In a checkout: .venv/bin/python
 from lairmake.objects import (
     GlobalScalar,
     LocalArray,

@@ -1,6 +1,6 @@
 """Heat flows in a block whose surface stays cold: explicit steps with seven points."""
 
-from lairmake import numpy as np
+from lairmake import numpy as np  # not found? In a checkout: .venv/bin/python
 from lairmake.objects import (
     LocalArray,
     MACH_Compiler_Ignore,

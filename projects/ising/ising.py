@@ -3,7 +3,7 @@
 Each PE has one site. The energy of bonds inside is compared with what Onsager found.
 """
 
-from lairmake import numpy as np
+from lairmake import numpy as np  # not found? In a checkout: .venv/bin/python
 from lairmake.objects import (
     GlobalScalar,
     LocalScalar,

@@ -1,6 +1,6 @@
 """Listing 1: columns pass values down to their neighbours until enough steps were counted."""
 
-from lairmake import numpy as np
+from lairmake import numpy as np  # not found? In a checkout: .venv/bin/python
 from lairmake.objects import (
     GlobalArray,
     GlobalScalar,
@@ -32,6 +32,7 @@ total: MACHScalar = np.sum(myLA)  # over all PEs; every worker gets it
 
 with MACH_Compiler_Ignore():  # only `python listing1.py` runs this
     counted = numpy.cumsum(steps)
-    assert myGs == counted[counted > 100.0][0]
+    whole = counted[counted <= 100.0].size
+    assert myGs == counted[whole]
     assert total == numpy.sum(myLA)
-    print(f"after {counted[counted <= 100.0].size} steps the sum is {total}")
+    print(f"{whole + 1} iterations, of which the last one breaks; the sum is {total}")
