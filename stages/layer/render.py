@@ -2,9 +2,10 @@
 
 Paper    V Sec. 4, 5
 Reads    layer.yaml, chosen.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml,
-         routes.isl, instances.isl, compressions.isl, memory.isl, simd.yaml
+         routes.isl, instances.isl, compressions.isl, memory.isl, simd.yaml, build/limits/*.yaml,
+         build/limits/*.isl
 Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/program.yaml, build/layout.yaml,
-         build/multicast/*.c, build/multicast/*.yaml
+         build/multicast/*.c, build/multicast/*.yaml, build/enough/*.c, build/enough/*.yaml
 Assumes  every stream has an instruction (simd).
 Ensures  the programs need no more memory, queues and tasks than a PE has; one layout serves both.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import typing
 
+from stages.diagnose import UserError
 from stages.fabric.layout_yaml import write_layout
 from stages.layer.fitting import check_machine
 from stages.layer.memory.checked import check_objects, check_placed
@@ -24,6 +26,7 @@ from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from stages.layer.pe.speller import spell
 from stages.layer.pe.words import check_words
 from stages.layer.pe.written import write_programs
+from stages.layer.texts.limits import LIMITS, with_enough
 from stages.mapping.machine import read_machine
 
 if typing.TYPE_CHECKING:
@@ -44,6 +47,8 @@ READS = (
     "compressions.isl",
     "memory.isl",
     "simd.yaml",
+    "build/limits/*.yaml",
+    "build/limits/*.isl",
 )
 WRITES = (
     "build/simd/pe_*.c",
@@ -52,6 +57,8 @@ WRITES = (
     "build/layout.yaml",
     "build/multicast/*.c",
     "build/multicast/*.yaml",
+    "build/enough/*.c",
+    "build/enough/*.yaml",
 )
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
@@ -59,16 +66,8 @@ VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return the programs, in C and as data, and build/layout.yaml."""
     mapping = inputs.mapping()
-    tasks, simd = inputs.source("tasks.yaml"), inputs.source("simd.yaml")
-    check_words(tasks)
-    check_words(simd)
-    objects = {name: inputs.objects(name) for name in OBJECTS}
-    memory = inputs.source("memory.isl")
-    check_objects(objects["memory.isl"], memory)
-    model = make_model(inputs.lair(), tasks, simd, objects)
     profile = read_machine(mapping, inputs.further_path)
-    check_placed(model, profile, memory)
-    check_inside(model)
+    model = _read_model(inputs, profile)
     texts: dict[str, str] = {}
     listings: dict[str, dict[str, Listing]] = {}
     for variant, described in VARIANTS.items():
@@ -78,7 +77,47 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         texts |= {f"build/{variant}/pe_{r}.c": spell(p) for r, p in listings[variant].items()}
     texts["build/program.yaml"] = write_programs(listings)
     texts["build/layout.yaml"] = write_layout(lay_out(model, programs, mapping))
-    return texts | (_copied_texts(model, profile, mapping) if model.graph.copied else {})
+    texts |= _copied_texts(model, profile, mapping) if model.graph.copied else {}
+    limited = inputs.names("build/limits/*.yaml")
+    return texts | (_texts_with_enough(inputs, profile, mapping) if limited else {})
+
+
+def _read_model(inputs: LayerInputs, profile: Profile, at: str = "") -> Model:
+    """Return what the stages wrote, simd.yaml and memory.isl in the folder `at`.
+
+    Raises UserErrors where one of the texts was edited so that it is none any more.
+    """
+    tasks, simd = inputs.source("tasks.yaml"), inputs.source(f"{at}simd.yaml")
+    check_words(tasks)
+    check_words(simd)
+    objects = {name: inputs.objects(name) for name in OBJECTS if name != "memory.isl"}
+    objects["memory.isl"] = inputs.objects(f"{at}memory.isl")
+    memory = inputs.source(f"{at}memory.isl")
+    check_objects(objects["memory.isl"], memory)
+    model = make_model(inputs.lair(), tasks, simd, objects)
+    check_placed(model, profile, memory)
+    check_inside(model)
+    return model
+
+
+def _texts_with_enough(inputs: LayerInputs, given: Profile, mapping: Mapping) -> dict[str, str]:
+    """Return the programs and the layout for a machine that has enough of what is limited.
+
+    There are none where these programs need more than it has of something else.
+    """
+    profile = with_enough(given, inputs.source(f"{LIMITS}machine.yaml"))
+    model = _read_model(inputs, profile, LIMITS)
+    programs = make_programs(model, profile, vectors=True)
+    try:
+        check_machine(model, programs, profile, mapping)
+        layout = lay_out(model, programs, mapping)
+    except UserError:
+        return {}
+    described = "with vector instructions, and enough of what limits them"
+    return {
+        **{f"build/enough/pe_{p.role}.c": spell(p.listing(described)) for p in programs},
+        "build/enough/layout.yaml": write_layout(layout),
+    }
 
 
 def _copied_texts(model: Model, profile: Profile, mapping: Mapping) -> dict[str, str]:

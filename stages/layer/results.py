@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import islpy as isl
 
@@ -20,12 +20,15 @@ from stages.layer.texts.results_json import (
     Check,
     Cycles,
     Filled,
+    Limit,
+    Limited,
     Results,
     TaskResult,
     Traffic,
     Working,
     Worth,
 )
+from stages.machine.figures import UNPUBLISHED
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.poly.cardinality import cardinality
@@ -33,12 +36,16 @@ from stages.reference.data import find_origins
 from stages.reference.unroll import Samples, alike, column
 
 VARIANTS = ("simd", "loops")
-COPIED = "multicast"
+COPIED, ENOUGH = OTHERS = ("multicast", "enough")
+"""Programs for a machine that copies, and for one that has enough of what limits a layer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """A layer that was run, and what its stages wrote; `files` are the names of given inputs."""
+    """A layer that was run, and what its stages wrote; `files` are the names of given inputs.
+
+    `enough` says of figures of the machine that limited it how much would do.
+    """
 
     mapping: LayerMapping
     profile: Profile
@@ -46,6 +53,7 @@ class Simulated:
     moving: Moving
     decisions: Decisions
     files: Collection[str]
+    enough: Mapping[str, int] = field(default_factory=dict)
 
 
 CHARGED = {"start_up": "vector_start_up", "streams": "shared_datapath"}
@@ -83,6 +91,7 @@ def describe_results(
         usage=sum_up(simd),
         multicast=_worth(simd, runs[COPIED]) if COPIED in runs else None,
         rests=_find_rests(simd, profile) or None,
+        limits=_find_limits(what, runs[ENOUGH]) if ENOUGH in runs else None,
         probes={name: runs[name].probes for name in VARIANTS} if simd.probes else None,
     )
 
@@ -118,8 +127,17 @@ def _find_rests(run: FabricRun, profile: Profile) -> dict[str, int]:
     charges = {CHARGED.get(name, name): cycles for name, cycles in usage.items()}
     return {
         figure: cycles for figure, cycles in charges.items()
-        if profile.grades.get(figure) in ("C", "chosen") and 4 * (cycles - after) > run.cycles
+        if profile.grades.get(figure) in UNPUBLISHED and 4 * (cycles - after) > run.cycles
     }
+
+
+def _find_limits(what: Simulated, run: FabricRun) -> Limited:
+    """Return what the layer takes on a machine with enough of what limits it."""
+    figures = {
+        figure: Limit(of=getattr(what.profile, figure), enough=enough)
+        for figure, enough in what.enough.items()
+    }
+    return Limited(cycles=run.cycles, figures=figures)
 
 
 def usage_of_busiest(run: FabricRun) -> dict[str, int]:

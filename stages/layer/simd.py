@@ -5,6 +5,8 @@ Reads    layer.yaml, chosen.yaml, tasks.yaml, schedule.isl, routes.isl, allocati
          instances.isl, compressions.isl, hulls.isl, sizes.isl
 Writes   simd.yaml    per task: by, why, others, sizes, guard, operation, operands
          memory.isl    local, to_local, lifetime, address
+         build/limits/*.yaml, build/limits/*.isl    both for a machine with more descriptors, where
+                                                    too few is a figure that nobody published
 Assumes  boxes and sizes are found (approximate, enumerate).
 Ensures  a vector instruction runs all instances of its task, and besides them only harmless ones;
          what lies at one address is never needed at one time.
@@ -13,6 +15,7 @@ Differs  of the ways that are possible, the one of the fewest cycles is taken, n
 
 from __future__ import annotations
 
+import contextlib
 import typing
 from dataclasses import replace
 
@@ -26,19 +29,22 @@ from stages.layer.pe.model import Work
 from stages.layer.texts.decisions import Decision, Decisions, Other, write_decisions
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Operate, Relay, Store, Streams
+from stages.layer.texts.limits import LIMITS, write_limits
 from stages.layer.texts.memory_text import arranged_objects
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Compressions, Instances
 from stages.layer.vector.candidate import RankError
-from stages.layer.vector.choice import Choice, TooManyError, choose
+from stages.layer.vector.choice import Choice, TooManyError, choose, find_enough
 from stages.layer.vector.instruction import instruction
 from stages.layer.vector.memory import Memory, extend
 from stages.layer.vector.merging import is_as_merged
 from stages.layer.vector.options import Options, give_up, list_options
 from stages.layer.vector.situation import Files, Situation
 from stages.layer.vector.ways import list_ways
+from stages.machine.figures import UNPUBLISHED
 from stages.mapping.machine import read_machine
 from stages.mapping.records import Absent
+from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.text import spell_object, write_objects
 from stages.poly.together import together
 
@@ -58,13 +64,19 @@ READS = (
     "hulls.isl",
     "sizes.isl",
 )
-WRITES = ("simd.yaml", "memory.isl")
+WRITES = ("simd.yaml", "memory.isl", "build/limits/*.yaml", "build/limits/*.isl")
+LIMIT = "descriptors"
+"""The figure of the machine that says how many configurations are live on a PE."""
+AllOptions = dict[str, dict[str, Options]]
+"""Those of every task, by place and name."""
 MEMORY_HEADER = """Local memory, with room for what extra instances access (Sec. 5.3, Example 5.9).
 local: { T_local[element] }, the shape of each local tensor on every PE.
 to_local: { [PE[x, y] -> T[element]] -> T_local[element] }, where elements of tensors lie.
 lifetime: { array[] -> event[] }, the first and last events of an invocation between which local
 tensors, and what tasks keep besides, are needed; always if that is from one to the next.
 address: { array[element] -> role[byte] }, where they lie in the memory of the PEs of a role."""
+MOST_OPERATIONS = 2_000_000
+"""How much isl may work for a machine with more descriptors, in its own unit: a second or two."""
 HINTS = {"stream": "let fewer tensors arrive and leave", "way": "leave `prefer` out"}
 
 
@@ -84,7 +96,17 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         allocations=inputs.objects("allocations.isl"),
     )
     files = replace(files, saved=find_saved(_keeping(files, {}, extend(files.local, ()))))
-    chosen, memory = settle(files, mapping)
+    options = list_all(files, mapping)
+    chosen, memory = settle(files, mapping, options)
+    texts = _texts(files, chosen, memory)
+    if _is_limited(chosen) and files.profile.grades.get(LIMIT) in UNPUBLISHED:
+        with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+            texts |= _texts_with_enough(files, mapping, options)
+    return texts
+
+
+def _texts(files: Files, chosen: dict[str, Choice], memory: Memory) -> dict[str, str]:
+    """Return simd.yaml and memory.isl."""
     decisions = {name: decision(choice, memory) for name, choice in chosen.items()}
     keeping = _keeping(files, decisions, memory)
     described: dict[str, isl.UnionSet | isl.UnionMap]
@@ -94,6 +116,24 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         "simd.yaml": write_decisions(decisions),
         "memory.isl": write_objects(MEMORY_HEADER, described),
     }
+
+
+def _texts_with_enough(files: Files, mapping: Mapping, options: AllOptions) -> dict[str, str]:
+    """Return the texts for a machine with as many descriptors as the best of all ways need."""
+    here = [list(at_place.values()) for at_place in options.values()]
+    enough = max(find_enough(tasks, mapping.simd.prefer, _places(tasks)) for tasks in here)
+    while True:
+        richer = replace(files, profile=replace(files.profile, descriptors=enough))
+        chosen, memory = settle(richer, mapping, options)
+        if not _is_limited(chosen):
+            break
+        enough += 1  # what is given up for its memory may leave what needs more
+    texts = {"machine.yaml": write_limits({LIMIT: enough}), **_texts(richer, chosen, memory)}
+    return {f"{LIMITS}{name}": text for name, text in texts.items()}
+
+
+def _is_limited(chosen: dict[str, Choice]) -> bool:
+    return any(choice.unaffordable for choice in chosen.values())
 
 
 def _keeping(files: Files, decisions: Decisions, memory: Memory) -> Keeping:
@@ -110,13 +150,15 @@ def _keeping(files: Files, decisions: Decisions, memory: Memory) -> Keeping:
     return Keeping(work=work, routes=files.routes, profile=files.profile)
 
 
-def settle(files: Files, mapping: Mapping) -> tuple[dict[str, Choice], Memory]:
+def settle(
+    files: Files, mapping: Mapping, options: AllOptions
+) -> tuple[dict[str, Choice], Memory]:
     """Return the choice of every task but relays, which forward single elements, and memory.
 
     Memory has room for what all that was chosen touches. An option whose merged dimensions rely on
     shapes of less room is given up, and all are chosen anew.
     """
-    options = list_all(files, mapping)
+    options = {place: dict(here) for place, here in options.items()}
     while True:
         chosen = {
             name: choice
@@ -135,13 +177,13 @@ def settle(files: Files, mapping: Mapping) -> tuple[dict[str, Choice], Memory]:
             here[name] = give_up(here[name], chosen[name].taken)
 
 
-def list_all(files: Files, mapping: Mapping) -> dict[str, dict[str, Options]]:
+def list_all(files: Files, mapping: Mapping) -> AllOptions:
     """Return the options of every task but relays, by place and name, those of streams first.
 
     Computing PEs and the adapters of a side are different PEs, each with all configurations.
     """
     tasks = {n: t for n, t in files.graph.tasks.items() if not isinstance(t, Relay)}
-    found: dict[str, dict[str, Options]] = {}
+    found: AllOptions = {}
     for place in sorted({files.place(name) for name in tasks}, reverse=True):
         here = [name for name in tasks if files.place(name) == place]
         here.sort(key=lambda n: not isinstance(tasks[n], Streams))
@@ -168,15 +210,20 @@ def _options(situation: Situation, mapping: Mapping) -> Options:
 
 def _chosen(options: list[Options], files: Files, mapping: Mapping) -> list[Choice]:
     """Return the choices of tasks on the same PEs. UserError where configurations do not last."""
-    most, places = files.profile.descriptors, together([o.situation.pes for o in options])
+    most = files.profile.descriptors
     try:
-        return choose(options, mapping.simd.prefer, most, places)
+        return choose(options, mapping.simd.prefer, most, _places(options))
     except TooManyError as error:
         if isinstance(error.options.situation.task, Streams):
             raise UserError(
                 error.message, mapping.key_span("tensors"), HINTS["stream"]
             ) from None
         raise UserError(error.message, mapping.span("simd"), HINTS["way"]) from None
+
+
+def _places(options: list[Options]) -> list[frozenset[int]]:
+    """Return the tasks that some PEs have together, by number."""
+    return together([each.situation.pes for each in options])
 
 
 def decision(choice: Choice, memory: Memory) -> Decision:
@@ -186,6 +233,8 @@ def decision(choice: Choice, memory: Memory) -> Decision:
     moves = isinstance(options.situation.task, Streams | Store)
     if not moves and options.operations:
         found = replace(found, cycles=taken.cycles, others=_others(choice))
+    if choice.unaffordable:
+        found = replace(found, limited=(LIMIT,))
     if taken.candidate is not None:
         found = instruction(found, options.situation, taken.candidate, taken.steps, memory)
     return found

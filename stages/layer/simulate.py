@@ -3,7 +3,7 @@
 Paper    V Sec. 6
 Reads    layer.yaml, chosen.yaml, *.lair, inputs/*, lair.isl, adapted.isl, tasks.yaml, routes.isl,
          simd.yaml, build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c,
-         build/multicast/*.yaml
+         build/multicast/*.yaml, build/limits/*.yaml, build/enough/*.c, build/enough/*.yaml
 Writes   build/outputs/*.npy, build/results.json, build/usage.npz
 Assumes  one layout serves both programs (render).
 Ensures  the same inputs give the same bytes; every value was computed by the programs.
@@ -24,11 +24,19 @@ from stages.fabric.usage import find_usage, write_usage
 from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
 from stages.layer.probing import find_probes
-from stages.layer.results import COPIED, VARIANTS, Simulated, describe_results
+from stages.layer.results import (
+    COPIED,
+    ENOUGH,
+    OTHERS,
+    VARIANTS,
+    Simulated,
+    describe_results,
+)
 from stages.layer.running import run_on_fabric
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
+from stages.layer.texts.limits import LIMITS, read_limits, with_enough
 from stages.layer.texts.results_json import results_text
 from stages.layer.texts.routes_text import Routing
 from stages.mapping.machine import read_machine
@@ -43,6 +51,7 @@ if typing.TYPE_CHECKING:
     from stages.fabric.progress import Tell
     from stages.fabric.recorded import Asked
     from stages.lair.layer import Layer
+    from stages.machine.profile import Profile
     from stages.mapping.inputs import LayerInputs
 
 READS = (
@@ -60,9 +69,13 @@ READS = (
     "build/loops/pe_*.c",
     "build/multicast/*.c",
     "build/multicast/*.yaml",
+    "build/limits/*.yaml",
+    "build/enough/*.c",
+    "build/enough/*.yaml",
 )
 MOST_RECORDED = 2**16
 """Of how many hops and tasks a run may be for which it takes little to record it."""
+MACHINE = f"{LIMITS}machine.yaml"
 WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 
@@ -114,14 +127,14 @@ def _run_variants(
 
     Both programs move the same wavelets: whether it is short is known from the one with loops.
     """
-    copied = (COPIED,) if inputs.names(f"build/{COPIED}/*.yaml") else ()
-    variants = (*reversed(VARIANTS), *copied)
+    others = tuple(name for name in OTHERS if inputs.names(f"build/{name}/*.yaml"))
+    variants = (*reversed(VARIANTS), *others)
     runs: dict[str, FabricRun] = {}
     for number, variant in enumerate(variants):
         tell = tell_part(inputs, number, len(variants))
         recorded = variant == "simd" and runs["loops"].hops + runs["loops"].tasks <= MOST_RECORDED
         runs[variant] = run_programs(inputs, variant, samples, layer, tell, recorded=recorded)
-    return {variant: runs[variant] for variant in (*VARIANTS, *copied)}
+    return {variant: runs[variant] for variant in (*VARIANTS, *others)}
 
 
 def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
@@ -141,6 +154,7 @@ def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
         ),
         decisions=read_decisions(inputs.source("simd.yaml")),
         files=inputs.names("inputs/*.npy"),
+        enough=read_limits(inputs.source(MACHINE)) if inputs.names("build/limits/*.yaml") else {},
     )
 
 
@@ -163,18 +177,25 @@ def run_programs(
     *, recorded: bool = False, asked: Asked | None = None,
 ) -> FabricRun:
     """Compile one variant of the programs, and run it, and tell how far that is."""
-    copied, mapping = variant == COPIED, inputs.mapping()
-    profile = read_machine(mapping, inputs.further_path)
-    source = inputs.source("build/multicast/layout.yaml" if copied else "build/layout.yaml")
+    mapping, own = inputs.mapping(), variant in OTHERS
+    source = inputs.source(f"build/{variant}/layout.yaml" if own else "build/layout.yaml")
     layout = read_layout(source)
-    wanted = mapping.probes and not copied
+    wanted = mapping.probes and not own
     graph = read_graph(inputs.source("tasks.yaml")) if wanted else None
     return run_on_fabric(
         [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles], source,
-        dataclasses.replace(profile, multicast=True) if copied else profile, layer, samples,
+        _machine_of(inputs, variant), layer, samples,
         tell=tell, probes=find_probes(mapping, graph, layout) if graph else None,
         recorded=recorded, asked=asked,
     )
+
+
+def _machine_of(inputs: LayerInputs, variant: str) -> Profile:
+    """Return the machine that a variant of the programs is for."""
+    profile = read_machine(inputs.mapping(), inputs.further_path)
+    if variant == ENOUGH:
+        return with_enough(profile, inputs.source(MACHINE))
+    return dataclasses.replace(profile, multicast=True) if variant == COPIED else profile
 
 
 def _npy(array: np.ndarray) -> bytes:

@@ -29,6 +29,8 @@ GRADES = {
     "A": "primary text read", "B": "secondary summary of one", "C": "arithmetic on public data",
     "M": "from memory", "chosen": "no public figure is known",
 }
+UNPUBLISHED = ("C", "chosen")
+"""Grades of what nobody has published: it is worked out, or chosen."""
 HINT = (
     "every figure is `{value: 10, source: where it is from, grade: A}`; grades: "
     + ", ".join(f"{grade} {meaning}" for grade, meaning in GRADES.items())

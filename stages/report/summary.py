@@ -97,10 +97,19 @@ def _cycles(results: Mapping[str, Any]) -> str:
 
 
 def _rests(results: Mapping[str, Any]) -> Iterator[str]:
-    """Yield on which figures of the machine much of the cycles rests."""
-    if rests := results.get("rests"):
-        each = ", ".join(f"{cycles} cycles on {figure}" for figure, cycles in rests.items())
-        yield f"  rests   {each}, not published"
+    """Yield on which figures of the machine much of the cycles rests, and what limits cost."""
+    said = [f"{cycles} cycles on {figure}" for figure, cycles in results.get("rests", {}).items()]
+    said += _limits(results["cycles"]["simd"], results.get("limits"))
+    if said:
+        yield f"  rests   {', '.join(said)}, not published"
+
+
+def _limits(cycles: int, limits: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield how many cycles the limits of the machine cost that another figure would not have."""
+    if limits and cycles > limits["cycles"]:
+        figures = limits["figures"].items()
+        each = " and ".join(f"{name} ({k['of']}; {k['enough']} would do)" for name, k in figures)
+        yield f"{plural(cycles - limits['cycles'], 'cycle')} on {each}"
 
 
 def _bound(results: Mapping[str, Any]) -> str:

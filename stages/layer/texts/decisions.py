@@ -121,6 +121,9 @@ class Decision:
         "expected on the busiest PE, of all invocations, its configurations included",
     ] = None
     others: Annotated[Mapping[str, Other] | None, "the other ways"] = None
+    limited: Annotated[
+        tuple[str, ...], "figures of the machine of which a better way needs more than there is"
+    ] = ()
     sizes: Annotated[tuple[Function, ...] | None, "the sizes of the instruction"] = None
     least: Annotated[
         tuple[Function, ...], "with enumerate, the least sizes, of which others follow"

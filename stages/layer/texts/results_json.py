@@ -90,6 +90,23 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """How much a machine has, of which nobody has published how much there is; and what would do.
+    """
+
+    of: int
+    enough: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limited:
+    """What the programs take that are written for a machine with enough of what limits others."""
+
+    cycles: int
+    figures: Mapping[str, Limit]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
     """The content of build/results.json."""
 
@@ -111,6 +128,7 @@ class Results:
     usage: Used
     multicast: Worth | None = None
     rests: Mapping[str, int] | None = None
+    limits: Limited | None = None
     probes: Mapping[str, Mapping[str, tuple[Probed, ...]]] | None = None
 
 

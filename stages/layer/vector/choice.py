@@ -50,6 +50,14 @@ def choose(
     return Chooser(tasks, prefer, most, everywhere if places is None else places).choices()
 
 
+def find_enough(
+    tasks: Sequence[Options], prefer: str | None, places: Sequence[Collection[int]]
+) -> int:
+    """Return how many configurations a PE has live if each task takes what is best for it."""
+    chooser = Chooser(tasks, prefer, 0, places)
+    return max((-chooser.count_free(k) for k in range(len(tasks))), default=0)
+
+
 class Chooser:
     """The options of tasks that share the configurations of PEs."""
 
@@ -67,7 +75,7 @@ class Chooser:
 
     def choices(self) -> list[Choice]:
         """Return the choices. Raises TooManyError."""
-        if any(self._free(k) < 0 for k in range(len(self.tasks))):
+        if any(self.count_free(k) < 0 for k in range(len(self.tasks))):
             self._share()
         return [
             Choice(options=options, taken=taken, unaffordable=self._unaffordable(k))
@@ -84,7 +92,7 @@ class Chooser:
         """Start from the fewest configurations, and take what saves most for each one more."""
         self.taken = [min(ranked, key=lambda o: o.configurations) for ranked in self.ranked]
         for k, options in enumerate(self.tasks):
-            free = self._free(k, range(k))
+            free = self.count_free(k, range(k))
             if self.taken[k].configurations > free:
                 raise TooManyError(self._reason(k, self.taken[k], max(0, free)), options)
         self._take_more()
@@ -123,7 +131,7 @@ class Chooser:
         kept, self.taken = self.taken, [*self.taken]
         self.taken[task] = option
         try:
-            while (free := self._free(task)) < 0:
+            while (free := self.count_free(task)) < 0:
                 given = [
                     (k, less)
                     for k in self._others()
@@ -147,7 +155,7 @@ class Chooser:
             and self.taken[k].way != self.prefer
         ]
 
-    def _free(self, task: int, others: Collection[int] | None = None) -> int:
+    def count_free(self, task: int, others: Collection[int] | None = None) -> int:
         """Return how many configurations are free on each PE of a task, if others take theirs."""
         counted = range(len(self.tasks)) if others is None else others
         return self.most - max(
@@ -160,7 +168,7 @@ class Chooser:
         """Yield each better option for which there are configurations."""
         for k, (ranked, taken) in enumerate(zip(self.ranked, self.taken, strict=True)):
             for option in ranked[: ranked.index(taken)]:
-                if option.configurations - taken.configurations <= self._free(k):
+                if option.configurations - taken.configurations <= self.count_free(k):
                     yield k, option
 
     def _worth(self, task: int, option: Option) -> float:
@@ -177,7 +185,7 @@ class Chooser:
     def _unaffordable(self, task: int) -> dict[str, str]:
         """Return why the options that are better than the one taken will not do."""
         ranked, taken = self.ranked[task], self.taken[task]
-        free = self._free(task) + taken.configurations
+        free = self.count_free(task) + taken.configurations
         better = ranked[: ranked.index(taken)]
         return {option.way: self._reason(task, option, free) for option in better}
 

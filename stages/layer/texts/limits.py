@@ -1,0 +1,48 @@
+"""A machine with more of what nobody has published how much there is: build/limits/machine.yaml."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from stages.diagnose import Source, Span, UserError
+from stages.machine.profile import KNOWN, Profile
+from stages.mapping.explained import explain
+from stages.mapping.record_reader import read_record
+from stages.mapping.records import as_data
+from stages.mapping.yaml_text import write_document
+
+LIMITS = "build/limits/"
+"""Where texts for such a machine lie."""
+TITLE = "A machine that has enough of what tasks need more of than the one that was asked for."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much such a machine has."""
+
+    enough: Annotated[Mapping[str, int], "its figures, by their keys in a profile"]
+
+
+def write_limits(enough: Mapping[str, int]) -> str:
+    """Return machine.yaml: figures of which nothing needs more."""
+    limits = Limits(enough=enough)
+    return write_document(explain(TITLE, limits), as_data(limits))
+
+
+def read_limits(source: Source) -> Mapping[str, int]:
+    """Return the figures that machine.yaml has. Raises UserErrors where it was edited wrongly."""
+    return read_record(source, Limits).enough
+
+
+def with_enough(profile: Profile, source: Source) -> Profile:
+    """Return a machine with the figures of machine.yaml. Raises UserErrors where these are none."""
+    enough = read_limits(source)
+    with contextlib.suppress(ValueError):  # of a figure that is no such number
+        if set(enough) <= set(KNOWN):
+            return dataclasses.replace(profile, **enough)  # type: ignore[arg-type]
+    span = Span(source=source, start=0, end=1)
+    raise UserError(f"these are no figures of {profile.name}", span, "undo the edit")
