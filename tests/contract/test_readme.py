@@ -2,17 +2,22 @@
 and what layers and programs take.
 """
 
+import io
 import json
 import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
-from stages import PROGRAM
+from stages import PIPELINE, PROGRAM
+from stages.diagnose import source_of
+from stages.fabric.layout_yaml import read_layout
 from stages.make.core.action import run_stage
 from stages.report.agreed import summary
+from stages.report.summary import summary as summary_of_layer
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -85,15 +90,107 @@ def test_the_results_of_a_program_are_those_of_listing1(listing):
     assert f"```\n{said}```" in (ROOT / "docs/results.md").read_text(encoding="utf-8")
 
 
-def test_the_cycles_of_attention_are_those_of_the_evaluation():
+@pytest.fixture(scope="module")
+def attention(tmp_path_factory):
+    """What a build of attention writes, by name."""
+    folder = tmp_path_factory.mktemp("readme") / "attention"
+    shutil.copytree(ATTENTION, folder, ignore=shutil.ignore_patterns("build"))
+    return {name: text for stage in PIPELINE for name, text in run_stage(stage, folder).items()}
+
+
+def said_of_attention():
+    """The sentences below the summary of attention, without the breaks of lines."""
+    return " ".join(TEXT.partition("  compute_expdiff")[2].partition("```sh")[0].split())
+
+
+def test_the_summary_of_attention_is_what_a_build_prints(attention):
+    (block,) = blocks_with("attention on wse2")
+    printed = summary_of_layer(json.loads(attention["build/results.json"])).splitlines()
+    command, *lines = [line for line in block.splitlines() if line.strip() != "..."]
+    assert command == "$ ./do catalogue/attention"
+    assert [line for line in printed if line in lines] == lines
+    assert any(line.startswith("  rests ") for line in lines)
+
+
+def test_where_the_cycles_of_attention_go_is_what_its_busiest_pe_did(attention):
+    results = json.loads(attention["build/results.json"])
+    pe, cycles = results["busiest"]["simd"], results["cycles"]["simd"]
+    startup = pe["dispatch"] + pe["start_up"] + pe["configuration"]
+    loops = pe["loop"] + pe["scalar"] + pe["address"]
+    decisions = yaml.safe_load(attention["simd.yaml"])
+    assert 2 * decisions["compute_expdiff"]["cycles"] > loops
+    for said in (
+        f"at least {results['bound']['cycles']} cycles",
+        f"computes for {pe['lanes']} of the {cycles} cycles,",
+        f"starts instructions and tasks for {startup}, spends {loops} in loops, most of them",
+        f"from busy banks of memory for {pe['memory']},",
+        f"and runs no task for {cycles - pe['busy']}.",
+    ):
+        assert said in said_of_attention()
+
+
+def test_when_attention_runs_no_task_its_streams_move_elements(attention):
+    with np.load(io.BytesIO(attention["build/usage.npz"])) as usage:
+        moving, received, sent = (usage[name] for name in ("moving", "received", "sent"))
+        moving_over_time = usage["bins"][1]
+    assert f"In {moving[0, 0]} of these its streams move elements" in said_of_attention()
+    of_layer = 3 * 8 * 16 + 8 * 16  # q, k and v, and y: eight rows of sixteen each on a PE
+    assert 0.9 * (received[0, 0] + sent[0, 0]) < of_layer
+    fifth = len(moving_over_time) // 5
+    between = moving_over_time[fifth:-fifth].sum()
+    assert between < 0.15 * moving_over_time.sum()
+
+
+def test_what_more_descriptors_do_to_attention_is_what_they_do(attention):
+    results = json.loads(attention["build/results.json"])
+    limit = results["limits"]["figures"]["descriptors"]
+    decisions = yaml.safe_load(attention["simd.yaml"])
+    (exp,) = [
+        step for step in yaml.safe_load(attention["build/limits/simd.yaml"])["compute_expdiff"]
+        ["steps"] if step.get("by") == "loops"
+    ]
+    assert exp["operation"] == "exp"
+    assert sum("limited" in each for each in decisions.values()) == 3
+    less = results["cycles"]["simd"] - results["limits"]["cycles"]
+    assert (
+        f"the profile has {limit['of']}. On a machine with {limit['enough']}, three of these loops "
+        f"are vector instructions, but for `exp` itself, and the layer takes {less} cycles less."
+    ) in said_of_attention()
+
+
+def test_the_picture_of_attention_has_the_pes_and_the_sides_that_its_text_names(attention):
+    source = source_of("build/layout.yaml", attention["build/layout.yaml"])
+    layout = read_layout(source)
+    (said,) = re.findall(r"!\[(The grid of attention: .*?)\]", TEXT)
+    assert list(layout.roles) == ["compute"]
+    results = json.loads(attention["build/results.json"])
+    streams = [*layout.arrivals.values(), *layout.departures.values()]
+    assert said == (
+        f"The grid of attention: {results['pes']['of']} PEs that compute, and streams "
+        f"{', '.join(each.tensor for each in streams)} from and to ports at four sides"
+    )
+    ports = re.findall(r"-> \[PE\[(.*?)\] ->", (ATTENTION / "layer.yaml").read_text("utf-8"))
+    assert {tuple(re.sub(r"\w+//8", "", port).split(",")) for port in ports} == {
+        ("-1", " "), ("", " -1"), ("", " 4"), ("4", " ")}
+    picture = (ROOT / "docs/catalogue/attention.svg").read_text(encoding="utf-8")
+    assert {each.tensor for each in streams} == set(re.findall(r">(\w+)</text>", picture))
+
+
+def test_the_cycles_of_attention_are_those_of_the_evaluation(attention):
     rows = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8").splitlines()
     first, parts = (row.split(" | ") for row in rows[:300] if row.startswith("| attention |"))
-    loops, simd, faster, bound = first[3:7]
-    computing, banks, startup, slow, idle = (parts[at] for at in (9, 11, 13, 14, 15))
-    said = " ".join(TEXT.split())
-    assert f"cycles {simd} with vector instructions, {loops} with loops: {faster} times" in said
-    assert f"at least {bound} cycles" in said
-    assert f"computes for {computing} of the {simd} cycles," in said
-    assert f"starts instructions and tasks for {startup}, spends {slow} in loops" in said
-    assert f"reads from busy banks of memory for {banks}," in said
-    assert f"and waits for {idle.removesuffix(' |')} while" in said
+    results = json.loads(attention["build/results.json"])
+    cycles, pe = results["cycles"], results["busiest"]["simd"]
+    assert first[3:7] == [
+        str(cycles["loops"]), str(cycles["simd"]), f"{results['speedup']:.2f}",
+        str(results["bound"]["cycles"]),
+    ]
+    idle = parts[15].removesuffix(" |")
+    assert [parts[9], parts[11], idle] == [
+        str(pe["lanes"]), str(pe["memory"]), str(cycles["simd"] - pe["busy"])]
+
+
+def test_the_catalogue_has_as_many_layers_as_is_said():
+    count = len(list((ROOT / "projects/catalogue").glob("*/layer.yaml")))
+    assert f"for each layer of a catalogue of {count}:" in " ".join(TEXT.split())
+    assert f"./do catalogue             # {count} well-known layers" in TEXT

@@ -16,7 +16,7 @@ import yaml
 from stages import PIPELINE
 from stages.diagnose import UserError
 from stages.layer import simulate
-from stages.machine.figures import read_grades
+from stages.machine.figures import UNPUBLISHED, read_grades
 from stages.machine.profile import load_profile
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
@@ -30,7 +30,7 @@ MOVED = 0.25
 """By more than this part of its cycles a layer moves."""
 
 UNCHARGED = ("code_base", "code_task", "task_ids", "threads", "descriptors", "remote")
-"""Figures that are limits, sizes or weights: they refuse a layer, or nothing."""
+"""Figures that are limits, sizes or weights: a change of them is one of what is compiled."""
 
 HEAD = ("figure", "value", "grade", "tried", "fewest", "median", "most", "moved")
 
@@ -45,12 +45,15 @@ class Change:
     tried: Any
 
 
-def list_changes() -> list[Change]:
-    """Return the figures that are chosen or worked out (C), each at half and at double."""
+def list_changes(*, charged: bool = True) -> list[Change]:
+    """Return the figures that are chosen or worked out (C), each at half and at double.
+
+    They are those by which a run takes other cycles, or else those by which layers are compiled.
+    """
     profile = load_profile(MACHINE)
     found = []
     for figure, grade in read_grades(MACHINE).items():
-        if grade not in ("chosen", "C") or figure in UNCHARGED:
+        if grade not in UNPUBLISHED or (figure not in UNCHARGED) != charged:
             continue
         value = getattr(profile, figure)
         tries = (not value,) if isinstance(value, bool) else (value // 2, 2 * value)
@@ -82,10 +85,11 @@ def _cycles(folder: Path, change: Mapping[str, Any]) -> int | None:
         return None
 
 
-def document(found: Mapping[str, list[int | None]]) -> str:
-    """Return the document, by layer."""
+def document(found: Mapping[str, list[int | None]], tables: Mapping[str, str]) -> str:
+    """Return the document, by layer; `tables` are those of figures that are not charged."""
     return template("chosen.md.j2").render(
-        table=layers_table(found), layers=len(found), machine=MACHINE, moved=f"{MOVED:.0%}"
+        **tables, table=layers_table(found), layers=len(found), machine=MACHINE,
+        moved=f"{MOVED:.0%}",
     )
 
 

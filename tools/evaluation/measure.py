@@ -65,6 +65,12 @@ def measure(case: Case, workspace: Path) -> Results:
     return read_results((folder / "build" / "results.json").read_text(encoding="utf-8"))
 
 
+def write_mapping(folder: Path, case: Case) -> None:
+    """Write the layer.yaml of a case."""
+    text = yaml.safe_dump(dict(case.mapping), sort_keys=False)
+    (folder / "layer.yaml").write_text(text, encoding="utf-8")
+
+
 def build(case: Case, workspace: Path, stages: Sequence[str]) -> Path:
     """Run stages on a case in a new folder of a workspace, and return the folder.
 
@@ -73,8 +79,7 @@ def build(case: Case, workspace: Path, stages: Sequence[str]) -> Path:
     (workspace / "projects").mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=workspace / "projects"))
     (folder / "layer.lair").write_text(case.lair, encoding="utf-8")
-    text = yaml.safe_dump(dict(case.mapping), sort_keys=False)
-    (folder / "layer.yaml").write_text(text, encoding="utf-8")
+    write_mapping(folder, case)
     if case.inputs is not None:
         shutil.copytree(case.inputs, folder / "inputs")
     for each, stage in tasks_until(open_folder(folder), stages[-1]) if stages else ():

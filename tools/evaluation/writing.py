@@ -24,6 +24,7 @@ from tools.evaluation import (
     counted as layers,
     document,
     judging,
+    limited,
     multicast,
     placements,
     programs,
@@ -121,12 +122,17 @@ def _with_other_figures(command: LayerCommand, options: Options, words: list[str
     cases = [on_machine(case, chosen.MACHINE) for case in _cases(command, words)]
     names = [case.name for case in cases]
     found = dict(zip(names, _each(cases, chosen.run_changed), strict=True))
+    tried = dict(zip(names, _each(cases, limited.try_limits), strict=True))
+    tables = {"limits": limited.changes_table(tried), "limited": limited.limits_table(tried)}
     if not words:
-        write(Path.cwd() / "docs", "chosen", chosen.document(found), {})
+        write(Path.cwd() / "docs", "chosen", chosen.document(found, tables), {})
     if options["json"]:
-        print_json({"changes": as_data(chosen.list_changes()), "cycles": found})
+        print_json({
+            "changes": as_data(chosen.list_changes()), "cycles": found,
+            "limits": as_data(chosen.list_changes(charged=False)), "tried": as_data(tried),
+        })
     elif words:
-        print(chosen.layers_table(found))
+        print(chosen.layers_table(found), *tables.values(), sep="\n\n")
     return 0
 
 
