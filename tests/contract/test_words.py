@@ -1,0 +1,113 @@
+"""docs/words.md: one name for each thing, one thing for each name, and where the others are."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from stages import WINGS, module_of
+from stages.fabric.recorded import DEEDS, OF_TASKS, TASK
+from stages.fabric.usage import CYCLES
+from stages.machine.profile import KNOWN
+from stages.make.core.declare import declaration
+from stages.mapping.layer_yaml import Way
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/words.md").read_text(encoding="utf-8")
+CODE = re.compile(r"`([^`]+)`")
+OF_PATH = {*DEEDS, *OF_TASKS} - {DEEDS[TASK], "started", "none", "busy"}
+
+
+def rows_of(head):
+    """The rows of the table with this first column, each as its cells."""
+    lines = PAGE.partition(f"\n| {head} |")[2].partition("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in re.split(r" \| ", line.strip("| "))] for line in lines]
+    assert len(rows) > 3, head
+    return rows
+
+
+TERMS = rows_of("term")
+NAMES = [re.match(r"(.*?)(?: \((\d)\))?$", name).groups() for row in TERMS
+         for name in row[0].split(", ")]
+
+
+def test_a_word_with_several_meanings_has_a_number_for_each():
+    for name in {name for name, _ in NAMES}:
+        numbers = [number for each, number in NAMES if each == name]
+        wanted = [str(k + 1) for k in range(len(numbers))] if len(numbers) > 1 else [None]
+        assert numbers == wanted, name
+
+
+def test_no_row_has_two_meanings():
+    assert [row[0] for row in TERMS if re.search(r"\balso\b", row[2])] == []
+
+
+def test_a_synonym_is_no_term_with_another_meaning():
+    names = {name for name, _ in NAMES}
+    synonyms = {row[0]: re.split(", ", row[2].rpartition("; ")[2]) for row in TERMS
+                if "; " in row[2]}
+    assert {at: set(each) & names for at, each in synonyms.items() if set(each) & names} == {}
+
+
+def test_terms_are_in_the_order_of_the_alphabet():
+    terms = [row[0].lower() for row in TERMS]
+    assert terms == sorted(terms)
+
+
+def test_what_the_code_calls_a_term_is_in_the_code():
+    texts = "".join(
+        path.read_text(encoding="utf-8") for folder in ("stages", "templates", "docs")
+        for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".j2", ".c", ".h", ".md")
+        and path.name != "words.md"
+    )
+    parts = {part for row in TERMS for code in CODE.findall(row[1])
+             for part in re.findall(r"[\w.]+", code)}
+    assert len(parts) > 90 and [part for part in parts if part not in texts] == []
+
+
+def test_the_letters_of_papers_are_those_of_the_page_of_papers():
+    papers = " ".join((ROOT / "docs/paper.md").read_text(encoding="utf-8").split())
+    known = dict(re.findall(r"- \*\*(\w)\*\*: [^*]*\*([^*]*)\*", papers))
+    found = re.findall(r"- \*\*(\w)\*\*: [^*]*?, \*([^*]*)\*|- \*\*(\w)\*\*: ", papers)
+    assert len(found) == len(known) == 4
+    assert {row[0]: row[1].strip("*") for row in rows_of("letter")} == known
+    cited = {each for row in TERMS for each in re.findall(r"\b([A-Z]) (?:\(|Sec|Ex|Def)", row[3])}
+    assert cited and cited <= set(known)
+
+
+def test_each_stage_is_there_with_its_wing_and_what_its_docstring_says():
+    stages = [stage for wing in WINGS for stage in wing.STAGES]
+    assert rows_of("stage | in") == [
+        [stage, module_of(stage).split(".")[1], declaration(stage).title]
+        for stage in sorted(stages)
+    ]
+
+
+def test_what_the_readme_and_its_commands_call_folders_are_terms():
+    bold = re.findall(r"\*\*([^*]+)\*\*", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(bold) == 4 and set(bold) <= {name for name, _ in NAMES}
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("machines", KNOWN),
+        ("vector_instructions", get_args(Way)),
+        ("results", (*CYCLES, *OF_PATH)),
+    ],
+)
+def test_the_pages_that_it_leads_to_say_what_names_mean(page, names):
+    assert f"({page}.md)" in PAGE
+    said = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    assert [name for name in names if not re.search(f"`{name}[`:]", said)] == []
+
+
+def test_what_may_bind_a_bound_is_said_where_results_are():
+    said = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    (binds,) = re.findall(r"^- the bound: (.*?)^- ", said, re.MULTILINE | re.DOTALL)
+    source = (ROOT / "stages/layer/bound/bound.py").read_text(encoding="utf-8")
+    names = re.findall(r'^        "(\w+)": ', source.partition("candidates = {")[2]
+                       .partition("}")[0], re.MULTILINE)
+    assert len(names) == 5
+    assert [name for name in names if name.removesuffix("s") not in binds] == []
