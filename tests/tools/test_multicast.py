@@ -1,9 +1,11 @@
 """The table of docs/multicast.md, from results."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from stages.layer.texts.results_json import Cycles, Worth
 from tools.evaluation.multicast import document
+from tools.evaluation.writing import list_layers
 
 
 def test_layers_stand_by_what_multicast_is_worth(results):
@@ -25,3 +27,12 @@ def test_layers_stand_by_what_multicast_is_worth(results):
     ]
     assert text[-1] == "The same with and without multicast: same, alone."
     assert document(found, ("large", "wide")).endswith("do without multicast in: large, wide.\n")
+
+
+def test_slots_of_a_search_are_no_layers_that_are_measured(tmp_path):
+    (tmp_path / "layer.yaml").touch()
+    layer, slot = (
+        SimpleNamespace(name=name, path=tmp_path, is_slot="/" in name) for name in ("a", "a/slot1")
+    )
+    command = SimpleNamespace(select=lambda words: ([layer, slot], []))
+    assert list_layers(command, []) == [layer]

@@ -96,7 +96,7 @@ def _count(command: LayerCommand, options: Options, words: list[str]) -> int:
 
 def _without_multicast(command: LayerCommand, options: Options, words: list[str]) -> int:
     """Build layers for a machine without multicast, and print or write what came of them."""
-    cases = [case_of(layer.name, layer.path) for layer in _layers(command, words)]
+    cases = [case_of(layer.name, layer.path) for layer in list_layers(command, words)]
     every = [each for case in cases for each in multicast.without_multicast(case)]
     results = list(_each(every, multicast.try_to_measure))
     pairs = zip(results[::2], results[1::2], strict=True)
@@ -138,7 +138,7 @@ def _with_other_figures(command: LayerCommand, options: Options, words: list[str
 
 def _without_placements(command: LayerCommand, options: Options, words: list[str]) -> int:
     """Build layers without their placements, and print or write what came of them."""
-    layers = {layer.name: case_of(layer.name, layer.path) for layer in _layers(command, words)}
+    layers = {layer.name: case_of(layer.name, layer.path) for layer in list_layers(command, words)}
     cases = [c for c in layers.values() if "->" in str(c.mapping.get("placement", ""))]
     names = [case.name for case in cases]
     found = dict(zip(names, _each(cases, placements.find_placements), strict=True))
@@ -181,7 +181,7 @@ def _with_programs(command: LayerCommand, options: Options, words: list[str]) ->
 
 def _cases(command: LayerCommand, words: Sequence[str]) -> list[Case]:
 
-    layers = _layers(command, words)
+    layers = list_layers(command, words)
     known = [layer for layer in layers if layer.name.startswith(CATALOGUE)]
     wanted = layers if words else known
     if not wanted:
@@ -189,10 +189,10 @@ def _cases(command: LayerCommand, words: Sequence[str]) -> list[Case]:
     return [case_of(layer.name.removeprefix(CATALOGUE), layer.path) for layer in wanted]
 
 
-def _layers(command: LayerCommand, words: Sequence[str]) -> list[LayerFolder]:
-    """Return the layer folders of this name; without names, all."""
+def list_layers(command: LayerCommand, words: Sequence[str]) -> list[LayerFolder]:
+    """Return the layer folders of this name; without names, all, but no slot of a search."""
     layers, rest = command.select(words)
-    found = [layer for layer in layers if (layer.path / LAYER).is_file()]
+    found = [each for each in layers if (each.path / LAYER).is_file() and not each.is_slot]
     others = [each.name for each in layers if each not in found and each.name in words]
     if rest or others:
         raise command.refuse(f"{(rest + others)[0]} is no layer")
