@@ -1,6 +1,7 @@
 """Figures in sentences of the documents: limits are those of the code, results those of builds."""
 
 import hashlib
+import itertools
 import re
 import shutil
 import tomllib
@@ -41,8 +42,8 @@ def text(name):
 def rows(name, head):
     """The rows of the table of a document that begins like this, each as its cells."""
     lines = (ROOT / name).read_text(encoding="utf-8").partition(f"\n{head}")[2].splitlines()[2:]
-    until = next(k for k, line in enumerate(lines) if not line.startswith("|"))
-    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines[:until]]
+    body = itertools.takewhile(lambda line: line.startswith("|"), lines)
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in body]
 
 
 @pytest.mark.parametrize(
@@ -142,3 +143,14 @@ def test_what_is_said_of_fc_from_python_and_of_its_path_is_what_a_build_gives(bu
     assert f"# {results.bound.cycles} {results.bound.by}" in page
     assert (f"{path['stream']} of the {cycles.simd} cycles of fc are the elements of y that left "
             f"before the last one, and {path['starting']} start tasks") in text("docs/results.md")
+
+
+def test_the_layers_that_lack_descriptors_are_those_that_a_limit_binds():
+    evaluated = re.findall(r"^- .* descriptors are free: (.*)$",
+                           (ROOT / "docs/evaluation.md").read_text("utf-8"), re.MULTILINE)
+    lacking = {name for names in evaluated for name in names.split(", ")}
+    limited = {row[0]: row[2:] for row in rows("docs/chosen.md", "| layer | figure |")}
+    assert lacking and lacking <= set(limited)
+    of, enough, cycles, fewer = limited["attention"]
+    said = f"{int(cycles) - int(fewer)} cycles on descriptors ({of}; {enough} would do)"
+    assert said in text("README.md") and said in text("docs/results.md")
