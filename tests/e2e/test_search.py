@@ -109,8 +109,8 @@ def test_nothing_of_a_search_stays_where_nothing_is_open_any_more(searched):
     searched.write("cache/a/slots.yaml", "somebody edited this\n")
     searched.build("a")
     left = {path.name for path in (searched.root / "cache/a").iterdir()}
-    assert left == {"slots.yaml", *(n for s in SEARCHED[3:-2] for n in declaration(s).writes),
-                    "lair.isl"}
+    texts = (n for s in SEARCHED[3:-2] for n in declaration(s).writes if "/" not in n)
+    assert left == {"slots.yaml", *texts, "lair.isl"}
     assert searched.plain().out == "2 layers unchanged\n"
     searched.write("projects/a/layer.yaml", LAYER)
     assert searched.run("a").code == 0

@@ -20,6 +20,8 @@ from stages.make.store.folders import (
     Crossing,
     LayerFolder,
     file_of,
+    is_pattern,
+    names_of,
     shown_path,
 )
 from stages.make.store.given import content_of
@@ -67,14 +69,24 @@ def old_slots(folder: LayerFolder) -> list[str]:
         return []
     names = [name for stage in set(SEARCHED) - set(PIPELINE) for name in declaration(stage).writes]
     tried = [name for stage in TRIED for name in declaration(stage).writes]
-    names += [f"{slot}/{name}" for slot in SLOTS for name in tried]
+    names += [found for slot in SLOTS for name in tried for found in _in_slot(folder, slot, name)]
     layers = {slot for slot in SLOTS if (folder.path / slot).exists()}
     memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
     digests = {
         name: memo.digest(file_of(folder, name)) for name in names
-        if name.partition("/")[0] not in layers
+        if not layers.intersection(name.split("/"))
     }
     return sorted(name for name, digest in digests.items() if digest and store.has_blob(digest))
+
+
+def _in_slot(folder: LayerFolder, slot: str, name: str) -> list[str]:
+    """Return the files of a slot that a name, or a pattern, stands for there.
+
+    What is built lies in `build/slot1/`, all else in the cache.
+    """
+    head, _, rest = name.partition("/")
+    inside = f"build/{slot}/{rest}" if head == "build" else f"{slot}/{name}"
+    return names_of(folder, inside) if is_pattern(inside) else [inside]
 
 
 def leaves_open(folder: LayerFolder) -> bool:
