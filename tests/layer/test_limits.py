@@ -5,10 +5,6 @@ import pytest
 from stages.diagnose import UserError, source_of
 from stages.layer.texts.limits import with_enough
 from stages.machine.profile import load_profile
-from stages.make.core.layers import open_folder
-from stages.make.core.searched import old_slots
-from stages.make.store.folders import file_of
-from stages.make.store.store import Store
 from stages.report.summary import summary
 from tests.layer.built import build
 
@@ -85,15 +81,3 @@ def test_figures_that_are_none_are_refused_where_they_stand(figures):
         "machine.yaml:1:1: error: these are no figures of wse2\n"
         f"  enough: {{{figures}}}\n  ^\nhint: undo the edit\n"
     )
-
-
-def test_what_slots_of_a_search_built_is_of_an_old_one_as_their_texts_are(tmp_path, monkeypatch):
-    folder = open_folder(tmp_path / "projects/a")
-    built = folder.build / "slot2/limits/machine.yaml"
-    for path in (folder.cache / "candidates.yaml", folder.cache / "slot1/simd.yaml", built):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("", encoding="utf-8")
-    monkeypatch.setattr(Store, "has_blob", lambda *_: True)
-    assert old_slots(folder) == [
-        "build/slot2/limits/machine.yaml", "candidates.yaml", "slot1/simd.yaml"]
-    assert file_of(folder, "build/slot2/limits/machine.yaml") == built

@@ -102,7 +102,7 @@ def _names_of_part(whole: LayerFolder, name: str) -> Iterator[str]:
         for file in names_of(part, pattern):
             within = file_of(part, file)
             if within.is_relative_to(part.path):
-                yield f"build/parts/{name}/{file}"
+                yield f"build/parts/{name}/{within.relative_to(part.path).as_posix()}"
             elif within.is_file() and not (whole.path / name).exists():
                 yield f"{name}/{file}"
 
