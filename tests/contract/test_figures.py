@@ -16,22 +16,27 @@ from stages.layer.results import Results
 from stages.layer.simulate import MOST_RECORDED
 from stages.layer.texts.results_json import read_results
 from stages.machine.profile import load_profile
-from stages.make.core import combinations, telling
+from stages.make.core import apart, combinations, telling
 from stages.make.core.action import run_stage
+from stages.make.core.stage import MOST_OPERATIONS
+from stages.make.doit import finish
 from stages.make.doit.commands import trace
 from stages.make.store import remote
 from stages.network.extraction import draft, moving
 from stages.network.parts import part_layers
 from stages.picture import of_run, phased, routed
 from stages.program.child.limits import LIMITS
+from stages.program.interpreter import graph_run
 from stages.report import planned, table
 from tests.contract import test_style as style
+from tools.evaluation import counted
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = (ROOT / "templates/report/d3.min.js").read_bytes()
 PYTHON = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
 PAPER = ("fc", "conv1d", "conv2d", "pointwise")
-NUMBERS = {4: "four", 5: "five", 8: "eight", 10: "ten", 40: "forty"}
+NUMBERS = {4: "four", 5: "five", 8: "eight", 10: "ten", 12: "twelve", 40: "forty"}
+CATALOGUE = len(list((ROOT / "projects/catalogue").glob("*/layer.yaml")))
 
 
 def text(name):
@@ -56,12 +61,15 @@ def rows(name, head):
                             f"{style.LONGEST_FILE} lines"),
         ("docs/builds.md", f"If {telling.INTERVAL:.0f} s pass without a line"),
         ("docs/builds.md", f"does not answer for {remote.PATIENCE:.0f} s"),
+        ("docs/builds.md", f"isl may do {MOST_OPERATIONS // 10**6} million operations in a stage"),
+        ("docs/builds.md", f"is ended after {NUMBERS[round(apart.MOST_SECONDS / 60)]} minutes"),
         ("docs/builds.md", f"`fc/{SLOTS[0]}` to `fc/{SLOTS[-1]}`"),
         ("docs/layers.md", f"The best {NUMBERS[len(SLOTS)]} go through the stages"),
         ("docs/stages.md", f"the best {NUMBERS[len(SLOTS)]}, each in a slot"),
         ("docs/commands.md", f"in at most {planned.MOST_LINES} lines"),
         ("docs/sweeps.md", f"At most {combinations.MOST} combinations are built"),
         ("docs/results.md", f"a run of up to {MOST_RECORDED:,} hops and tasks".replace(",", " ")),
+        ("docs/results.md", f"to more than {NUMBERS[finish.MOST_SUMMARIES]} layers, each has one"),
         ("docs/results.md", f"There are at most {BINS} bins"),
         ("docs/report.md", f"of up to {of_run.MOST_PARTS} parts"),
         ("docs/report.md", f"of all of them up to {of_run.EVERY_PE}, else"),
@@ -76,6 +84,9 @@ def rows(name, head):
         ("docs/graphs.md", f"at most {part_layers.WIDTH} x {part_layers.HEIGHT} PEs"),
         ("docs/kernels.md", f"Of more than {table.MOST_ROWS} distinct tiles only the slowest "
                             f"{NUMBERS[table.SLOWEST]} have lines"),
+        ("docs/machines.md", f"as wse3 does for {NUMBERS[len(load_profile('wse3').unswitched)]}:"),
+        ("docs/programs.md", f"each time for {graph_run.LONGEST:.0f} s at most"),
+        ("docs/skewing.md", f"example of that paper, and {NUMBERS[len(counted.LAYERS) - 1]} more"),
         ("docs/security.md", f"{LIMITS.seconds} s, {LIMITS.memory >> 30} GiB"),
         ("docs/vector_instructions.md",
          f"An instruction has at most {NUMBERS[load_profile('wse2').dimensions]} dimensions"),
@@ -83,6 +94,30 @@ def rows(name, head):
 )
 def test_a_limit_in_a_document_is_that_of_the_code(name, said):
     assert said in text(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("docs/catalogue.md", f"{CATALOGUE} layers of `projects/catalogue`"),
+        ("docs/chosen.md", f"the {CATALOGUE} layers of the catalogue"),
+        ("docs/evaluation.md", f"Layers: {CATALOGUE};"),
+    ],
+)
+def test_a_document_that_is_generated_has_all_layers_of_the_catalogue(name, said):
+    assert said in text(name)
+
+
+def test_the_catalogue_shows_a_picture_of_each_layer_and_no_other():
+    page = (ROOT / "docs/catalogue.md").read_text(encoding="utf-8")
+    shown = re.findall(r'projects/([\w/]+)"><img src="catalogue/(\w+).svg".*?'
+                       r'alt="The grid of (\w+)"></a><br><b>(\w+)</b>', page)
+    assert all(folder.rpartition("/")[2] == picture == alt == bold
+               for folder, picture, alt, bold in shown)
+    assert {each[1] for each in shown} == {
+        path.stem for path in (ROOT / "docs/catalogue").glob("*.svg")}
+    layers = {path.parent.name for path in (ROOT / "projects/catalogue").glob("*/layer.yaml")}
+    assert {each[1] for each in shown if each[0].startswith("catalogue/")} == layers
 
 
 def test_a_trace_has_as_many_events_as_is_said():
