@@ -14,6 +14,7 @@ import islpy as isl
 from stages.kernel.parts.boxes import find_reduced
 from stages.poly.dependence import depends_on
 from stages.poly.extents import bounding_box
+from stages.poly.extremes import find_greatest, find_least
 from stages.poly.naming import letters
 from stages.volumes.operation import Operation
 
@@ -107,13 +108,19 @@ def bound_instances(every: isl.Map, wanted: isl.Map, operation: Operation) -> is
 def bound_sums(operation: Operation) -> isl.Set:
     """Return the instances between the bounds of those that are summed over.
 
-    So are those of iterators that say together which element is written, as 2a + b.
+    Iterators that say together which element is written, as 2a + b, have the bounds of all
+    instances that write one, whether a condition leaves out some of them or not; of those that
+    run over them where it has no such bounds.
     """
     assert operation.loops is not None
     every, ends = isl.Set.universe(operation.loops.space), bounding_box(operation.loops)
-    result = operation.results[0]
-    together = set[int]().union(*(each for each in depends_on(result.writes) if len(each) > 1))
-    for k in sorted(together.union(find_reduced(result))):
+    writes = operation.results[0].writes
+    together = set[int]().union(*(each for each in depends_on(writes) if len(each) > 1))
+    for k in sorted(together):
+        least, most = find_least(writes.domain(), k), find_greatest(writes.domain(), k)
+        if least.is_int() and most.is_int():
+            ends[k] = least.to_python(), most.to_python()
+    for k in sorted(together.union(find_reduced(operation.results[0]))):
         low, high = ends[k]
         every = every.lower_bound_val(SET, k, isl.Val(low))
         every = every.upper_bound_val(SET, k, isl.Val(high))
