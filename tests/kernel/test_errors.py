@@ -76,6 +76,7 @@ hint: compare where the result selects, or convert it: arith.uitofp, arith.extui
 k.mlir:2:21: error: MLIR: unknown predicate lt
     %t = arith.cmpf lt, %x, %x : tensor<3x4xf32>
                       ^
+hint: it is written as `%y = arith.cmpf olt, %x, %x : tensor<4x8xf32>`
 """),
     "integers without signs": ("""\
 %a = arith.constant 3 : i32
@@ -157,6 +158,7 @@ hint: select between the result's own element and that with a value added
 k.mlir:2:23: error: MLIR: operand expected
     %y = arith.addf %x, : tensor<3x4xf32>
                         ^
+hint: it is written as `%y = arith.addf %x, %x : tensor<4x8xf32>`
 """),
     "a value without its sign": ("""\
 y = arith.addf %x, %x : tensor<3x4xf32>""", """\
@@ -177,6 +179,7 @@ hint: a type is tensor<8x4xf32>: sizes, then a type, as f16 or i32
 k.mlir:2:23: error: MLIR: values used but not defined: [%z]
     %y = arith.addf %x, %z : tensor<3x4xf32>
                         ^^
+hint: define it: `%z = arith.constant 1.0 : f32`
 """),
     "values that are elsewhere": ("""\
 %y = arith.constant dense_resource<w> : tensor<4xf32>""", """\
@@ -190,7 +193,7 @@ hint: give them: dense<...>
 k.mlir:2:3: error: i8 is no type of elements here
     %y = arith.constant dense<0> : tensor<4xi8>
     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: types are float16, float32, float64, int16, int32, int64
+hint: elements are f16, f32, i16, i32; without `facts` and `tiles` f64, i64, too
 """),
     "elements without values": ("""\
 %y = tensor.empty() : tensor<4xf32>

@@ -38,6 +38,7 @@ from stages.kernel.mlir.draft import Draft, write_tuple
 from stages.kernel.mlir.payload import read_element_type
 from stages.kernel.mlir.positions import Loops, Positions
 from stages.kernel.mlir.reductions import find_reductions, write_reduction
+from stages.kernel.mlir.wellformed import check_index
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import (
     Access,
@@ -69,7 +70,7 @@ class Body:
         self._span = draft.text.span(owner)
         self._values: dict[int, Expr] = {}
         self._read: dict[str, str] = {}
-        self._positions = Positions(draft, owner, loops, _loop_indices(owner))
+        self._positions = Positions(draft, owner, loops, _loop_indices(draft, owner, loops))
         self._arithmetic: list[Operation] = []
 
     def check_types(self, results: Iterable[str]) -> None:
@@ -267,12 +268,14 @@ class Body:
         return Number(value=abs(found) if owner.result.type == TRUTH else found, span=self._span)
 
 
-def _loop_indices(owner: Operation) -> dict[int, str]:
-    """Return which loop each linalg.index in an operation is."""
-    return {
-        id(each.result): f"d{each.dim.value.data}"
-        for each in owner.walk() if isinstance(each, IndexOp)
-    }
+def _loop_indices(draft: Draft, owner: Operation, loops: Loops) -> dict[int, str]:
+    """Return which loop each linalg.index in an operation is. Raises UserError for none of it."""
+    found = {}
+    for each in owner.walk():
+        if isinstance(each, IndexOp):
+            check_index(draft, each, len(loops.names))
+            found[id(each.result)] = loops.names[each.dim.value.data]
+    return found
 
 
 def check_defined(draft: Draft, operation: Operation, value: SSAValue) -> None:

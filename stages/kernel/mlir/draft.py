@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IntegerType,
+    ShapedType,
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -27,6 +28,14 @@ from stages.volumes.sizes import Claim, Sizes
 
 FLOATS = ((Float16Type, "float16"), (Float32Type, "float32"), (Float64Type, "float64"))
 INTEGERS = {16: "int16", 32: "int32", 64: "int64"}
+SPELLED = {"f16": "float16", "f32": "float32", "i16": "int16", "i32": "int32"}
+"""The types of elements that every stage takes, by what MLIR calls them."""
+
+UNCUT = {"f64": "float64", "i64": "int64"}
+"""Those of kernels of which only the maps are wanted: no machine computes in them."""
+
+ELEMENTS = f"elements are {', '.join(SPELLED)}; without `facts` and `tiles` {', '.join(UNCUT)}, too"
+SHAPES = "values are tensors: tensor<8x4xf32>, of sizes that are known or `?`"
 Entry = dict[str, Any]
 
 
@@ -42,6 +51,7 @@ class Draft:
         self.symbols: list[str] = []
         self.indices: dict[int, str] = {}
         self.truths: set[int] = set()
+        self.at: Operation | None = None
         self._sizes: dict[str, list[str]] = {}
         self._names: dict[int, str] = {}
         self._taken: set[str] = set()
@@ -80,7 +90,11 @@ class Draft:
         )
 
     def volume(self, value: SSAValue) -> str:
-        """Return the volume that a value is."""
+        """Return the volume that a value is. Raises UserError for an index, which is none."""
+        if id(value) not in self._names and self.at is not None:
+            name = self.text.names.get(id(value), "an operand")
+            message = f"%{name} of the type {value.type} is no tensor, and no element of one"
+            raise self.error(self.at, message, ELEMENTS)
         return self._names[id(value)]
 
     def sizes(self, value: SSAValue) -> list[str]:
@@ -136,9 +150,11 @@ class Draft:
                 return name
         if isinstance(element, IntegerType) and element.width.data in INTEGERS:
             return INTEGERS[element.width.data]
-        hint = f"types are {', '.join((*(n for _, n in FLOATS), *INTEGERS.values()))}"
+        hint = ELEMENTS
         if element == IntegerType(1):
             hint = "compare where the result selects, or convert it: arith.uitofp, arith.extui"
+        elif isinstance(element, ShapedType):
+            hint = SHAPES
         raise self.error(operation, f"{element} is no type of elements here", hint)
 
     def is_volume(self, value: SSAValue) -> bool:
@@ -184,6 +200,11 @@ def _inits(entries: Mapping[str, Entry]) -> Iterator[str]:
     for entry in entries.values():
         for result in entry.get("results", {}).values():
             yield from [result["init"]] if "init" in result else []
+
+
+def find_rank(value: SSAValue) -> int:
+    """Return how many dimensions a value has: a tensor's; a scalar has none."""
+    return len(value.type.get_shape()) if isinstance(value.type, TensorType) else 0
 
 
 def write_tuple(name: str, indices: Sequence[str]) -> str:

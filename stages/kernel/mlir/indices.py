@@ -9,10 +9,13 @@ from xdsl.dialects.arith import AddiOp, ConstantOp, MuliOp, SubiOp
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
 from xdsl.dialects.tensor import DimOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from stages.diagnose import UserError
 from stages.kernel.mlir.affine_text import write_affine
 from stages.kernel.mlir.draft import Draft
+from stages.kernel.mlir.syntax import show_form
+from stages.plural import plural
 
 
 def write_index(draft: Draft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
@@ -45,13 +48,33 @@ def _text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None) -> str
             numbers = sorted(parts, key=is_number)
             return f"({numbers[1]}*{numbers[0]})" if is_number(numbers[1]) else None
         case DimOp():
-            at = write_index(draft, owner.index, known)
-            return draft.sizes(owner.source)[int(at)] if is_number(at) else None
+            return _size(draft, owner, write_index(draft, owner.index, known))
         case ApplyOp():
             operands = [write_index(draft, each, known) for each in owner.mapOperands]
-            by = owner.map.data
+            by = read_map(draft, owner)
             return write_affine(by.results[0], operands[: by.num_dims], operands[by.num_dims :])
     return None
+
+
+def _size(draft: Draft, operation: DimOp, at: str) -> str | None:
+    """Return the size that tensor.dim is; None where which one is not known."""
+    sizes = draft.sizes(operation.source)
+    if not is_number(at):
+        return None
+    if not 0 <= int(at) < len(sizes):
+        message = f"tensor.dim of dimension {at} of {plural(len(sizes), 'dimension')}"
+        raise draft.error(operation, message, "dimensions are counted from 0")
+    return sizes[int(at)]
+
+
+def read_map(draft: Draft, operation: ApplyOp) -> AffineMap:
+    """Return the map that affine.apply applies. Raises UserError where it gives no one index."""
+    by: AffineMap = operation.map.data
+    wanted, given = by.num_dims + by.num_symbols, len(operation.mapOperands)
+    if wanted != given or len(by.results) != 1:
+        message = f"affine.apply of {plural(given, 'index')} by {by}"
+        raise draft.error(operation, message, show_form(operation.name))
+    return by
 
 
 def _binary(

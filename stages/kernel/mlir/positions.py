@@ -21,7 +21,7 @@ from stages.diagnose import Span
 from stages.kernel.mlir.affine_text import linear
 from stages.kernel.mlir.comparisons import CompareOp, write_condition
 from stages.kernel.mlir.draft import Draft, write_box, write_tuple
-from stages.kernel.mlir.indices import write_index
+from stages.kernel.mlir.indices import read_map, write_index
 from stages.lair.expressions import write_expression
 from stages.lair.tree import Binary, Expr, Number, Reference, mentions
 
@@ -150,7 +150,7 @@ class Positions:
                 left, right = (self.number(each, type_, read) for each in owner.operands)
                 return Binary(op=op, left=left, right=right, span=span)
         if isinstance(owner, ApplyOp):
-            row = linear(owner.map.data.results[0], len(owner.mapOperands))
+            row = linear(read_map(self._draft, owner).results[0], len(owner.mapOperands))
             if row is not None:
                 terms = [self.number(each, type_, read) for each in owner.mapOperands]
                 return _sum(row, terms, span)

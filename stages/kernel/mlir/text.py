@@ -22,12 +22,16 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from stages.diagnose import Source, Span, UserError, nearest
 from stages.kernel.mlir.comparisons import ARITH
 from stages.kernel.mlir.structured import LINALG
+from stages.kernel.mlir.syntax import show_form
 
 DIALECTS = (
     affine.Affine, ARITH, builtin.Builtin, func.Func, LINALG, math.Math,
     tensor.Tensor,
 )
 T = TypeVar("T")
+STRINGS = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"|"')
+CLOSED = 'a string is "parallel": on one line, with \\ only before \", n, t, \\ and two hex digits'
+BEGUN = re.compile(r'(?:%[^=\n]*=\s*)?"?((?:[a-z]\w*\.)?[a-z]\w*)')
 UNKNOWN = re.compile(r"Operation (\S+) is not registered")
 MISSING = re.compile(r"not defined: \[(%[^],]+)")
 NAMES = sorted(each.name for dialect in DIALECTS for each in dialect.operations)
@@ -95,8 +99,8 @@ def parse_text(source: Source) -> Text:
     context = Context()
     for dialect in DIALECTS:
         context.load_dialect(dialect)
-    parser = _Parser(context, source)
-    module = _parsed(parser, source)
+    _check_strings(source)
+    module = _parsed(parser := _Parser(context, source), source)
     functions = [op for op in module.body.ops if isinstance(op, func.FuncOp)]
     bodies = [op for op in functions if not op.is_declaration]
     if len(bodies) > 1:
@@ -112,6 +116,15 @@ def parse_text(source: Source) -> Text:
     return Text(source=source, function=bodies[0], names=parser.names, spans=parser.spans)
 
 
+def _check_strings(source: Source) -> None:
+    """Raise UserError for a string that is not closed, for which xDSL takes time without end."""
+    for found in STRINGS.finditer(source.text):
+        if found[0] == '"':
+            line = source.text[found.start() :].partition("\n")[0]
+            span = Span(source=source, start=found.start(), end=found.start() + len(line))
+            raise UserError("MLIR: a string that is not closed", span, CLOSED)
+
+
 def _parsed(parser: _Parser, source: Source) -> ModuleOp:
     try:
         return parser.parse_module()
@@ -125,12 +138,14 @@ def _parsed(parser: _Parser, source: Source) -> ModuleOp:
             start, end = use.span()
         elif not source.text[start:].strip():
             raise _ended(parser, source) from error
-        raise _refused(error.msg, Span(source=source, start=start, end=end)) from error
-    except Exception as error:
+        raise _refused(error.msg, Span(source=source, start=start, end=end), parser) from error
+    except Exception as error:  # xDSL stumbles over what it takes for granted
         start = parser.begun[-1] if parser.begun else 0
         length = len(source.text[start:].partition("\n")[0])
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise _refused(said, Span(source=source, start=start, end=start + length)) from error
+        span = Span(source=source, start=start, end=start + length)
+        name = _name_at(source, start)
+        raise UserError(f"MLIR: {name or 'this'} is written in another way", span,
+                        show_form(name) or WRAP) from error
 
 
 def _ended(parser: _Parser, source: Source) -> UserError:
@@ -146,19 +161,35 @@ def _without_function(source: Source) -> UserError:
     return UserError(f"{source.path} holds no function with a body", _whole(source), WRAP)
 
 
-def _refused(said: str, span: Span) -> UserError:
-    """Return the error that xDSL reported, with a remedy where one is known."""
+def _name_at(source: Source, start: int) -> str:
+    """Return the name of the operation that begins at a place; "" where there is none."""
+    found = BEGUN.match(source.text, start)
+    return found[1] if found is not None else ""
+
+
+def _refused(said: str, span: Span, parser: _Parser) -> UserError:
+    """Return the error that xDSL reported, with a remedy."""
     old = next((name for name in OLD_NAMES if f"arith.{name} " in said), None)
-    hint = None
+    name = _name_at(span.source, parser.begun[-1]) if parser.begun else ""
+    hint = show_form(name) or WRAP
     if old is not None:
         hint = f"arith.{old} is called arith.{OLD_NAMES[old]} now"
     elif (unknown := UNKNOWN.fullmatch(said)) is not None:
         hint = _nearest(unknown[1])
     elif said == "Expected shape type.":
         hint = "a type is tensor<8x4xf32>: sizes, then a type, as f16 or i32"
+    elif (missing := MISSING.search(said)) is not None:
+        hint = _defined(missing[1], parser)
     elif span.source.text.lstrip().startswith("^"):
         hint = WRAP
     return UserError(f"MLIR: {said}", span, hint)
+
+
+def _defined(name: str, parser: _Parser) -> str:
+    """Return which value may be meant by one that is not defined."""
+    near = nearest(name, [f"%{each}" for each in parser.names.values()])
+    own = f"define it: `{name} = arith.constant 1.0 : f32`"
+    return own if near is None else f"did you mean {near}?"
 
 
 def _nearest(name: str) -> str:

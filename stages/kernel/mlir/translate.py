@@ -14,6 +14,7 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import TransposeOp
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
 
 from stages.diagnose import UserError
 from stages.kernel.mlir import moves, shapes, structure
@@ -22,7 +23,9 @@ from stages.kernel.mlir.constants import constant
 from stages.kernel.mlir.definition import check_definitions
 from stages.kernel.mlir.draft import Draft
 from stages.kernel.mlir.indices import write_index
+from stages.kernel.mlir.syntax import show_form
 from stages.kernel.mlir.text import Text
+from stages.kernel.mlir.wellformed import check_form
 
 HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
     "arith.constant": constant,
@@ -71,17 +74,28 @@ def _add_checked(draft: Draft, operation: Operation) -> None:
 
     It is not asked before: our errors say more.
     """
+    draft.at = operation
     try:
+        check_form(draft, operation)
         _add(draft, operation)
     except UserError:
         raise
     except Exception:
-        try:
-            operation.verify()
-        except Exception as error:
-            said = " ".join(str(error).split())
-            raise draft.error(operation, f"MLIR: {said}") from error
+        _verify(draft, operation)
         raise
+
+
+def _verify(draft: Draft, operation: Operation) -> None:
+    """Raise UserError for an operation that xDSL finds malformed, with what it says if that is
+    meant to be read."""
+    try:
+        operation.verify()
+    except VerifyException as error:
+        said = " ".join(str(error).split())
+        raise draft.error(operation, f"MLIR: {said}", show_form(operation.name)) from error
+    except Exception as error:
+        message = f"{operation.name} is written in another way"
+        raise draft.error(operation, message, show_form(operation.name)) from error
 
 
 def _add(draft: Draft, operation: Operation) -> None:
