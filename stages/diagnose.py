@@ -81,6 +81,10 @@ class UserError(Exception):
         return render_error(self)
 
 
+class OurFault(UserError):
+    """What one stage wrote and another refuses: it is told as an error of users is, and is none."""
+
+
 class UserErrors(Exception):
     """Everything that a stage found wrong, in the order of the source."""
 

@@ -135,6 +135,17 @@ def test_a_string_that_is_not_closed_takes_no_time_without_end():
     assert refused(long) == "MLIR: a string that is not closed"
 
 
+def test_a_text_that_begins_with_nothing_of_mlir():
+    with pytest.raises(UserError) as caught:
+        parse_text(Source(path="k.mlir", text="# nothing\n"))
+    assert str(caught.value) == """\
+k.mlir:1:1: error: MLIR: Expected suffix identifier after #
+  # nothing
+  ^
+hint: wrap the kernel: `func.func @name(%x: tensor<8xf32>) -> ... { ... }`
+"""
+
+
 @pytest.mark.parametrize("name", [*FORMS, *OTHERS])
 def test_operations_are_written_as_the_remedy_says(name):
     form = show_form(name).removeprefix("it is written as `").removesuffix("`")

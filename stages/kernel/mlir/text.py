@@ -100,7 +100,7 @@ def parse_text(source: Source) -> Text:
     for dialect in DIALECTS:
         context.load_dialect(dialect)
     _check_strings(source)
-    module = _parsed(parser := _Parser(context, source), source)
+    module = _parsed(parser := _begun(context, source), source)
     functions = [op for op in module.body.ops if isinstance(op, func.FuncOp)]
     bodies = [op for op in functions if not op.is_declaration]
     if len(bodies) > 1:
@@ -114,6 +114,21 @@ def parse_text(source: Source) -> Text:
         message = f"{bodies[0].sym_name.data} has {len(bodies[0].body.blocks)} blocks"
         raise UserError(message, _first_line(parser.spans[id(bodies[0])]), hint)
     return Text(source=source, function=bodies[0], names=parser.names, spans=parser.spans)
+
+
+def _begun(context: Context, source: Source) -> _Parser:
+    """Return the parser of a text, which has looked at its first token. Raises UserError for none.
+    """
+    try:
+        return _Parser(context, source)
+    except ParseError as error:
+        span = Span(source=source, start=error.span.start, end=error.span.start + 1)
+        raise UserError(f"MLIR: {_said(error, source)}", span, WRAP) from error
+
+
+def _said(error: ParseError, source: Source) -> str:
+    """Return what xDSL says; of one message it leaves a character to be put in."""
+    return error.msg.replace("{first_char}", source.text[error.span.start : error.span.start + 1])
 
 
 def _check_strings(source: Source) -> None:
@@ -138,7 +153,8 @@ def _parsed(parser: _Parser, source: Source) -> ModuleOp:
             start, end = use.span()
         elif not source.text[start:].strip():
             raise _ended(parser, source) from error
-        raise _refused(error.msg, Span(source=source, start=start, end=end), parser) from error
+        span = Span(source=source, start=start, end=end)
+        raise _refused(_said(error, source), span, parser) from error
     except Exception as error:  # xDSL stumbles over what it takes for granted
         start = parser.begun[-1] if parser.begun else 0
         length = len(source.text[start:].partition("\n")[0])

@@ -174,6 +174,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
     """
     from stages.make.core.faults import perform_in
     from stages.make.core.folder_inputs import FolderInputs
+    from stages.make.core.our_fault import raise_ours
     from stages.make.core.trying import is_refused, try_in
 
     tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
@@ -186,6 +187,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
         is_elsewhere = isinstance(error, UserErrors | UndeclaredDataError)
         if not is_elsewhere and not (isinstance(error, UserError) and error.span):
             blame_edits(stage, folder, error, build)
+        raise_ours(stage, folder, error, build)
         raise
     seconds, after = time.time() - start, _key_after(key, folder, inputs)
     if after is None:

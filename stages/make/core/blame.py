@@ -22,8 +22,7 @@ def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build)
     from stages.make.core.edits import first_change
 
     store = store_of(folder.home)
-    stages = every_stage(folder)
-    wrote = {n: d for each in stages for n, d in _originals(each, folder, build).items()}
+    wrote = list_edited(folder, build)
     originals = {name: store.blob(digest) for name, digest in wrote.items()}
     spans = [
         first_change(source_of(shown_path(path), content_of(path)), original.decode())
@@ -35,6 +34,12 @@ def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build)
         more = ", ".join(f"{span.source.path}:{span.line}" for span in spans[1:])
         told = f"edited by hand, and stage {stage} fails: {said}"
         raise _like(error, told, spans[0], f"edited too: {more}" if more else None) from error
+
+
+def list_edited(folder: LayerFolder, build: Build) -> dict[str, str]:
+    """Return the digests of what stages wrote where a text that a person edited stays instead."""
+    stages = every_stage(folder)
+    return {n: d for each in stages for n, d in _originals(each, folder, build).items()}
 
 
 def _like(error: Exception, message: str, span: Span, hint: str | None) -> UserError:

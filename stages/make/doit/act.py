@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import TaskError, TaskFailed
 
-from stages.diagnose import UserError, UserErrors
+from stages.diagnose import OurFault, UserError, UserErrors
 from stages.make.core.action import build
 from stages.make.core.apart import Apart, Lost, TooLong, apart
 from stages.make.core.build import Build
@@ -36,7 +36,8 @@ class StageFailed(TaskFailed):  # type: ignore[misc]
 
 
 class StageError(TaskError):  # type: ignore[misc]
-    """A stage met a mistake of ours that is understood; its message says what to do about it."""
+    """A stage met a fault of ours that is understood: it reads what its key does not follow, or
+    refuses what another stage wrote. The message says so; who builds a layer can do nothing."""
 
 
 def build_stage(stage: str, folder: LayerFolder, how: Build, task: Any) -> Any:
@@ -63,10 +64,10 @@ def outcome(process: Apart, stage: str, folder: LayerFolder, task: Any) -> Any:
     try:
         with workers().acting():
             task.meta = {"result": process.answer()}
+    except (OurFault, UndeclaredDataError) as error:
+        return StageError(str(error))
     except (UserError, UserErrors) as error:
         return StageFailed(str(error), getattr(error, "stop", None))
-    except UndeclaredDataError as error:
-        return StageError(str(error))
     except OSError as error:
         from stages.make.core.faults import is_refusal, refusal
 

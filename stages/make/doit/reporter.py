@@ -94,9 +94,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             line = self._grouped.fail(task.name)
             self.write(f".  {task.title()}\n" if self.session.verbose else line)
         self._hide()
-        if isinstance(fail, StageError):
-            sys.stderr.write(fail.message)
-        elif isinstance(fail, StageFailed):
+        if isinstance(fail, StageFailed | StageError):
             self.tell_refusal(task.name, fail.message + hint_of(self.session, task.name))
         else:
             super().add_failure(task, fail)
