@@ -53,8 +53,8 @@ func.func @f(%x: tensor<3xf32>) -> tensor<4xf32> {
 k.mlir:3:3: error: MLIR: Region 'region' at position 0 expected a single block, but got 2 blocks
     %y = tensor.pad %x low[1] high[0] {
     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: it is written as `%y = tensor.pad %r low[1] high[0] { ^bb0(%k: index): tensor.yield %c : f32 }\
- : tensor<8xf32> to tensor<9xf32>`
+hint: it is written as `%y = tensor.pad %r low[1] high[0] { ^bb0(%k: index): tensor.yield %c : f32\
+ } : tensor<8xf32> to tensor<9xf32>`
 """
 
 

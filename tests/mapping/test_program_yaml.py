@@ -9,7 +9,7 @@ from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
 from stages.make.core.layers import open_folder
 from stages.mapping.machine import read_machine
 from stages.mapping.program_yaml import choose_program, program_schema, read_program
-from tests.property.mutants import damage
+from tests.property.mutator import damage_often
 
 GOOD = """program: heat.py
 machine: {profile: wse2, dispatch: 5}
@@ -184,9 +184,7 @@ def test_places_in_files_are_found_without_reading_them(tmp_path):
 def test_a_damaged_one_is_read_or_refused_at_its_place(seeds):
     """Whatever YAML makes of it, and whatever machine it names."""
     for seed in seeds:
-        choose, content = random.Random(seed), GOOD.encode()
-        for _ in range(choose.choice([1, 1, 2, 4])):
-            content = damage(content, choose)
+        content = damage_often("program.yaml", GOOD.encode(), random.Random(seed))
         try:
             program = read_program(source_of("program.yaml", content))
             choose_program(program, ["heat.py"], "here")

@@ -9,9 +9,9 @@ import pytest
 
 from stages.diagnose import UserError, UserErrors, source_of
 from stages.program.source.translation import translate_source
-from tests.program.mutations import mutate
 from tests.program.test_refused import FOLDER
 from tests.program.translated import HEAD, equals_tree
+from tests.property.mutate_python import mutate
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"
 PROGRAMS = [

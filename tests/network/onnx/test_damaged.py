@@ -9,10 +9,10 @@ import pytest
 from stages.diagnose import UserError, UserErrors
 from stages.network.onnx.model import load_model
 from stages.network.onnx.reading import extract
-from tests.network.onnx.damaging import damage
 from tests.network.onnx.graphs import make_model
 from tests.network.onnx.test_operators import LATER, ROWS
 from tests.network.parts.in_numpy import supply
+from tests.property.mutator import damage
 
 MOST_SECONDS = 20
 
@@ -41,7 +41,7 @@ def models(draw, count):
             opset = max((LATER[name] for name in LATER if name in text), default=21)
             made = make_model(text, inputs, values, opset)
             known[text] = made.SerializeToString()
-        yield f"{number}: {text}", damage(known[text], draw)
+        yield f"{number}: {text}", damage("g.onnx", known[text], draw)
 
 
 def check_extracted(count, seed, in_time):

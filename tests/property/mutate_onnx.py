@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 from onnx import AttributeProto, ModelProto, numpy_helper
 
 from stages.network.onnx.reading import OPERATORS
@@ -17,17 +18,18 @@ TEXTS = [b"", b"SAME_UPPER", b"VALID", b"reflect", b"CRD", b"\xff"]
 OTHERS = ["If", "Range", "Shape", "ConstantOfShape", "NonZero"]
 
 
-def damage(content: bytes, draw: random.Random) -> bytes:
-    """Return a model with a few bytes, or a few of its parts, changed."""
-    if draw.random() < 0.25:
-        text = bytearray(content)
-        for _ in range(draw.randint(1, 4)):
-            at = draw.randrange(len(text))
-            text[at : at + draw.randint(0, 3)] = bytes(draw.choices(range(256), k=2))
-        return bytes(text)
-    model = onnx.ModelProto.FromString(content)
+def damage_model(content: bytes, draw: random.Random) -> bytes | None:
+    """Return a model with a few of its parts changed; None where it is none any more."""
+    try:
+        model = onnx.ModelProto.FromString(content)
+    except DecodeError:
+        return None
+    if not model.graph.node or not model.graph.input or not model.opset_import:
+        return None
     for _ in range(draw.randint(1, 3)):
-        draw.choice([_operator, _attribute, _edge, _edge, _input, _input, _weight])(model, draw)
+        if not model.graph.node:
+            break
+        draw.choice(WAYS)(model, draw)
     return model.SerializeToString()
 
 
@@ -35,7 +37,7 @@ def _operator(model: ModelProto, draw: random.Random) -> None:
     node = draw.choice(model.graph.node)
     if draw.random() < 0.7:
         node.op_type = draw.choice([*sorted(OPERATORS), *OTHERS])
-    else:
+    elif model.opset_import:
         model.opset_import[0].version = draw.choice([7, 8, 11, 13, 18, 21, 28])
 
 
@@ -63,7 +65,8 @@ def _edge(model: ModelProto, draw: random.Random) -> None:
     """Change what a node reads or gives."""
     node = draw.choice(model.graph.node)
     ends = node.input if node.input and draw.random() < 0.8 else node.output
-    names = [*NAMES, *(name for each in model.graph.node for name in each.input)]
+    nodes = model.graph.node  # what a later node gives makes a cycle
+    names = [*NAMES, *(name for each in nodes for name in (*each.input, *each.output))]
     if draw.random() < 0.3:
         ends.append(draw.choice(names))
     elif draw.random() < 0.3 or not ends:
@@ -74,7 +77,11 @@ def _edge(model: ModelProto, draw: random.Random) -> None:
 
 def _input(model: ModelProto, draw: random.Random) -> None:
     """Change the name, the type or the shape of an input."""
+    if not model.graph.input:
+        return
     value = draw.choice(model.graph.input)
+    if draw.random() < 0.2:
+        value = draw.choice([*model.graph.input, *model.graph.output, *model.graph.value_info])
     dims, chance = value.type.tensor_type.shape.dim, draw.random()
     if chance < 0.1:
         value.name = draw.choice(NAMES)
@@ -116,3 +123,29 @@ def _reshape(tensor: onnx.TensorProto, draw: random.Random) -> None:
     if values.dtype.kind == "i" and draw.random() < 0.3:
         made = np.full(sizes, draw.choice([-1, 0, 5, 1 << 40]))
     tensor.CopyFrom(numpy_helper.from_array(made.astype(values.dtype), tensor.name))
+
+
+def _nodes(model: ModelProto, draw: random.Random) -> None:
+    """Leave a node out, put it in twice, or swap two."""
+    nodes = list(model.graph.node)
+    one, other = (draw.randrange(len(nodes)) for _ in range(2))
+    way = draw.randrange(3)
+    if way == 0:
+        del nodes[one]
+    elif way == 1:
+        nodes.insert(other, nodes[one])
+    else:
+        nodes[one], nodes[other] = nodes[other], nodes[one]
+    copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
+    del model.graph.node[:]
+    model.graph.node.extend(copies)
+
+
+def _missing(model: ModelProto, draw: random.Random) -> None:
+    """Leave out a field of the model, of its graph or of a node."""
+    holder = draw.choice([model, model.graph, model.graph, draw.choice(model.graph.node)])
+    if fields := [field.name for field, _ in holder.ListFields()]:
+        holder.ClearField(draw.choice(fields))
+
+
+WAYS = [_operator, _attribute, _edge, _edge, _input, _input, _weight, _nodes, _missing]
