@@ -18,6 +18,7 @@ from collections.abc import Mapping
 import islpy as isl
 
 from stages.diagnose import UserError
+from stages.kernel.mlir.element_types import KNOWN
 from stages.kernel.parts.partitioning import Partition, find_needed, partition
 from stages.lair.names import did_you_mean
 from stages.machine.types import TYPES
@@ -90,7 +91,7 @@ def _check_types(program: Program) -> None:
         for name in operation.volumes:
             if program.types[name] not in TYPES:
                 message = f"{name} on line {operation.line} is of the type {program.types[name]}"
-                raise UserError(message, hint=f"the types of parts are {', '.join(TYPES)}")
+                raise UserError(message, hint=f"in parts, {KNOWN}")
 
 
 def _facts(

@@ -40,8 +40,8 @@ BY_COMMAND = MAKERS.keys() - {"settings", "text"}
 """Kinds of folders that `lairmake` builds."""
 OF_PYTHON = re.compile(
     r"Traceback|bug of ours|fault of Lairmake|NoneType|"
-    r"\bobject (has no attribute|is not [a-z]+able)|index out of range|not (subscriptable|iterable|callable|hashable)|unhashable|zip\(\)|"
-    r"invalid literal|"
+    r"\bobject (has no attribute|is not [a-z]+able)|index out of range|unhashable|zip\(\)|"
+    r"not (subscriptable|iterable|callable|hashable)|invalid literal|"
     r"\b(Key|Value|Type|Index|Attribute|Assertion|Recursion|Overflow|Memory|Unicode)Error|"
     r"to unpack|positional argument|keyword argument|isl_[a-z_]+|<stages\.|<xdsl|0x[0-9a-f]{9,}"
 )

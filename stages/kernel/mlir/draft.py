@@ -12,30 +12,21 @@ from typing import Any
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    Float16Type,
-    Float32Type,
-    Float64Type,
     IntegerType,
     ShapedType,
     TensorType,
+    UnrankedMemRefType,
+    UnrankedTensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from stages.diagnose import Span, UserError
+from stages.kernel.mlir.element_types import ELEMENTS, HINT, UNCUT, VALUES
 from stages.kernel.mlir.text import Text
 from stages.lair.names import is_reserved, make_plain_name
 from stages.volumes.sizes import Claim, Sizes
 
-FLOATS = ((Float16Type, "float16"), (Float32Type, "float32"), (Float64Type, "float64"))
-INTEGERS = {16: "int16", 32: "int32", 64: "int64"}
-SPELLED = {"f16": "float16", "f32": "float32", "i16": "int16", "i32": "int32"}
-"""The types of elements that every stage takes, by what MLIR calls them."""
-
-UNCUT = {"f64": "float64", "i64": "int64"}
-"""Those of kernels of which only the maps are wanted: no machine computes in them."""
-
-ELEMENTS = f"elements are {', '.join(SPELLED)}; without `facts` and `tiles` {', '.join(UNCUT)}, too"
-SHAPES = "values are tensors: tensor<8x4xf32>, of sizes that are known or `?`"
+TYPES = {**ELEMENTS, **UNCUT}
 Entry = dict[str, Any]
 
 
@@ -94,7 +85,7 @@ class Draft:
         if id(value) not in self._names and self.at is not None:
             name = self.text.names.get(id(value), "an operand")
             message = f"%{name} of the type {value.type} is no tensor, and no element of one"
-            raise self.error(self.at, message, ELEMENTS)
+            raise self.error(self.at, message, HINT)
         return self._names[id(value)]
 
     def sizes(self, value: SSAValue) -> list[str]:
@@ -145,16 +136,13 @@ class Draft:
     def type_of(self, found: Attribute, operation: Operation) -> str:
         """Return the type of elements as LAIR calls it. Raises UserError for others."""
         element = found.get_element_type() if isinstance(found, TensorType) else found
-        for kind, name in FLOATS:
-            if isinstance(element, kind):
-                return name
-        if isinstance(element, IntegerType) and element.width.data in INTEGERS:
-            return INTEGERS[element.width.data]
-        hint = ELEMENTS
+        if str(element) in TYPES:
+            return TYPES[str(element)]
+        hint = HINT
         if element == IntegerType(1):
             hint = "compare where the result selects, or convert it: arith.uitofp, arith.extui"
-        elif isinstance(element, ShapedType):
-            hint = SHAPES
+        elif isinstance(element, ShapedType | UnrankedTensorType | UnrankedMemRefType):
+            hint = VALUES
         raise self.error(operation, f"{element} is no type of elements here", hint)
 
     def is_volume(self, value: SSAValue) -> bool:

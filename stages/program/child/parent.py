@@ -141,7 +141,7 @@ def _open_program(files: Files, find: Find) -> Program:
 def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
     """Raise UserError for a process that gave no answer."""
     report = ended.answer[:MOST_DUMPED].decode("utf-8", "replace")
-    span = _dumped_span(program, report)
+    span = _dumped_span(program, report) or _first_line(program.source)
     hint = _last_said(ended)
     if len(ended.answer) > limits.answer:
         raise UserError(f"the program gives back more than {limits.answer} bytes", span, hint)
@@ -152,6 +152,11 @@ def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
     if ended.code < 0:
         how = f"its process is ended: {signal.strsignal(-ended.code)}"
     raise UserError(f"the program gives no result: {how}", span, hint)
+
+
+def _first_line(source: Source) -> Span:
+    """Return where a program begins, for what is of all of it."""
+    return Span(source=source, start=0, end=len(source.text.partition("\n")[0]))
 
 
 def _dumped_span(program: Program, report: str) -> Span | None:
