@@ -13,15 +13,19 @@ from __future__ import annotations
 import io
 import json
 import typing
+from collections.abc import Callable
 
+import islpy as isl
 import numpy as np
 
+from stages.kernel.parts.bounding import allow, bound
 from stages.kernel.parts.evaluation import evaluate
 from stages.kernel.parts.input_values import make_kernel_values
 from stages.kernel.parts.pasting import list_placed_tiles, where
 from stages.mapping.kernel_yaml import Kernel, load_kernel
 from stages.reference.data import find_origins
-from stages.reference.whole import describe_parts, find_largest_error, is_near, is_same
+from stages.reference.tolerance import Rounding, find_rounding, find_tolerance
+from stages.reference.whole import describe_parts, find_largest_error, is_same, is_within
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import Program, read_program
 
@@ -39,8 +43,6 @@ READS = (
     "*/build/outputs/*.npy",
 )
 WRITES = ("build/results.json", "build/outputs/*.npy")
-SLACK = 2.0**-6
-"""By how much, of its largest value, a result that rounding moves may differ from NumPy's."""
 Description = dict[str, typing.Any]
 
 
@@ -51,7 +53,8 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     volumes = inputs.objects("volumes.isl")["volumes"]
     kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
     values = make_kernel_values(program, make_domains(volumes), kernel, inputs.arrays())
-    expected = evaluate(program, volumes, values)[output]
+    known = evaluate(program, volumes, values)
+    expected = known[output]
     regions, parts, texts = inputs.yaml("tiles.yaml"), {}, {}
     given = np.zeros(expected.shape, expected.dtype)
     for tile in list_placed_tiles(regions):
@@ -69,7 +72,9 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
             v: sum(found["cycles"][v] for found in parts.values()) for v in ("simd", "loops")
         },
         "data": _origins(kernel, program, values, inputs.names("inputs/*.npy")),
-        "check": {output: _check(given, expected, parts)},
+        "check": {
+            output: _check(given, expected, parts, lambda: _allow(program, volumes, known))
+        },
     }
     return {
         "build/results.json": json.dumps(results, indent=2) + "\n",
@@ -86,17 +91,31 @@ def _origins(
     return find_origins(kernel.data, given, files)
 
 
-def _check(given: Array, expected: Array, parts: Description) -> Description:
+def _check(
+    given: Array, expected: Array, parts: Description, allow: Callable[[], Array]
+) -> Description:
     """Compare the result with NumPy's, bit for bit where every part is exact (-0 equals 0).
 
-    Else each part is within its own bound, and the whole within SLACK of its largest number: what
-    is in a wrong place is farther off.
+    Else each part is within its own bound, and the whole within what roundings of both may do.
     """
     exact = all(check["exact"] for each in parts.values() for check in each["check"].values())
     right = all(check["right"] for each in parts.values() for check in each["check"].values())
     error = find_largest_error(given, expected)
-    near = is_same(given, expected) if exact else is_near(given, expected, SLACK)
+    near = is_same(given, expected) if exact else is_within(given, expected, allow())
     return {"exact": exact, "right": right and near, "max_abs_error": error}
+
+
+def _allow(program: Program, volumes: isl.UnionSet, known: dict[str, Array]) -> Array:
+    """Return how far each value of the result may be from NumPy's, which rounds as tiles do."""
+    (output,) = program.outputs
+
+    def twice(type_: str) -> Rounding:
+        own = find_rounding(type_)
+        return Rounding(unit=2 * own.unit, smallest=2 * own.smallest)
+
+    type_ = program.types[output]
+    found = bound(program, volumes, known, twice, {})[output]
+    return allow(known[output], [found], find_tolerance(type_, type_))
 
 
 def _npy(array: Array) -> bytes:

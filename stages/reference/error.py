@@ -18,12 +18,13 @@ from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unar
 from stages.reference.absolute import absolute
 from stages.reference.accumulate import accumulate_each, apply, quotient, value
 from stages.reference.strided import Array, Read
+from stages.reference.tolerance import SINGLE
 
 Arrays = Mapping[str, Array]
 
 JUMPS = COMPARISONS | STEPS
 
-ROUNDING = 2.0**-24
+ROUNDING = SINGLE.unit
 """Half a unit in the last place of a float32, in which sides of comparisons are computed."""
 
 
@@ -33,7 +34,7 @@ def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -
     `tensors` are the values that it reads, `errors` bounds on the errors of some of them.
     """
     known = {a.tensor: errors[a.tensor] for a in statement.reads if a.tensor in errors}
-    jumps = any(isinstance(e, Call) and e.function in JUMPS for e in walk(statement.expr))
+    jumps = any(map(is_jump, walk(statement.expr)))
     if not known and not jumps:
         return np.zeros(layer.tensors[statement.target.tensor].shape)
     beside = tuple(_error_of(a) for a in statement.reads if a.tensor in known)
@@ -62,6 +63,11 @@ def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -
         )
         return _away(here, up, down)
     return accumulate_each(reading, layer, arrays, error)
+
+
+def is_jump(expr: Expr) -> bool:
+    """Whether an expression jumps where what it is applied to is rounded otherwise."""
+    return isinstance(expr, Call) and expr.function in JUMPS
 
 
 def _name(tensor: str) -> str:

@@ -22,6 +22,7 @@ from stages.reference.accumulate import accumulate, value
 from stages.reference.error import moved
 from stages.reference.evaluate import evaluate_all
 from stages.reference.strided import Array, Read, reduced, target_slices
+from stages.reference.tolerance import find_rounding
 from stages.reference.unroll import Arrays, Samples, is_same
 
 FINEST = -12
@@ -30,12 +31,12 @@ FINEST = -12
 
 def find_unit(type_: str) -> float:
     """Return half the distance from 1 to the next value of a type of floats."""
-    return float(np.finfo(type_).eps) / 2
+    return find_rounding(type_).unit
 
 
 def find_smallest(type_: str) -> float:
     """Return half the smallest positive value: what rounding costs at zero, where no unit does."""
-    return float(np.finfo(type_).smallest_subnormal) / 2
+    return find_rounding(type_).smallest
 
 
 def find_limit(type_: str) -> int:

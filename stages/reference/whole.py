@@ -44,26 +44,14 @@ def find_largest_error(given: Array, expected: Array) -> float:
     return float(np.nan_to_num(errors, nan=np.inf, posinf=np.inf).max(initial=0))
 
 
-def is_near(given: Array, expected: Array, slack: float) -> bool:
-    """Return whether no difference is more than `slack` of the largest finite value.
+def is_within(given: Array, expected: Array, allowed: Array) -> bool:
+    """Return whether no value differs by more than is allowed.
 
     What is infinite, or no number, is so in both.
     """
-    largest = np.abs(expected[np.isfinite(expected)]).max(initial=0)
-    return find_largest_error(given, expected) <= slack * float(largest)
-
-
-def is_close(given: Array, expected: Array, relative: float, absolute: float) -> bool:
-    """Return whether no value differs by more than a share of itself, and one of the largest.
-
-    What is infinite, or no number, is so in both.
-    """
-    finite = np.abs(np.where(np.isfinite(expected), expected, 0).astype(np.float64))
     with np.errstate(invalid="ignore"):
         errors = np.abs(given.astype(np.float64) - expected.astype(np.float64))
-    errors = np.where(_alike(given, expected), 0, errors)
-    allowed = relative * finite + absolute * finite.max(initial=0)
-    return bool(np.all(errors <= allowed))
+    return bool(np.all(_alike(given, expected) | (errors <= allowed)))
 
 
 def is_same(given: Array, expected: Array) -> bool:

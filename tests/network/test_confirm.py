@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from stages.make.core.action import run_stage
 from stages.make.core.layers import open_folder
@@ -82,10 +83,26 @@ def test_an_output_that_is_not_what_the_graph_gives(built):
 def test_an_output_of_reals(built):
     """It is right within rounding, and not beyond."""
     right = result_of(built, "matmul1")
-    write(part_of(built, "matmul1"), right * np.float32(1.0005), is_exact=False)
+    write(part_of(built, "matmul1"), right * np.float32(1 + 2**-23), is_exact=False)
     assert confirmed(built)
-    write(part_of(built, "matmul1"), right * np.float32(1.002), is_exact=False)
+    write(part_of(built, "matmul1"), right * np.float32(1 + 2**-18), is_exact=False)
     assert not confirmed(built)
+
+
+@pytest.mark.parametrize("kind", [TensorProto.BFLOAT16, TensorProto.FLOAT16])
+def test_a_graph_of_a_short_type_is_compared_in_the_type_of_the_network(graph, kind):
+    """The reference would round 4097 to 4096, in float16 or bfloat16."""
+    model = make_model("y = MatMul(x, w)", {"x": X.shape}, {})
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.elem_type = kind
+    weight = np.float32([[1025], [512], [-512]])
+    as_kind = helper.tensor_dtype_to_np_dtype(kind)
+    model.graph.initializer.append(numpy_helper.from_array(weight.astype(as_kind), "w"))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", kind, [2, 1]))
+    build(graph, model)
+    assert confirmed(graph)
+    write(part_of(graph, "matmul1"), result_of(graph, "matmul1") + np.float32(1), is_exact=False)
+    assert not confirmed(graph)
 
 
 def test_a_part_that_was_given_something_else(built):

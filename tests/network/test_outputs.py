@@ -1,55 +1,39 @@
 """What a user says of the outputs of a graph, in outputs/."""
 
-import fnmatch
-
 import numpy as np
 import pytest
 
 from stages.diagnose import UserError
 from stages.mapping.graph_yaml import Graph
-from stages.network.confirm import _expected, _Whole
+from stages.network.arbiter import Asked, choose_arbiter
 from stages.network.extraction.draft import Draft
 from stages.network.extraction.pointwise import apply
+from stages.network.tensorflow.schema import GraphDef
 
 Y = np.float32([[1, 2, 3]])
 
 
-class Given:
-    """The files of a folder: arrays by their names, and a graph of TensorFlow."""
-
-    folder = "FOLDER"
-
-    def __init__(self, arrays):
-        self.arrays = arrays
-
-    def names(self, pattern):
-        if pattern == "*.pb":
-            return ["g.pb"]
-        return sorted(fnmatch.filter(self.arrays, pattern)) if "/" in pattern else []
-
-    def shown(self, name):
-        return name
-
-    def array(self, name):
-        return self.arrays[name]
+GRAPH = GraphDef(node=[{"name": "image", "op": "Placeholder"}]).SerializeToString()
 
 
-def whole(**said):
-    """Return a network with y = x + 1."""
+def whole(arrays, **said):
+    """Return a network with y = x + 1, of TensorFlow, beside arrays by the names of their files."""
     draft = Draft("float32")
     x = draft.give("x", (1, 3))
     y = apply(draft, "y", "{0} + {1}", [x, 1.0])
     program = draft.program("g", [y])
-    return _Whole(
-        given=Graph(**said), program=program, volumes=draft.volumes([x, y]), parts={},
+    return Asked(
+        given=Graph(**said), program=program, volumes=draft.volumes([x, y]),
         names={"inputs": {"image": x}, "outputs": {"Identity": y}, "weights": []},
-        made=[{"x": Y}], found={},
+        made=[{"x": Y}], weights={}, file="g.pb", content=GRAPH, beside=None,
+        told={n: each for n, each in arrays.items() if n.startswith("outputs/")} or None,
+        read=set(arrays), shown=str,
     )
 
 
 def error(arrays, **said):
     with pytest.raises(UserError) as caught:
-        _expected(Given(arrays), whole(**said))
+        choose_arbiter(whole(arrays, **said))
     return str(caught.value)
 
 
@@ -58,15 +42,16 @@ HINT = "hint: outputs/ holds y.npy for every output y, computed elsewhere from i
 
 def test_what_is_said_of_outputs_is_what_they_have_to_be():
     arrays = {"inputs/x.npy": Y, "outputs/y.npy": Y + 1}
-    against, why, expected = _expected(Given(arrays), whole())
-    assert (against, why, expected["y"].tolist()) == ("outputs/", "", [[2, 3, 4]])
+    found = choose_arbiter(whole(arrays))
+    assert (found.against, found.note) == ("outputs/", "")
+    assert found.expected["y"].tolist() == [[2, 3, 4]]
 
 
 def test_else_a_graph_of_tensorflow_is_compared_with_its_operations():
-    against, why, expected = _expected(Given({}), whole())
+    found = choose_arbiter(whole({}))
     said = "NumPy, of operations.yaml", "outputs/ has nothing of TensorFlow"
-    assert (against, why) == said
-    assert expected["y"].tolist() == [[2, 3, 4]]
+    assert (found.against, found.note) == said
+    assert found.expected["y"].tolist() == [[2, 3, 4]]
 
 
 def test_outputs_of_inputs_that_nobody_gives_are_refused():

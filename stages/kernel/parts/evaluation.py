@@ -18,9 +18,9 @@ from stages.poly.arrays import evaluate_set
 from stages.poly.bind import PARAM
 from stages.poly.dependence import depends_on
 from stages.poly.extents import find_shape
-from stages.reference.accumulate import value
+from stages.reference.accumulate import Meaning, value
 from stages.reference.indexing import OUT, Values, elements, grid_of, move
-from stages.reference.strided import REDUCTIONS, Array, blocks, neutral
+from stages.reference.strided import REDUCTIONS, Array, Read, blocks, neutral
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import Operation, Program, Result
 
@@ -77,26 +77,40 @@ def _reduced(
     shapes: Mapping[str, tuple[int, ...]], found: Mapping[str, Array], sizes: Values,
 ) -> Array:
     """Return a result of a computation: values of all instances, put into its elements."""
-    assert operation.loops is not None
     type_ = types[result.volume]
     wide = np.int64 if is_integer(type_) else np.float64
     array = _start(result, shapes[result.volume], found, wide)
-    box = extents(operation.loops, sizes)
-    inner = _unused(result.writes)
-    expression = parse_expression(result.value)
     whole = find_integers(types[name] for name in (*operation.volumes, *operation.operands))
+
+    def meaning(expr: Expr, read: Read) -> Array:
+        return value(expr, read, whole)
+
+    reduce_into(array, operation, result, found, meaning, sizes)
+    return array.astype(type_)
+
+
+def reduce_into(
+    array: Array, operation: Operation, result: Result, found: Mapping[str, Array],
+    meaning: Meaning, sizes: Values,
+) -> None:
+    """Reduce what all instances give into the elements that they write, in the type of the array.
+
+    An instance gives `meaning` of the value of a result, of what it reads of the volumes `found`.
+    """
+    assert operation.loops is not None
+    box, inner = extents(operation.loops, sizes), find_inner(result)
+    expression, wide = parse_expression(result.value), array.dtype.type
     for block in blocks(box, inner, BLOCK):
         grid = grid_of(block)
-        read = {
+        given = {
             label: _gathered(by, found, grid, sizes).astype(wide)
             for label, by in operation.reads.items()
         }
-        worth = np.broadcast_to(_worth(expression, read, whole), tuple(map(len, block)))
+        worth = np.broadcast_to(_worth(meaning, expression, given), tuple(map(len, block)))
         if operation.loops.n_basic_set() != 1 or not operation.loops.is_box():
             start = neutral(result.operator, wide)
             worth = np.where(_inside(operation.loops, grid, sizes), worth, start)
         _put(result, array, worth, inner, grid, sizes)
-    return array.astype(type_)
 
 
 def _inside(loops: isl.Set, grid: Sequence[Array], sizes: Values) -> Array:
@@ -107,8 +121,8 @@ def _inside(loops: isl.Set, grid: Sequence[Array], sizes: Values) -> Array:
     return evaluate_set(loops.bind(instance), {**sizes, **dict(zip(names, grid, strict=True))})
 
 
-def _worth(expression: Expr, read: Mapping[str, Array], whole: str) -> Array:
-    return value(expression, lambda access: read[access.tensor], whole)
+def _worth(meaning: Meaning, expression: Expr, given: Mapping[str, Array]) -> Array:
+    return meaning(expression, lambda access: given[access.tensor])
 
 
 def _gathered(
@@ -154,7 +168,7 @@ def extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
     return find_shape(box)
 
 
-def _unused(writes: isl.Map) -> tuple[int, ...]:
+def find_inner(result: Result) -> tuple[int, ...]:
     """Return the dimensions of instances that say nothing of the element that they write."""
-    used = set[int]().union(*depends_on(writes))
-    return tuple(k for k in range(writes.dim(IN)) if k not in used)
+    used = set[int]().union(*depends_on(result.writes))
+    return tuple(k for k in range(result.writes.dim(IN)) if k not in used)

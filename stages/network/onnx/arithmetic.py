@@ -64,6 +64,9 @@ SHAPED: Mapping[str, tuple[str, Mapping[str, float]]] = {
 }
 """Operators with attributes, and their defaults."""
 
+LARGEST = (65504.0, (2.0 - 2.0**-7) * 2.0**127, (2.0 - 2.0**-23) * 2.0**127)
+"""The largest values of a float16, a bfloat16 and a float32."""
+
 SQUARE_ROOT_OF_HALF = 0.7071067811865476
 TANH_OF_GELU = (0.7978845608028654, 0.044715)
 
@@ -98,15 +101,16 @@ def clip(node: Node) -> None:
         limit = node.attribute(name)
         if limit is None and node.has(k):
             limit = node.operand(k)
-        if limit is None or (not isinstance(limit, str) and abs(limit) >= _largest(node)):
+        if limit is None or (not isinstance(limit, str) and _is_endless(limit)):
             continue
         template = f"{function}({template}, {{{len(operands)}}})"
         operands.append(limit)
     _give(node, template, operands)
 
 
-def _largest(node: Node) -> float:
-    return float(np.finfo(node.type_of(0)).max)
+def _is_endless(limit: float) -> bool:
+    """Whether all finite values of a type of floats lie within a limit."""
+    return abs(limit) in LARGEST or abs(limit) >= LARGEST[-1]
 
 
 def gelu(node: Node) -> None:

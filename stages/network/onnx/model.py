@@ -21,6 +21,7 @@ from onnx import (
 from stages.diagnose import UserError
 from stages.network.extraction.draft import Array, Place, Shape
 from stages.network.onnx.external import Beside, load_external, nothing_beside
+from stages.network.onnx.widening import widen
 
 OLDEST = 7
 """The first opset whose operators broadcast as NumPy does."""
@@ -36,10 +37,10 @@ def load_model(
 ) -> ModelProto:
     """Return a model, checked, whose inputs have known sizes, and all of whose shapes are inferred.
 
-    `file` is its path as the user writes it, and `beside` reads other files in its folder. Raises
-    UserError.
+    Floats are of float32 at least: those of short types have become such. `file` is its path as the
+    user writes it, and `beside` reads other files in its folder. Raises UserError.
     """
-    model = _parsed(content, file)
+    model = parse_model(content, file)
     _check_versions(model, file)
     _call_alike(model)
     _check_inside(model, file)
@@ -50,10 +51,12 @@ def load_model(
         _fill(value, sizes, file)
     try:
         onnx.checker.check_model(model)
-        return _infer(model)
+        found = _infer(model)
     except Exception as error:  # of checking, of inference, of texts that are none
         said = " ".join(str(error).split())
         raise UserError(f"{file}: {said}", hint="onnx.checker says so; export it anew") from error
+    widen(found)
+    return found
 
 
 def _infer(model: ModelProto) -> ModelProto:
@@ -78,7 +81,8 @@ def _copy(node: NodeProto) -> NodeProto:
     return copied
 
 
-def _parsed(content: bytes, file: str) -> ModelProto:
+def parse_model(content: bytes, file: str) -> ModelProto:
+    """Return a model as its file has it. Raises UserError."""
     try:
         model = onnx.load_model_from_string(content)
     except DecodeError as error:
@@ -166,7 +170,7 @@ def _fill(value: ValueInfoProto, sizes: Mapping[str, int], file: str) -> None:
 
 def list_sizes(content: bytes, file: str) -> list[str]:
     """Return the names of the sizes that a model leaves open. Raises UserError."""
-    values = _inputs(_parsed(content, file))
+    values = _inputs(parse_model(content, file))
     found = [
         _name_size(value, k)
         for value in values

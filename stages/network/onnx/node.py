@@ -12,11 +12,21 @@ from stages.network.extraction.draft import Place, Shape
 from stages.network.extraction.operands import Known, Operands
 from stages.network.onnx.folding import infer
 from stages.network.onnx.model import read_shape, read_type
+from stages.reference.tolerance import list_types, name_types
 
-NUMBERS = frozenset({"float16", "float32", "float64", "bfloat16", "bool"})
+NUMBERS = frozenset(list_types())
 """The types of what is computed; all of it is in the one type of the network."""
 
 INTEGERS = "integers that say where elements are must be constants"
+
+
+def explain_type(kind: np.dtype[Any]) -> str:
+    """Return what to do about values of a type that is not computed with."""
+    if kind.kind in "iu":
+        return INTEGERS
+    if kind.kind in "OUc":
+        return "real numbers and truths are known"
+    return f"types that are known: {name_types()}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,7 +124,7 @@ class Node(Operands):
         """Return the volume that an operand is. Raises UserError for integers that are computed."""
         if not self.is_known(k) and self.type_of(k).name not in NUMBERS:
             message = f"{self._inputs[k]} is of {self.type_of(k)}, and depends on an input"
-            raise self.error(message, INTEGERS)
+            raise self.error(message, explain_type(self.type_of(k)))
         return super().volume(k)
 
     def attribute(self, name: str, default: Any = None) -> Any:

@@ -13,7 +13,7 @@ from stages.network.extraction.draft import Draft, Extracted, Origin, Place
 from stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
 from stages.network.onnx.folding import fold, shape_of
 from stages.network.onnx.model import NOT_INFERRED, list_inputs, read_constants, read_values
-from stages.network.onnx.node import INTEGERS, NUMBERS, Graph, Node
+from stages.network.onnx.node import NUMBERS, Graph, Node, explain_type
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
     **arithmetic.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
@@ -58,9 +58,8 @@ def _given(graph: Graph, name: str, file: str) -> str:
     kind, shape = graph.type(name), graph.shape(name)
     assert shape is not None
     if kind.name not in NUMBERS:
-        hint = INTEGERS if kind.kind in "iu" else "real numbers and truths are known"
         said = "string" if kind.kind == "O" else kind
-        raise UserError(f"{file}: input {name} has the type {said}", hint=hint)
+        raise UserError(f"{file}: input {name} has the type {said}", hint=explain_type(kind))
     with _named(f"{file}: input {name}"):
         graph.volumes[name] = graph.draft.give(name, shape)
     return graph.volumes[name]
@@ -148,7 +147,8 @@ def _unknown(node: Node) -> UserError:
 def _result(graph: Graph, name: str, file: str) -> str:
     """Return the volume of an output; one of known values, too. Raises UserError."""
     if name not in graph.constants and graph.type(name).name not in NUMBERS:
-        raise UserError(f"{file}: output {name} has the type {graph.type(name)}", hint=INTEGERS)
+        kind = graph.type(name)
+        raise UserError(f"{file}: output {name} has the type {kind}", hint=explain_type(kind))
     if name not in graph.volumes:
         with _named(f"{file}: output {name}"):
             graph.volumes[name] = graph.draft.weigh(name, graph.constants[name])

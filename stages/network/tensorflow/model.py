@@ -89,6 +89,14 @@ def name_type(number: int) -> str:
     return f"DT_{TYPES[number]}" if 0 <= number < len(TYPES) else f"of number {number}"
 
 
+def list_types_of_nodes(graph: Any) -> list[str]:
+    """Return the types of numbers that nodes of a graph have, as NumPy calls them."""
+    kinds = dict.fromkeys(each.type for node in graph.node for each in node.attr.values())
+    names = (TYPES[kind] for kind in kinds if 0 <= kind < len(TYPES))
+    known = {**{name: kind for name, (kind, _) in VALUES.items()}, "BFLOAT16": "bfloat16"}
+    return [known[name] for name in names if name in known]
+
+
 def read_shape(proto: Any) -> list[int | None] | None:
     """Return the sizes of a shape, None for those that are open; None for one of unknown rank."""
     if proto.unknown_rank:

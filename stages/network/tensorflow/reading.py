@@ -15,12 +15,14 @@ from stages.network.tensorflow.folding import FOLDS, INTEGERS, SIZES, fold
 from stages.network.tensorflow.model import (
     FREEZE,
     INLINE,
+    VALUES,
     find_shape,
     name_type,
     read_tensor,
 )
 from stages.network.tensorflow.node import Graph, Node, Operator
 from stages.plural import plural
+from stages.reference.tolerance import list_types
 
 OPERATORS: Mapping[str, Operator] = {
     **arithmetic.OPERATORS, **blocks.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
@@ -34,7 +36,7 @@ GIVEN = frozenset({"Const", "NoOp", "Placeholder"})
 FOLDED = frozenset({*FOLDS, *INTEGERS, *SIZES}) - OPERATORS.keys()
 """Operators that are known of constants only, or of the sizes of others."""
 
-NUMBERS = frozenset({"FLOAT", "DOUBLE", "HALF", "BFLOAT16", "BOOL"})
+NUMBERS = frozenset(name for name, (kind, _) in VALUES.items() if kind in list_types())
 """The types of what is computed; all of it is in the one type of the network."""
 
 TYPES = """

@@ -1,0 +1,207 @@
+"""Who says what the outputs of a network have to be, and how far off they may be.
+
+Source   the table of stages/reference/tolerance.py, and stages/kernel/parts/bounding.py
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+import numpy as np
+
+from stages.diagnose import UserError
+from stages.kernel.parts import bounding
+from stages.kernel.parts.evaluation import evaluate, extents
+from stages.mapping.graph_yaml import Graph
+from stages.reference.data import stack_samples
+from stages.reference.strided import Array
+from stages.reference.tolerance import (
+    Rounding,
+    Tolerance,
+    find_coarsest,
+    find_rounding,
+    find_tolerance,
+    list_types,
+)
+from stages.volumes.domains import make_domains
+from stages.volumes.operation import Program
+
+if typing.TYPE_CHECKING:
+    from stages.network.onnx.external import Beside
+
+OPERATIONS = "NumPy, of operations.yaml"
+OUTPUTS = "outputs/ holds y.npy for every output y, computed elsewhere from inputs/*.npy"
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked of a network: `names` are those of names.yaml, `made` its inputs in each
+    invocation, and `weights` the values of the others that are given.
+
+    `content` is the graph, a file that the user calls `file`, and `beside` reads others there.
+    `told` has the arrays of outputs/, by the names of their files, None where there is no file, and
+    `read` the names of those of inputs/. `shown` says what the user calls a file.
+    """
+
+    given: Graph
+    program: Program
+    volumes: isl.UnionSet
+    names: Mapping[str, typing.Any]
+    made: list[dict[str, Array]]
+    weights: Mapping[str, Array]
+    file: str
+    content: bytes
+    beside: Beside
+    told: Mapping[str, Array] | None
+    read: Collection[str]
+    shown: Callable[[str], str]
+
+    @property
+    def outputs(self) -> dict[str, Shape]:
+        """The volumes that are outputs, and their shapes."""
+        domains = make_domains(self.volumes)
+        return {own: extents(domains[own], {}) for own in self.names["outputs"].values()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arbiter:
+    """Who says what outputs are: `against` is who, and `note` why nobody else.
+
+    `expected` has the outputs by our names, `row` how they are rounded. Values that are given are
+    rounded, too: weights, if the type of the network has not all that are in the graph, and inputs,
+    if who computed the outputs took them in a type of the graph that has not all of these.
+    """
+
+    against: str
+    note: str = ""
+    expected: Mapping[str, Array]
+    row: Tolerance
+    rounds_weights: bool = False
+    rounds_inputs: bool = False
+
+
+def choose_arbiter(asked: Asked) -> Arbiter:
+    """Return who says what the outputs have to be, and what. Raises UserError."""
+    from stages.network.onnx.running import NoReferenceError
+
+    if asked.told is not None:
+        return _told(asked, asked.told)
+    why = "outputs/ has nothing of TensorFlow"
+    if asked.file.endswith(".onnx"):
+        try:
+            return _reference(asked)
+        except NoReferenceError as error:
+            why = str(error)
+    found = _evaluate(asked)
+    expected = {own: stack_samples([each[own] for each in found]) for own in asked.outputs}
+    row = find_tolerance(asked.given.type, asked.given.type)
+    return Arbiter(against=OPERATIONS, note=why, expected=expected, row=row)
+
+
+def _told(asked: Asked, told: Mapping[str, Array]) -> Arbiter:
+    """Return what the user says of outputs, which somebody computed in the types of the graph."""
+    types = _read_types(asked.content, asked.file)
+    row = find_coarsest([each for each in types if each in list_types()], asked.given.type)
+    return Arbiter(
+        against="outputs/", expected=_read_outputs(asked, told), row=row,
+        rounds_weights=row.theirs.unit < row.ours.unit,
+        rounds_inputs=row.theirs.unit > row.ours.unit,
+    )
+
+
+def _read_types(content: bytes, file: str) -> list[str]:
+    """Return the types of numbers in a graph. Raises UserError."""
+    if file.endswith(".onnx"):
+        from stages.network.onnx.model import parse_model
+        from stages.network.onnx.widening import list_number_types
+
+        return list_number_types(parse_model(content, file))
+    from stages.network.tensorflow.model import list_types_of_nodes, load_graph_def
+
+    return list_types_of_nodes(load_graph_def(content, file))
+
+
+def _read_outputs(asked: Asked, told: Mapping[str, Array]) -> dict[str, Array]:
+    """Return what the user says of outputs: of all, and of inputs that are given as well."""
+    made = [o for o in asked.names["inputs"].values() if f"inputs/{o}.npy" not in asked.read]
+    found, times = {}, len(asked.made)
+    for own, shape in asked.outputs.items():
+        file = f"outputs/{own}.npy"
+        if file not in told:
+            raise UserError(f"{asked.shown(file)} is not there", hint=OUTPUTS)
+        if made or asked.given.replaces_weights:
+            of = f"inputs/{made[0]}.npy, which is not there" if made else "the graph's own weights"
+            raise UserError(f"{asked.shown(file)} is what follows from {of}", hint=OUTPUTS)
+        array = told[file].astype(asked.given.type)
+        several = (times, *shape) if times > 1 else shape
+        if array.shape not in (shape, several):
+            shapes = " and not ".join(map(str, (array.shape, several)))
+            raise UserError(f"{asked.shown(file)} has the shape {shapes}", hint=OUTPUTS)
+        found[own] = np.broadcast_to(array, several)
+    return found
+
+
+def _reference(asked: Asked) -> Arbiter:
+    """Return what the reference of the framework computes, in float32 or more.
+
+    Raises NoReferenceError where it does not.
+    """
+    from stages.network.onnx.model import load_model
+    from stages.network.onnx.replacing import replace_weights
+    from stages.network.onnx.running import run_reference
+    from stages.network.onnx.widening import rounds
+
+    given = asked.given
+    model = load_model(asked.content, asked.file, given.sizes, asked.beside)
+    if given.replaces_weights:
+        replace_weights(model, given.values.seed)
+    names = asked.names["inputs"], asked.names["outputs"]
+    shapes = {theirs: asked.outputs[own] for theirs, own in names[1].items()}
+    found = [
+        run_reference(model, {theirs: made[own] for theirs, own in names[0].items()}, shapes)
+        for made in asked.made
+    ]
+    return Arbiter(
+        against="onnx.reference", row=find_tolerance("float32", given.type),
+        expected={own: stack_samples([each[t] for each in found]) for t, own in names[1].items()},
+        rounds_weights=rounds(model, given.type),
+    )
+
+
+def allow(asked: Asked, arbiter: Arbiter, is_exact: bool) -> dict[str, Array]:
+    """Return how far each output may be off, in the shape of what is expected.
+
+    Nothing where `is_exact` says that nobody rounds anything.
+    """
+    if is_exact and not (arbiter.rounds_weights or arbiter.rounds_inputs):
+        return {}
+    ours, theirs = arbiter.row.ours, arbiter.row.theirs
+    units = dict.fromkeys(asked.names["weights"], ours.unit) if arbiter.rounds_weights else {}
+    if arbiter.rounds_inputs:
+        units |= dict.fromkeys(asked.names["inputs"].values(), theirs.unit)
+
+    def rounding(type_: str) -> Rounding:
+        own = find_rounding(type_)
+        return Rounding(unit=own.unit + theirs.unit, smallest=own.smallest + theirs.smallest)
+
+    found = [
+        bounding.bound(asked.program, asked.volumes, values, rounding, {
+            name: unit * np.abs(values[name].astype(np.float64))
+            for name, unit in units.items() if name in values
+        }) for values in _evaluate(asked)
+    ]
+    return {
+        own: bounding.allow(each, [bounds[own] for bounds in found], arbiter.row)
+        for own, each in arbiter.expected.items()
+    }
+
+
+def _evaluate(asked: Asked) -> list[dict[str, Array]]:
+    """Return all volumes in each invocation, as NumPy computes them."""
+    return [
+        evaluate(asked.program, asked.volumes, {**each, **asked.weights}) for each in asked.made
+    ]
