@@ -17,8 +17,7 @@ from pathlib import Path
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.lair.names import did_you_mean, make_plain_name
+from stages.lair.names import make_plain_name
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.mapping.yaml_text import write_document
 from stages.poly.text import write_objects
@@ -63,35 +62,31 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extracted:
-    from stages.network.onnx.model import list_sizes, load_model
-    from stages.network.onnx.reading import extract
+    from stages.network.extraction.gathering import raise_all
+    from stages.network.extraction.input_sizes import check_sizes
+    from stages.network.onnx.model import list_sizes, load_model, parse_model
+    from stages.network.onnx.reading import OPERATORS, extract
     from stages.network.onnx.replacing import replace_weights
 
-    _check_sizes(given, list_sizes(content, file))
-    model = load_model(content, file, given.sizes, beside)
+    raise_all(check_sizes(list_sizes(parse_model(content, file)), given))
+    model = load_model(content, file, given.sizes, beside, OPERATORS)
     if given.replaces_weights:
         replace_weights(model, given.values.seed)
     return extract(model, file, given.type)
 
 
 def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
-    from stages.network.tensorflow.model import list_open_sizes, load_graph_def
+    from stages.network.extraction.gathering import raise_all
+    from stages.network.extraction.input_sizes import check_sizes
+    from stages.network.tensorflow.model import list_sizes, load_graph_def
     from stages.network.tensorflow.reading import extract_frozen
     from stages.network.tensorflow.replacing import replace_constants
 
     graph = load_graph_def(content, file)
-    _check_sizes(given, list_open_sizes(graph))
+    raise_all(check_sizes(list_sizes(graph), given))
     if given.replaces_weights:
         replace_constants(graph, file, given.values.seed)
     return extract_frozen(graph, file, given.type, given.sizes)
-
-
-def _check_sizes(given: Graph, open_: list[str]) -> None:
-    """Raise UserError for a size that the graph does not leave open."""
-    for name in given.sizes:
-        if name not in open_:
-            hint = did_you_mean(name, open_, "sizes that the graph leaves open")
-            raise UserError(f"unknown size {name}", given.key_span("sizes", name), hint)
 
 
 def _names(found: Extracted, weights: typing.Iterable[str]) -> dict[str, typing.Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stages.network.extraction.checking import cannot_read
 from stages.network.extraction.contracting import multiply
 from stages.network.extraction.draft import Draft, Piece, Read, iterators, label
 from stages.network.extraction.moving import concatenate, cut
@@ -82,7 +83,7 @@ def repeat_heads(draft: Draft, wish: str, x: str, heads: int) -> str:
     if own == heads:
         return x
     if heads % own:
-        raise ValueError(f"{heads} heads are no multiple of {own}")
+        raise cannot_read(f"{heads} heads are no multiple of {own}")
     at = ["d0", f"floor(d1/{heads // own})", "d2", "d3"]
     return draft.copy(wish, (samples, heads, places, size), [Piece(volume=x, at=at)])
 

@@ -25,6 +25,14 @@ class NoVolumeError(ValueError):
         self.hint = hint
 
 
+FITTING = "do its operands and attributes fit each other?"
+
+
+def cannot_read(reason: str) -> NoVolumeError:
+    """Return an error for operands or attributes of an operator that give nothing."""
+    return NoVolumeError(f"it cannot be read: {reason}", FITTING)
+
+
 def check_values(name: str, values: np.ndarray[Any, Any], type_: str) -> None:
     """Raise NoVolumeError for values that are no numbers, or are infinite in a type alone."""
     if not np.issubdtype(values.dtype, np.floating) and values.dtype.name != "bfloat16":
@@ -54,7 +62,7 @@ def check_inside(
     if len(at) != len(sizes) or not _is_inside(at, sizes, over, where):
         shape = " x ".join(map(str, sizes)) or "one number"
         reason = f"it reads more of {volume} than there is: {shape}"
-        raise NoVolumeError(reason, "do its operands and attributes fit each other?")
+        raise NoVolumeError(reason, FITTING)
 
 
 def _is_inside(at: Sequence[str], sizes: Sequence[int], over: Sequence[int], where: str) -> bool:

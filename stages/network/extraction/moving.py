@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from stages.network.extraction.checking import FITTING, NoVolumeError
 from stages.network.extraction.draft import Array, Draft, Piece, Shape, iterators
 
 MOST_PIECES = 64
 """How many pieces a copy may have; more than that is a table, and no slice."""
 
 
-class TooManyPiecesError(ValueError):
+class TooManyPiecesError(NoVolumeError):
     """A copy has more pieces than anybody would read."""
+
+    def __init__(self, pieces: str) -> None:
+        super().__init__(f"it cannot be read: {pieces}, more than {MOST_PIECES}", FITTING)
 
 
 def transpose(draft: Draft, wish: str, x: str, order: Sequence[int]) -> str:
@@ -125,7 +129,7 @@ def _product(
     """Add a copy whose pieces are all combinations of those of each dimension."""
     total = np.prod([len(each) for each in pieces], dtype=float)
     if total > MOST_PIECES:
-        raise TooManyPiecesError(f"it has {total:.0f} pieces, more than {MOST_PIECES}")
+        raise TooManyPiecesError(f"it has {total:.0f} pieces")
     return draft.copy(wish, shape, [
         Piece(
             volume=x, at=[at for at, _ in chosen],
@@ -190,8 +194,7 @@ def take(draft: Draft, wish: str, x: str, indices: Array, axis: int) -> str:
     after = [f"d{k + rank}" for k in range(axis, len(sizes) - 1)]
     runs = list(_runs(np.where(indices < 0, indices + sizes[axis], indices), axis))
     if len(runs) > MOST_PIECES:
-        found = f"{len(runs)} sequences of indices, more than {MOST_PIECES}"
-        raise TooManyPiecesError(found)
+        raise TooManyPiecesError(f"{len(runs)} sequences of indices")
     return draft.copy(wish, shape, [
         Piece(volume=x, at=[*before, index, *after], where=where) for index, where in runs
     ])

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stages.diagnose import UserError
+from stages.network.extraction.checking import FITTING
 from stages.network.extraction.draft import Array, Draft, Place, Shape
+
+
+def misfit(place: Place, operands: Sequence[str]) -> UserError:
+    """Return an error at a node whose operands or attributes give nothing together."""
+    read = f": {'; '.join(operands)}" if operands else ""
+    return place.error(f"its operands do not fit{read}", FITTING)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,6 +51,11 @@ class Operands:
     def error(self, message: str, hint: str | None = None) -> UserError:
         """Return an error at the node."""
         return self.place.error(message, hint)
+
+    def misfit(self) -> UserError:
+        """Return an error for operands and attributes that do not fit each other."""
+        known = (k for k in range(self.count) if self.has(k))
+        return misfit(self.place, [f"{self._inputs[k]} is {list(self.shape_of(k))}" for k in known])
 
     @property
     def count(self) -> int:

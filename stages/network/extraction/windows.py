@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from stages.network.extraction.checking import cannot_read
 from stages.network.extraction.draft import Draft, Indices, Piece, Read, Shape, label
 from stages.network.extraction.moving import pad
 from stages.network.extraction.pointwise import apply
@@ -113,7 +114,7 @@ def outer_first(draft: Draft, weights: str, groups: int) -> Filters:
     """
     channels, inner = draft.shapes[weights][:2]
     if groups < 1 or channels % groups:
-        raise ValueError(f"{channels} channels are no {groups} groups")
+        raise cannot_read(f"{channels} channels are no {groups} groups")
     per_group = channels // groups
     return Filters(
         volume=weights, groups=groups, per_group=per_group, inner=inner,
@@ -236,7 +237,7 @@ def _sizes(places: Sequence[int], windows: Windows, counted: Windows) -> np.ndar
     fits = windows.fit(places)
     elements = [n * k for n, k in zip(fits, windows.sizes, strict=True)]
     if max(math.prod(fits), *elements) > MOST_WINDOWS:
-        raise ValueError(f"it has more than {MOST_WINDOWS} windows")
+        raise cannot_read(f"it has more than {MOST_WINDOWS} windows")
     found = np.ones(())
     for k, size in enumerate(places):
         low = windows.before[k] - counted.before[k]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from onnx import (
     ModelProto,
     NodeProto,
-    TensorShapeProto,
+    TensorProto,
     ValueInfoProto,
     helper,
     numpy_helper,
@@ -19,44 +19,133 @@ from onnx import (
 )
 
 from stages.diagnose import UserError
-from stages.network.extraction.draft import Array, Place, Shape
+from stages.network.extraction.draft import Array, Shape
+from stages.network.extraction.gathering import raise_all
+from stages.network.extraction.input_sizes import InputSize, list_open
+from stages.network.extraction.operands import misfit
 from stages.network.onnx.external import Beside, load_external, nothing_beside
+from stages.network.onnx.refusals import (
+    EXPORT,
+    WHOLE,
+    find_place,
+    list_texts,
+    refuse_kind,
+    refuse_nodes,
+    refuse_operators,
+)
 from stages.network.onnx.widening import widen
-
-OLDEST = 7
-"""The first opset whose operators broadcast as NumPy does."""
 
 NOT_INFERRED = frozenset({"GroupNormalization"})
 """Operators of which ONNX infers no shape; it is that of the first operand."""
 
-WHOLE = "is it an ONNX file, and whole?"
+CHECKER = "onnx.checker.check_model(PATH, full_check=True)"
 
 
 def load_model(
-    content: bytes, file: str, sizes: Mapping[str, int], beside: Beside = nothing_beside
+    content: bytes, file: str, sizes: Mapping[str, int], beside: Beside = nothing_beside,
+    operators: Collection[str] | None = None,
 ) -> ModelProto:
     """Return a model, checked, whose inputs have known sizes, and all of whose shapes are inferred.
 
     Floats are of float32 at least: those of short types have become such. `file` is its path as the
-    user writes it, and `beside` reads other files in its folder. Raises UserError.
+    user writes it, `beside` reads other files in its folder, and `operators` are those that may
+    depend on inputs, if not all of ONNX may. Raises UserError, or UserErrors with all that is
+    wrong.
     """
     model = parse_model(content, file)
-    _check_versions(model, file)
+    raise_all(_refuse(model, file, sizes, operators))
     _call_alike(model)
-    _check_inside(model, file)
-    _check_splits(model, file)
     load_external(model, file, beside)
     _check_weights(model, file)
     for value in _inputs(model):
-        _fill(value, sizes, file)
+        _fill(value, sizes)
+    _forget_open(model)
     try:
         onnx.checker.check_model(model)
+    except Exception as error:  # of checking, of texts that are none
+        message = f"{file}: ONNX does not take it for a model"
+        raise UserError(message, hint=f"export it anew; {CHECKER} says where") from error
+    try:
         found = _infer(model)
-    except Exception as error:  # of checking, of inference, of texts that are none
-        said = " ".join(str(error).split())
-        raise UserError(f"{file}: {said}", hint="onnx.checker says so; export it anew") from error
+    except Exception as error:  # ONNX raises what it likes
+        raise _find_misfit(model, file) from error
     widen(found)
     return found
+
+
+def _refuse(
+    model: ModelProto, file: str, sizes: Mapping[str, int], operators: Collection[str] | None
+) -> Iterator[UserError]:
+    """Yield all that is wrong before shapes are known."""
+    yield from refuse_kind(model, file)
+    if operators is not None:
+        yield from refuse_operators(model, file, operators, list_inputs(model))
+    yield from refuse_nodes(model, file)
+    wrong = list(_refuse_inputs(model, file))
+    yield from wrong
+    if not wrong:
+        yield from list_open(list_sizes(model), sizes, file)
+
+
+def _find_misfit(model: ModelProto, file: str) -> UserError:
+    """Return an error at the first node with which no shapes can be inferred."""
+    low, high = 0, len(model.graph.node)
+    while low < high:
+        middle = (low + high) // 2
+        if _start(model, middle + 1) is None:
+            high = middle
+        else:
+            low = middle + 1
+    before = _start(model, low)
+    if before is None or low == len(model.graph.node):
+        return _find_otherwise(model, before, file)
+    node, values = model.graph.node[low], read_values(before)
+    known = read_constants(model)
+    operands = [
+        describe(name, values.get(name), known.get(name)) for name in node.input if name
+    ]
+    return misfit(find_place(node, file), operands)
+
+
+def _find_otherwise(model: ModelProto, found: ModelProto | None, file: str) -> UserError:
+    """Return an error for the first value that the graph says is other than what was found."""
+    values = {} if found is None else read_values(found)
+    for said in (*model.graph.value_info, *model.graph.output):
+        other = values.get(said.name)
+        if other is not None and describe("", other, None) != describe("", said, None):
+            follows = describe(f"; {said.name}", other, None)
+            message = f"{file}: the graph says that {describe(said.name, said, None)}{follows}"
+            return UserError(f"{message} by its nodes", hint="export it anew")
+    message = f"{file}: ONNX infers no shapes of it"
+    return UserError(message, hint=f"export it anew; {CHECKER} says where")
+
+
+def describe(name: str, value: ValueInfoProto | None, known: Array | None) -> str:
+    """Return what is known of an operand: `x is float32 [2, 3]`."""
+    if known is not None:
+        return f"{name} is {known.dtype} {list(known.shape)}"
+    if value is None or not value.type.tensor_type.elem_type:
+        return f"{name} is not known"
+    shape = read_shape(value)
+    return f"{name} is {read_type(value)} {'of open shape' if shape is None else list(shape)}"
+
+
+def _results(nodes: Iterable[NodeProto]) -> list[str]:
+    return [name for node in nodes for name in node.output if name]
+
+
+def _start(model: ModelProto, count: int) -> ModelProto | None:
+    """Return the first nodes of a model with their shapes; None where these cannot be inferred."""
+    start = ModelProto()
+    start.CopyFrom(model)
+    kept = start.graph
+    last = [helper.make_empty_tensor_value_info(n) for n in _results(kept.node[:count])]
+    del kept.node[count:], kept.output[:], kept.value_info[:]
+    kept.output.extend(last)
+    try:
+        return _infer(start)
+    except Exception:  # ONNX raises what it likes
+        return None
 
 
 def _infer(model: ModelProto) -> ModelProto:
@@ -87,23 +176,11 @@ def parse_model(content: bytes, file: str) -> ModelProto:
         model = onnx.load_model_from_string(content)
     except DecodeError as error:
         raise UserError(f"{file} is no ONNX model, or damaged", hint=WHOLE) from error
+    if any(isinstance(text, bytes) for text in list_texts(model)):
+        raise UserError(f"{file} is no ONNX model, or damaged: a name is no text", hint=WHOLE)
     if not model.graph.node and not model.graph.output:
         raise UserError(f"{file} is no ONNX model, or has no graph", hint=WHOLE)
     return model
-
-
-def _check_versions(model: ModelProto, file: str) -> None:
-    """Raise UserError for sets of operators that are not known."""
-    for given in model.opset_import:
-        if given.domain not in ("", "ai.onnx"):
-            hint = "export it with operators of ONNX alone"
-            used = [node for node in model.graph.node if node.domain == given.domain]
-            if used:
-                message = f"{used[0].op_type} is of the domain {given.domain}"
-                raise UserError(f"{file}: {message}", hint=hint)
-        elif not OLDEST <= given.version <= onnx.defs.onnx_opset_version():
-            known = f"{OLDEST} to {onnx.defs.onnx_opset_version()}"
-            raise UserError(f"{file}: opset {given.version} is not known", hint=f"use {known}")
 
 
 def _call_alike(model: ModelProto) -> None:
@@ -113,36 +190,22 @@ def _call_alike(model: ModelProto) -> None:
             each.domain = ""
 
 
-def _check_inside(model: ModelProto, file: str) -> None:
-    """Raise UserError for what is no plain graph."""
-    if model.graph.sparse_initializer:
-        name = model.graph.sparse_initializer[0].values.name
-        raise UserError(f"{file}: {name} is sparse", hint="store it as a dense tensor")
-    if model.functions:
-        hint = "inline them: onnx.inliner.inline_local_functions"
-        raise UserError(f"{file}: {model.functions[0].name} is a function of its own", hint=hint)
-
-
-def _check_splits(model: ModelProto, file: str) -> None:
-    """Raise UserError for a Split of which there are more results than it says.
-
-    ONNX's inference of shapes would end the process there, in 1.23.2.
-    """
-    for node in model.graph.node:
-        said = next((each.i for each in node.attribute if each.name == "num_outputs"), None)
-        if node.op_type == "Split" and said is not None and said != len(node.output):
-            place = Place(file=file, node=node.name or ", ".join(node.output), operator="Split")
-            raise place.error(f"it has {len(node.output)} results, and not {said}", WHOLE)
-
-
 def _check_weights(model: ModelProto, file: str) -> None:
     """Raise UserError for weights that are not what they say."""
     for tensor in model.graph.initializer:
         try:
             numpy_helper.to_array(tensor)
         except (ValueError, LookupError, TypeError) as error:
-            said = " ".join(str(error).split())
-            raise UserError(f"{file}: {tensor.name} is no tensor: {said}", hint=WHOLE) from error
+            message = f"{file}: {tensor.name} {_describe_damage(tensor)}"
+            raise UserError(message, hint=WHOLE) from error
+
+
+def _describe_damage(tensor: TensorProto) -> str:
+    """Return what is wrong with weights that are not what they say."""
+    if tensor.data_type not in helper.get_all_tensor_dtypes():
+        return f"is no tensor: its type has the number {tensor.data_type}, which ONNX has not"
+    kind = helper.tensor_dtype_to_np_dtype(tensor.data_type)
+    return f"is no tensor: it holds not the values of {kind} {list(tensor.dims)}"
 
 
 def _inputs(model: ModelProto) -> list[ValueInfoProto]:
@@ -150,42 +213,48 @@ def _inputs(model: ModelProto) -> list[ValueInfoProto]:
     return [value for value in model.graph.input if value.name not in known]
 
 
-def _fill(value: ValueInfoProto, sizes: Mapping[str, int], file: str) -> None:
-    """Put numbers where sizes of an input are open. Raises UserError for those that nobody says."""
-    if not value.type.HasField("tensor_type"):
-        raise UserError(f"{file}: input {value.name} is no tensor")
-    if value.type.tensor_type.elem_type not in helper.get_all_tensor_dtypes():
-        raise UserError(f"{file}: input {value.name} has no type of elements")
-    if not value.type.tensor_type.HasField("shape"):
-        raise UserError(f"{file}: input {value.name} has no shape", hint="export it with shapes")
-    for k, dim in enumerate(value.type.tensor_type.shape.dim):
-        if _is_known(dim):
-            continue
-        name = _name_size(value, k)
-        if name not in sizes:
-            hint = f"say it in network.yaml: `sizes: {{{name}: 1}}`"
-            raise UserError(f"{file}: size {name} of input {value.name} is open", hint=hint)
-        dim.dim_value = sizes[name]
+def _refuse_inputs(model: ModelProto, file: str) -> Iterator[UserError]:
+    """Yield an error for each input and output that is no tensor of a known rank."""
+    inputs, outputs = _inputs(model), model.graph.output
+    named = [*(("input", each) for each in inputs), *(("output", each) for each in outputs)]
+    for what, value in named:
+        tensor = value.type.tensor_type
+        if not value.type.HasField("tensor_type"):
+            yield UserError(f"{file}: {what} {value.name} is no tensor", hint=EXPORT)
+        elif tensor.elem_type not in helper.get_all_tensor_dtypes():
+            yield UserError(f"{file}: {what} {value.name} has no type of elements", hint=EXPORT)
+        elif not tensor.HasField("shape"):
+            message = f"{file}: {what} {value.name} has no shape"
+            yield UserError(message, hint="export it with shapes")
 
 
-def list_sizes(content: bytes, file: str) -> list[str]:
-    """Return the names of the sizes that a model leaves open. Raises UserError."""
-    values = _inputs(parse_model(content, file))
-    found = [
-        _name_size(value, k)
-        for value in values
-        for k, dim in enumerate(value.type.tensor_type.shape.dim)
-        if not _is_known(dim)
+def list_sizes(model: ModelProto) -> list[InputSize]:
+    """Return the sizes of all inputs."""
+    return [
+        InputSize(
+            input=value.name, axis=k, name=dim.dim_param,
+            size=dim.dim_value if dim.HasField("dim_value") and dim.dim_value > 0 else None,
+        )
+        for value in _inputs(model) for k, dim in enumerate(value.type.tensor_type.shape.dim)
     ]
-    return list(dict.fromkeys(found))
 
 
-def _is_known(dim: TensorShapeProto.Dimension) -> bool:
-    return dim.HasField("dim_value") and dim.dim_value > 0
+def _forget_open(model: ModelProto) -> None:
+    """Let sizes of results be open that are 0 or less: exporters write them so."""
+    for value in (*model.graph.output, *model.graph.value_info):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.HasField("dim_value") and dim.dim_value <= 0:
+                dim.Clear()
 
 
-def _name_size(value: ValueInfoProto, k: int) -> str:
-    return value.type.tensor_type.shape.dim[k].dim_param or f"{value.name}_{k}"
+def _fill(value: ValueInfoProto, sizes: Mapping[str, int]) -> None:
+    """Put numbers where sizes of an input are open."""
+    for k, dim in enumerate(value.type.tensor_type.shape.dim):
+        if not (dim.HasField("dim_value") and dim.dim_value > 0):
+            each = InputSize(input=value.name, axis=k, size=None, name=dim.dim_param)
+            found = each.find(sizes)
+            assert found is not None, "list_open lets no other pass"
+            dim.dim_value = found
 
 
 def list_inputs(model: ModelProto) -> list[str]:

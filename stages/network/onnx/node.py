@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, ValueInfoProto, helper
 
+from stages.diagnose import UserError
 from stages.network.extraction.draft import Place, Shape
-from stages.network.extraction.operands import Known, Operands
+from stages.network.extraction.operands import Known, Operands, misfit
 from stages.network.onnx.folding import infer
-from stages.network.onnx.model import read_shape, read_type
+from stages.network.onnx.model import describe, read_shape, read_type
 from stages.reference.tolerance import list_types, name_types
 
 NUMBERS = frozenset(list_types())
@@ -69,6 +71,10 @@ class Graph(Known):
         value.name = to
         self.values[to] = value
 
+    def describe(self, names: Iterable[str]) -> list[str]:
+        """Return what is known of values."""
+        return [describe(n, self.values.get(n), self.constants.get(n)) for n in names]
+
     def type(self, name: str) -> np.dtype[Any]:
         """Return the type of a value as NumPy calls it."""
         known = self.constants.get(name)
@@ -90,6 +96,10 @@ class Node(Operands):
         self.places = [place for place, name in enumerate(proto.output) if name]
         self._graph = graph
         self._attributes = {a.name: helper.get_attribute_value(a) for a in proto.attribute}
+
+    def misfit(self) -> UserError:
+        """Return an error for operands and attributes that do not fit each other."""
+        return misfit(self.place, self._graph.describe(filter(None, self._inputs)))
 
     @property
     def wish(self) -> str:

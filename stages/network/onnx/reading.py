@@ -7,13 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 
 from onnx import ModelProto, NodeProto
 
-from stages.diagnose import UserError, nearest
+from stages.diagnose import UserError
 from stages.network.extraction.checking import NoVolumeError
 from stages.network.extraction.draft import Draft, Extracted, Origin, Place
+from stages.network.extraction.operands import misfit
 from stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
 from stages.network.onnx.folding import fold, shape_of
-from stages.network.onnx.model import NOT_INFERRED, list_inputs, read_constants, read_values
+from stages.network.onnx.model import (
+    NOT_INFERRED,
+    list_inputs,
+    read_constants,
+    read_values,
+)
 from stages.network.onnx.node import NUMBERS, Graph, Node, explain_type
+from stages.network.onnx.refusals import CONTROL, NOT_FOLDED, find_place, unknown_operator
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
     **arithmetic.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
@@ -21,8 +28,6 @@ OPERATORS: Mapping[str, Callable[[Node], None]] = {
 }
 """Every operator that is known, by its name."""
 
-NOT_FOLDED = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
-CONTROL = frozenset({"If", "Loop", "Scan"})
 
 
 def extract(model: ModelProto, file: str, type_: str) -> Extracted:
@@ -33,7 +38,7 @@ def extract(model: ModelProto, file: str, type_: str) -> Extracted:
     graph = _opened(model, type_)
     inputs = {name: _given(graph, name, file) for name in list_inputs(model)}
     for number, proto in enumerate(model.graph.node, 1):
-        node = Node(proto, graph, _place(proto, file))
+        node = Node(proto, graph, find_place(proto, file))
         graph.draft.origin = Origin(operator=proto.op_type, number=number)
         if not _folded(proto, model, graph, node.place):
             _infer(proto, model, graph, node)
@@ -74,12 +79,6 @@ def _named(what: str) -> Iterator[None]:
         raise UserError(f"{what}: {error.reason}", hint=error.hint) from error
 
 
-def _place(proto: NodeProto, file: str) -> Place:
-    return Place(
-        file=file, node=proto.name or next(iter(proto.output), "?"), operator=proto.op_type
-    )
-
-
 def _folded(proto: NodeProto, model: ModelProto, graph: Graph, place: Place) -> bool:
     """Compute the results of a node that depends on no input. Return whether it is one."""
     names = [name for name in proto.input if name]
@@ -92,11 +91,15 @@ def _folded(proto: NodeProto, model: ModelProto, graph: Graph, place: Place) -> 
         return False
     try:
         graph.infer(proto, model)
-        shapes = [graph.shape(name) or () for name in proto.output if name]
+    except Exception as error:  # ONNX raises what it likes
+        raise misfit(place, graph.describe(names)) from error
+    shapes = [graph.shape(name) or () for name in proto.output if name]
+    try:
         found = fold(proto, model, graph.constants, shapes)
     except Exception as error:  # the reference raises what it likes
-        said = " ".join(str(error).split())
-        raise place.error(f"ONNX's reference cannot compute it: {said}") from error
+        said = "; ".join(graph.describe(names))
+        message = f"ONNX's reference does not compute this constant{said and f': {said}'}"
+        raise place.error(message, "compute it before the export") from error
     if found is None:
         raise place.error("its result is too large for a constant")
     graph.constants.update(found)
@@ -110,7 +113,7 @@ def _infer(proto: NodeProto, model: ModelProto, graph: Graph, node: Node) -> Non
     try:
         graph.infer(proto, model)
     except Exception as error:  # ONNX raises what it likes
-        raise node.error(" ".join(str(error).split())) from error
+        raise node.misfit() from error
     if proto.op_type in NOT_INFERRED:
         graph.copy_value(proto.input[0], node.results[0])
 
@@ -118,7 +121,7 @@ def _infer(proto: NodeProto, model: ModelProto, graph: Graph, node: Node) -> Non
 def _check(node: Node) -> None:
     """Raise UserError for an operator that is not known, or results without any elements."""
     if node.operator not in OPERATORS:
-        raise _unknown(node)
+        raise unknown_operator(node.place, OPERATORS)
     for k, name in enumerate(node.results):
         if 0 in node.shape_of_result(k):
             raise node.error(f"{name} has no elements")
@@ -131,17 +134,7 @@ def _add(node: Node) -> None:
     except NoVolumeError as error:
         raise node.error(error.reason, error.hint) from error
     except (ValueError, LookupError, ArithmeticError, TypeError) as error:
-        said = " ".join(str(error).split())
-        hint = "do its operands and attributes fit each other?"
-        raise node.error(f"it cannot be read: {said}", hint) from error
-
-
-def _unknown(node: Node) -> UserError:
-    if node.operator in CONTROL:
-        return node.error("it chooses while it runs", "export the model without control flow")
-    near = nearest(node.operator, OPERATORS, cutoff=0.7)
-    hint = f"did you mean {near}?" if near else "docs/graphs.md lists those that are"
-    return node.error("it is no operator that is known", hint)
+        raise node.misfit() from error
 
 
 def _result(graph: Graph, name: str, file: str) -> str:

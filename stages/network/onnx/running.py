@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from onnx import ModelProto, helper
+from onnx.reference.op_run import OpRun
 
 from stages.network.extraction.draft import Array, Shape
 from stages.network.onnx.corrected import evaluator
@@ -35,8 +36,7 @@ def run_reference(
         with np.errstate(all="ignore"):
             found = evaluator(model).run(None, given)
     except Exception as error:  # the reference raises what it likes
-        said = " ".join(str(error).split())
-        raise NoReferenceError(f"ONNX's reference cannot run the graph: {said}") from error
+        raise NoReferenceError(f"ONNX's reference cannot run {_find_failed(error)}") from error
     names = [value.name for value in model.graph.output]
     outputs = {name: np.asarray(each) for name, each in zip(names, found, strict=True)}
     for name, each in outputs.items():
@@ -44,3 +44,15 @@ def run_reference(
             both = f"the shape {each.shape}, and not {shapes[name]}"
             raise NoReferenceError(f"ONNX's reference gives {name} {both}")
     return outputs
+
+
+def _find_failed(error: Exception) -> str:
+    """Return which node the reference could not run: that of the last operator that it called."""
+    found, at = "the graph", error.__traceback__
+    while at is not None:
+        operator = at.tb_frame.f_locals.get("self")
+        if isinstance(operator, OpRun):
+            node = operator.onnx_node
+            found = f"node {node.name or next(iter(node.output), '?')} ({node.op_type})"
+        at = at.tb_next
+    return found

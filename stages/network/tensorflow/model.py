@@ -13,7 +13,8 @@ from google.protobuf.message import DecodeError
 
 from stages.diagnose import UserError
 from stages.network.extraction.draft import Array, Shape
-from stages.network.tensorflow.schema import PACKAGE, TYPES, GraphDef
+from stages.network.extraction.input_sizes import InputSize
+from stages.network.tensorflow.schema import TYPES, GraphDef
 
 TEXT = ".pbtxt"
 WITH = "convert_variables_to_constants_v2 of the function that is run"
@@ -65,14 +66,24 @@ def _parsed_text(content: bytes, file: str) -> Any:
     try:
         return text_format.Parse(content.decode(), GraphDef())
     except text_format.ParseError as error:
-        said = " ".join(str(error).replace(f"{PACKAGE}.", "").split())
-        place = re.match(r"(\d+:\d+) : (.*)", said)
-        where, said = (f":{place[1]}", place[2]) if place else ("", said)
-        of_function = "FunctionDef" in said or "OpDef" in said
-        hint = INLINE if of_function else "is it a GraphDef as text, and whole?"
-        raise UserError(f"{file}{where}: {said}", hint=hint) from error
+        raise _damaged_text(error, file) from error
     except (UnicodeDecodeError, RecursionError) as error:
         raise UserError(f"{file} is no GraphDef as text", hint=_frozen_hint(file)) from error
+
+
+def _damaged_text(error: text_format.ParseError, file: str) -> UserError:
+    """Return where a text is no GraphDef: which field of which message there is none of, if any."""
+    line, column = error.GetLine(), error.GetColumn()
+    where = f":{line}:{column}" if line and column else ""
+    found = re.search(r'"(?:\w+\.)*(\w+)" has no field named "(\w+)"', str(error))
+    said = f"{found[1]} has no field {found[2]}" if found else "from here on it is no GraphDef"
+    of_function = found is not None and found[1] in ("FunctionDef", "OpDef")
+    hint = INLINE if of_function else "is it a GraphDef as text, and whole?"
+    return UserError(f"{file}{where}: {said}", hint=hint)
+
+
+class TensorError(ValueError):
+    """What is wrong with the values of a tensor, in our words."""
 
 
 def read_type(number: int) -> np.dtype[Any] | None:
@@ -105,26 +116,35 @@ def read_shape(proto: Any) -> list[int | None] | None:
 
 
 def read_tensor(proto: Any) -> Array:
-    """Return the values of a tensor. Raises ValueError where that has none, or does not fit.
+    """Return the values of a tensor. Raises TensorError where that has none, or does not fit.
 
     Source   TensorFlow, core/framework/tensor.proto: if there are fewer values than elements, the
              last one is repeated
     """
+    try:
+        return _read_values(proto)
+    except TensorError:
+        raise
+    except (ValueError, OverflowError, TypeError) as error:
+        raise TensorError("its values do not fit its type and shape") from error
+
+
+def _read_values(proto: Any) -> Array:
     kind = read_type(proto.dtype)
     if kind is None:
-        raise ValueError(f"its values have the type {name_type(proto.dtype)}")
+        raise TensorError(f"its values have the type {name_type(proto.dtype)}")
     sizes = read_shape(proto.tensor_shape)
     if sizes is None or None in sizes:
-        raise ValueError("the shape of its values is open")
+        raise TensorError("the shape of its values is open")
     shape = tuple(size for size in sizes if size is not None)
     if math.prod(shape) > MOST_ELEMENTS:
-        raise ValueError(f"it has more than {MOST_ELEMENTS} elements")
+        raise TensorError(f"it has more than {MOST_ELEMENTS} elements")
     name = TYPES[proto.dtype]
     stored = np.dtype("uint16") if name in ("HALF", "BFLOAT16") else kind
     if proto.tensor_content:
         values = np.frombuffer(proto.tensor_content, stored.newbyteorder("<")).astype(stored)
         if len(values) != math.prod(shape):
-            raise ValueError(f"it has {len(values)} values for {math.prod(shape)} elements")
+            raise TensorError(f"it has {len(values)} values for {math.prod(shape)} elements")
     else:
         values = _repeated(getattr(proto, VALUES[name][1]), stored, math.prod(shape))
     return _read_bits(values, name).reshape(shape)
@@ -133,12 +153,12 @@ def read_tensor(proto: Any) -> Array:
 def _repeated(values: Sequence[Any], kind: np.dtype[Any], count: int) -> Array:
     """Return `count` values, the last of those given again and again; zero where none is."""
     if len(values) > count:
-        raise ValueError(f"it has {len(values)} values for {count} elements")
+        raise TensorError(f"it has {len(values)} values for {count} elements")
     found = np.zeros(count, kind)
     given = np.array(values)
     found[: len(values)] = given
     if not np.array_equal(found[: len(values)], given, equal_nan=given.dtype.kind == "f"):
-        raise ValueError(f"its values do not fit into {kind}")
+        raise TensorError(f"its values do not fit into {kind}")
     if len(values):
         found[len(values) :] = found[len(values) - 1]
     return found
@@ -153,30 +173,26 @@ def _read_bits(values: Array, name: str) -> Array:
     return values
 
 
-def list_open_sizes(graph: Any) -> list[str]:
-    """Return the names of the sizes that inputs of a graph leave open."""
-    found = []
-    for node in graph.node:
-        if node.op == "Placeholder" and "shape" in node.attr:
-            sizes = read_shape(node.attr["shape"].shape) or []
-            found += [name_size(node.name, k) for k, size in enumerate(sizes) if size is None]
-    return found
+def list_sizes(graph: Any) -> list[InputSize]:
+    """Return the sizes of all inputs of a graph whose rank is known."""
+    return [
+        each for node in graph.node if node.op == "Placeholder" for each in _sizes(node) or ()
+    ]
 
 
-def name_size(name: str, k: int) -> str:
-    """Return what an open size of an input is called."""
-    return f"{name}_{k}"
-
-
-def find_shape(node: Any, sizes: Mapping[str, int]) -> Shape | str:
-    """Return the shape of an input; the name of a size that is open; "" where all are."""
+def _sizes(node: Any) -> list[InputSize] | None:
+    """Return the sizes of an input; None where its rank is open."""
     given = read_shape(node.attr["shape"].shape) if "shape" in node.attr else None
     if given is None:
-        return ""
-    found = []
-    for k, size in enumerate(given):
-        name = name_size(node.name, k)
-        if size is None and name not in sizes:
-            return name
-        found.append(sizes[name] if size is None else size)
-    return tuple(found)
+        return None
+    return [InputSize(input=node.name, axis=k, size=size) for k, size in enumerate(given)]
+
+
+def find_shape(node: Any, sizes: Mapping[str, int]) -> Shape | None:
+    """Return the shape of an input; None where its rank is open."""
+    found = _sizes(node)
+    if found is None:
+        return None
+    shape = [each.find(sizes) for each in found]
+    assert None not in shape, "list_open lets no other pass"
+    return tuple(size for size in shape if size is not None)

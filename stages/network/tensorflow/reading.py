@@ -10,13 +10,17 @@ from typing import Any
 from stages.diagnose import UserError, nearest
 from stages.network.extraction.checking import NoVolumeError
 from stages.network.extraction.draft import Draft, Extracted, Origin, Place
+from stages.network.extraction.gathering import list_unknown, raise_all
+from stages.network.extraction.input_sizes import list_open
 from stages.network.tensorflow import arithmetic, blocks, convolutions, layers, shapes
 from stages.network.tensorflow.folding import FOLDS, INTEGERS, SIZES, fold
 from stages.network.tensorflow.model import (
     FREEZE,
     INLINE,
     VALUES,
+    TensorError,
     find_shape,
+    list_sizes,
     name_type,
     read_tensor,
 )
@@ -64,7 +68,7 @@ def extract_frozen(graph_def: Any, file: str, type_: str, sizes: Mapping[str, in
     UserError for what is no operation on volumes.
     """
     graph = Graph(draft=Draft(type_))
-    own = {function.signature.name for function in graph_def.library.function}
+    raise_all(_refuse(graph_def, file, sizes))
     inputs: dict[str, str] = {}
     for number, proto in _in_order(graph_def, file):
         place = _place(proto, file)
@@ -74,8 +78,19 @@ def extract_frozen(graph_def: Any, file: str, type_: str, sizes: Mapping[str, in
         elif proto.op == "Const":
             _know(graph, proto, place)
         elif proto.op != "NoOp":
-            _add(_node(proto, graph, place, own))
+            _add(_node(proto, graph, place))
     return Extracted(draft=graph.draft, inputs=inputs, outputs=_outputs(graph_def, graph, file))
+
+
+def _refuse(graph_def: Any, file: str, sizes: Mapping[str, int]) -> Iterator[UserError]:
+    """Yield an error for each operator that is not known, and one for all sizes that are open."""
+    own = {function.signature.name for function in graph_def.library.function}
+    known = {*OPERATORS, *FOLDED, *GIVEN}
+    yield from list_unknown(
+        (proto.op, _unknown(_place(proto, file), own)) for proto in graph_def.node
+        if proto.op not in known
+    )
+    yield from list_open(list_sizes(graph_def), sizes, file)
 
 
 def _place(proto: Any, file: str) -> Place:
@@ -135,11 +150,8 @@ def _give(graph: Graph, proto: Any, place: Place, sizes: Mapping[str, int]) -> s
         hint = "integers that say where elements are must be constants"
         raise place.error(f"it has the type {name_type(kind)}", hint)
     shape = find_shape(proto, sizes)
-    if isinstance(shape, str):
-        if not shape:
-            raise place.error("its shape is open", "export it with a shape")
-        hint = f"say it in network.yaml: `sizes: {{{shape}: 1}}`"
-        raise place.error(f"its size {shape} is open", hint)
+    if shape is None:
+        raise place.error("its shape is open", "export it with a shape")
     if 0 in shape:
         raise place.error("it has no elements")
     try:
@@ -161,14 +173,12 @@ def _know(graph: Graph, proto: Any, place: Place) -> None:
         raise place.error("it has no value", "is the graph whole?")
     try:
         graph.constants[proto.name] = read_tensor(proto.attr["value"].tensor)
-    except (ValueError, OverflowError, TypeError) as error:
-        raise place.error(" ".join(str(error).split()), "is the graph whole?") from error
+    except TensorError as error:
+        raise place.error(str(error), "is the graph whole?") from error
 
 
-def _node(proto: Any, graph: Graph, place: Place, own: set[str]) -> Node:
+def _node(proto: Any, graph: Graph, place: Place) -> Node:
     """Return a node whose operator is known. Raises UserError."""
-    if proto.op not in OPERATORS and proto.op not in FOLDED:
-        raise _unknown(place, own)
     inputs = [text.removesuffix(":0") for text in proto.input if not text.startswith("^")]
     for name in inputs:
         source = graph.sources.get(name, name)
@@ -205,9 +215,7 @@ def _add(node: Node) -> None:
     except NoVolumeError as error:
         raise node.error(error.reason, error.hint) from error
     except (ValueError, LookupError, ArithmeticError, TypeError) as error:
-        said = " ".join(str(error).split())
-        hint = "do its operands and attributes fit each other?"
-        raise node.error(f"it cannot be read: {said}", hint) from error
+        raise node.misfit() from error
 
 
 def _check(node: Node, operator: Operator) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.network.extraction.draft import Place
 from stages.network.extraction.drawing import draw_weights
-from stages.network.tensorflow.model import read_tensor
+from stages.network.tensorflow.model import TensorError, read_tensor
 from stages.network.tensorflow.reading import read_name
 from stages.network.tensorflow.schema import TYPES
 
@@ -35,9 +35,8 @@ def replace_constants(graph: Any, file: str, seed: int) -> None:
         tensor = node.attr["value"].tensor
         try:
             values = read_tensor(tensor)
-        except (ValueError, OverflowError, TypeError) as error:
-            said = " ".join(str(error).split())
-            raise _error(node, file, said) from error
+        except TensorError as error:
+            raise _error(node, file, str(error)) from error
         if values.dtype.kind == "f" and values.size > 1:
             shape = values.shape
             terms = math.prod(shape) / min(shape[-2:]) if len(shape) > 1 else 1

@@ -58,15 +58,15 @@ error: g.onnx: node y (Concat): operand 2 is left out
 hint: is the graph whole?
 """),
     "results of a split that nobody counted": (split(), """\
-error: g.onnx: node p, q, w (Split): it has 3 results, and not 2
+error: g.onnx: node p (Split): it has 3 results, and not 2
 hint: is it an ONNX file, and whole?
 """),
     "weights of no type": (weights(data_type=77), """\
-error: g.onnx: w is no tensor: 77
+error: g.onnx: w is no tensor: its type has the number 77, which ONNX has not
 hint: is it an ONNX file, and whole?
 """),
     "weights of too many bytes": (weights(raw_data=b"1234" * 9), """\
-error: g.onnx: w is no tensor: cannot reshape array of size 9 into shape (3,)
+error: g.onnx: w is no tensor: it holds not the values of float32 [3]
 hint: is it an ONNX file, and whole?
 """),
 }
