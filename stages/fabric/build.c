@@ -55,7 +55,7 @@ int32_t channel_capacity(const struct engine *engine, int32_t node, int colour, 
 
 static void check_target(struct engine *engine, int32_t node, int colour, int side)
 {
-    const struct pe *pe = &engine->node[node].pe;
+    const struct node *pe = &engine->node[node];
     bool taken;
 
     if (is_outside(engine, node, side))
@@ -66,26 +66,26 @@ static void check_target(struct engine *engine, int32_t node, int colour, int si
              != NO_CHANNEL;
     if (!taken)
         fail(engine, "the route of %s at PE[%d, %d] goes on to the %s, where nothing takes it",
-             engine->layout->colour_names[colour], pe->x, pe->y,
+             engine->layout->colour_names[colour], x_of(pe), y_of(pe),
              (const char *[]){ "north", "east", "south", "west" }[side]);
 }
 
 static void check_ramp(struct engine *engine, int32_t node, int colour)
 {
-    const struct pe *pe = &engine->node[node].pe;
+    const struct node *pe = &engine->node[node];
 
     if (engine->node[node].role < 0)
         fail(engine, "the route of %s goes down the ramp at PE[%d, %d], which has no program",
-             engine->layout->colour_names[colour], pe->x, pe->y);
+             engine->layout->colour_names[colour], x_of(pe), y_of(pe));
 }
 
 static void check_copies(struct engine *engine, int32_t node, int colour, unsigned sides)
 {
-    const struct pe *pe = &engine->node[node].pe;
+    const struct node *pe = &engine->node[node];
 
     if (!engine->layout->machine.multicast && sides & (sides - 1))
         fail(engine, "the route of %s at PE[%d, %d] goes to several sides; routers of this machine "
-             "do not copy", engine->layout->colour_names[colour], pe->x, pe->y);
+             "do not copy", engine->layout->colour_names[colour], x_of(pe), y_of(pe));
 }
 
 static void check_channel(struct engine *engine, int32_t node, const struct channel *channel)
@@ -154,8 +154,8 @@ static void make_sources(struct engine *engine)
                 engine->sources - 1;
         if (channel_of(engine, inlet->node, inlet->side, inlet->colour) == NO_CHANNEL)
             fail(engine, "%s arrives beside PE[%d, %d], where no route takes it",
-                 layout->colour_names[inlet->colour], engine->node[inlet->node].pe.x,
-                 engine->node[inlet->node].pe.y);
+                 layout->colour_names[inlet->colour], x_of(&engine->node[inlet->node]),
+                 y_of(&engine->node[inlet->node]));
     }
 }
 
@@ -195,8 +195,8 @@ static void make_nodes(struct engine *engine)
         node->role = layout->role[i];
         node->moved = (int8_t)(layout->colours - 1);
         node->sent = -1;
-        node->pe.x = layout->west + i % layout->width - origin_of(layout, node->role, 0);
-        node->pe.y = layout->north + i / layout->width - origin_of(layout, node->role, 1);
+        node->pe.x = x_of(node) - origin_of(layout, node->role, 0);
+        node->pe.y = y_of(node) - origin_of(layout, node->role, 1);
         node->pe.costs = &layout->machine.costs;
         node->pe.counters = &layout->counter[(int64_t)i * layout->counters];
         engine->running += node->role >= 0;

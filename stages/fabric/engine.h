@@ -470,6 +470,17 @@ void *grow(struct engine *engine, void *items, int32_t *space, size_t size);
 void fail(struct engine *engine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The PE as the layout calls it: its program may count from another one. */
+static inline int x_of(const struct node *node)
+{
+    return node->engine->layout->west + node->id % node->engine->layout->width;
+}
+
+static inline int y_of(const struct node *node)
+{
+    return node->engine->layout->north + node->id / node->engine->layout->width;
+}
+
 static inline struct link *link_of(const struct engine *engine, int32_t node, int side)
 {
     return &engine->layout->link[(int64_t)node * SIDES + side];

@@ -109,12 +109,12 @@ static const char *plural(int64_t count)
 /* Who is waited for, in a few words. */
 static void say_who(const struct told *told, int32_t i)
 {
-    const struct pe *pe = &told->engine->node[node_of(told, i)].pe;
+    const struct node *pe = &told->engine->node[node_of(told, i)];
     const bool outside = kind_of(told, i) == SENT_ALL || i == OUTLET;
 
     say(told->report, "%sPE[%d, %d]",
         outside ? "the external PE beside "
-                : is_channel(told->chain.place[i]) ? "the router of " : "", pe->x, pe->y);
+                : is_channel(told->chain.place[i]) ? "the router of " : "", x_of(pe), y_of(pe));
 }
 
 /* Whether the filter of a PE drops some of what may come. */
@@ -167,8 +167,8 @@ static void say_turned(const struct told *told, int32_t from, int32_t to)
     if (turned == NOBODY)
         return;
     say(told->report, "; there the switch of PE[%d, %d] is ",
-        told->engine->node[node_of(told, turned)].pe.x,
-        told->engine->node[node_of(told, turned)].pe.y);
+        x_of(&told->engine->node[node_of(told, turned)]),
+        y_of(&told->engine->node[node_of(told, turned)]));
     say_switch(told->report, node_of(told, turned), colour_of(told, turned));
 }
 
@@ -193,8 +193,8 @@ static void say_full(const struct told *told, int32_t i, int32_t next)
     say(told->report, ", and %s has no space",
         colour_name(told->report, colour_of(told, queue)));
     if (there != node_of(told, i))
-        say(told->report, " up to PE[%d, %d]", told->engine->node[there].pe.x,
-            told->engine->node[there].pe.y);
+        say(told->report, " up to PE[%d, %d]", x_of(&told->engine->node[there]),
+            y_of(&told->engine->node[there]));
 }
 
 /* ---- One line -------------------------------------------------------------------------------- */
@@ -329,7 +329,7 @@ static void say_owed(const struct told *told, int32_t k)
         say(told->report, "%lld more element%s on %s", (long long)left, plural(left), name);
     } else if (kind_of(told, i) == TURNED) {
         say(told->report, "a control wavelet on %s that turns the switch of PE[%d, %d]", name,
-            node->pe.x, node->pe.y);
+            x_of(node), y_of(node));
     } else {
         say(told->report, "more on %s", name);
     }
@@ -371,8 +371,8 @@ static void say_exhausted(const struct told *told, int32_t k)
 
     if (filter != NULL) {
         say(told->report, "the filter of PE[%d, %d] passes %lld of the %lld elements that ",
-            told->engine->node[node_of(told, told->index[k - 1])].pe.x,
-            told->engine->node[node_of(told, told->index[k - 1])].pe.y,
+            x_of(&told->engine->node[node_of(told, told->index[k - 1])]),
+            y_of(&told->engine->node[node_of(told, told->index[k - 1])]),
             (long long)count_sent(told, i, filter), (long long)count_sent(told, i, NULL));
         say_who(told, i);
         say(told->report, " has sent on %s, and should have passed ",
@@ -481,8 +481,8 @@ static void say_otherwise(const struct told *told, int32_t k)
     }
     if (turned != NOBODY)
         say(told->report, ", or the switch of PE[%d, %d] turned too early",
-            told->engine->node[node_of(told, turned)].pe.x,
-            told->engine->node[node_of(told, turned)].pe.y);
+            x_of(&told->engine->node[node_of(told, turned)]),
+            y_of(&told->engine->node[node_of(told, turned)]));
 }
 
 static void say_cause(const struct told *told)
@@ -509,16 +509,15 @@ static void say_cause(const struct told *told)
 static void place_step(const struct told *told, int32_t i, int32_t at[2])
 {
     static const int32_t steps[SIDES][2] = { { 0, -1 }, { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, 0 } };
-    const struct layout *layout = told->engine->layout;
-    const int32_t node = node_of(told, i);
+    const struct node *node = &told->engine->node[node_of(told, i)];
     int side = RAMP;
 
     if (i == OUTLET)
-        side = layout->outlet[told->chain.outlet].side;
+        side = told->engine->layout->outlet[told->chain.outlet].side;
     else if (kind_of(told, i) == SENT_ALL)
         side = channel_at(told->engine, told->chain.place[i])->side;
-    at[0] = layout->west + node % layout->width + steps[side][0];
-    at[1] = layout->north + node / layout->width + steps[side][1];
+    at[0] = x_of(node) + steps[side][0];
+    at[1] = y_of(node) + steps[side][1];
 }
 
 static void keep_step(const struct told *told, int32_t k, int32_t at)

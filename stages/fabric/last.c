@@ -37,15 +37,15 @@ static void tell_move(struct report *report, const struct move *move, int colour
 {
     static const char *const sides[] = { "north", "east", "south", "west", "ramp" };
     const struct engine *engine = report->engine;
-    const struct pe *pe = &engine->node[move->node].pe;
+    const struct node *pe = &engine->node[move->node];
 
     say(report, "  in cycle %lld ", (long long)move->cycle);
     if (move->channel < 0) {
         say_pe(report, move->node);
         say(report, " took a wavelet on %s\n", colour_name(report, colour));
     } else {
-        say(report, "the router of PE[%d, %d] sent on a wavelet on %s from the %s\n", pe->x, pe->y,
-            colour_name(report, colour),
+        say(report, "the router of PE[%d, %d] sent on a wavelet on %s from the %s\n",
+            x_of(pe), y_of(pe), colour_name(report, colour),
             sides[engine->router[move->node].routing->channel[move->channel].side]);
     }
 }

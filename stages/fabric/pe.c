@@ -13,7 +13,7 @@ bool is_colour(struct node *node, int colour)
 {
     if (colour >= 0 && colour < node->engine->layout->colours)
         return true;
-    fail(node->engine, "PE[%d, %d] names colour %d; the layout has %d", node->pe.x, node->pe.y,
+    fail(node->engine, "PE[%d, %d] names colour %d; the layout has %d", x_of(node), y_of(node),
          colour, node->engine->layout->colours);
     return false;
 }
@@ -32,16 +32,16 @@ static void check_configurations(struct node *node)
 
     if (node->configurations > limit)
         fail(node->engine, "PE[%d, %d] has %d live configurations; the machine has room for %d",
-             node->pe.x, node->pe.y, node->configurations, limit);
+             x_of(node), y_of(node), node->configurations, limit);
 }
 
 static void check_division(struct node *node, const struct vector *v)
 {
     if (v->operation == DIV && !is_float(v->operand[1].type) && !is_float(v->operand[2].type))
-        fail(node->engine, "PE[%d, %d] configures a DIV of two integers", node->pe.x, node->pe.y);
+        fail(node->engine, "PE[%d, %d] configures a DIV of two integers", x_of(node), y_of(node));
     else if (find_lanes(&node->engine->layout->machine, v) == 0)
         fail(node->engine, "PE[%d, %d] configures a DIV, which no vector instruction of this machine "
-             "computes", node->pe.x, node->pe.y);
+             "computes", x_of(node), y_of(node));
 }
 
 static void check_bits(struct node *node, const struct vector *v)
@@ -51,7 +51,7 @@ static void check_bits(struct node *node, const struct vector *v)
 
     if (v->operation >= AND && (is_float(of[0].type) || is_float(of[1].type)
                                 || is_float(of[2].type)))
-        fail(node->engine, "PE[%d, %d] configures %s with a float", node->pe.x, node->pe.y,
+        fail(node->engine, "PE[%d, %d] configures %s with a float", x_of(node), y_of(node),
              name[v->operation - AND]);
 }
 
@@ -79,8 +79,8 @@ static void check_multiply_add(struct node *node, const struct vector *v)
     else if (stands_still(v))
         wrong = "a multiply-add does not sum into one element";
     if (wrong != NULL)
-        fail(node->engine, "PE[%d, %d] configures %s, and on this machine %s", node->pe.x,
-             node->pe.y, name[v->operation - MAC], wrong);
+        fail(node->engine, "PE[%d, %d] configures %s, and on this machine %s", x_of(node),
+             y_of(node), name[v->operation - MAC], wrong);
 }
 
 void configure(struct pe *pe, struct vector *v, int counter, enum operation operation,
@@ -159,7 +159,7 @@ void join(struct pe *pe, task *then)
 
     if (node->joined != NULL)
         fail(node->engine, "PE[%d, %d] joins two streams, and none of the last two is complete",
-             pe->x, pe->y);
+             x_of(node), y_of(node));
     node->joined = then;
 }
 
@@ -264,7 +264,7 @@ int is_one_of(struct pe *pe, int64_t number, int64_t count, const char *what)
 
     if (number >= 0 && number < count)
         return 1;
-    fail(node->engine, "PE[%d, %d] is told number %lld of %lld %s", pe->x, pe->y,
+    fail(node->engine, "PE[%d, %d] is told number %lld of %lld %s", x_of(node), y_of(node),
          (long long)number, (long long)count, what);
     return 0;
 }

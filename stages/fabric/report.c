@@ -52,7 +52,7 @@ void say_pe(struct report *report, int32_t node)
 {
     const struct node *pe = &report->engine->node[node];
 
-    say(report, "PE[%d, %d]", pe->pe.x, pe->pe.y);
+    say(report, "PE[%d, %d]", x_of(pe), y_of(pe));
     if (pe->role >= 0)
         say(report, " (%s)", report->engine->layout->programs[pe->role]->name);
 }
@@ -170,11 +170,11 @@ void say_channel(struct report *report, int32_t node, const struct channel *chan
 {
     static const char *const sides[] = { "north", "east", "south", "west", "ramp" };
     const struct queue *queue = queue_of(&report->engine->router[node], channel);
-    const struct pe *pe = &report->engine->node[node].pe;
+    const struct node *pe = &report->engine->node[node];
 
     note_told(report, queue);
-    say(report, "the router of PE[%d, %d] leaves %d wavelets on %s from the %s waiting", pe->x,
-        pe->y, queue->count, colour_name(report, channel->colour), sides[channel->side]);
+    say(report, "the router of PE[%d, %d] leaves %d wavelets on %s from the %s waiting", x_of(pe),
+        y_of(pe), queue->count, colour_name(report, channel->colour), sides[channel->side]);
     say_commands(report, &queue->parcels[queue->head]);
 }
 
@@ -207,11 +207,11 @@ static void report_inlet(struct report *report, int32_t i)
 {
     const struct inlet *inlet = &report->engine->layout->inlet[i];
     const int64_t left = inlet->total - report->engine->inlet_count[i];
-    const struct pe *pe = &report->engine->node[inlet->node].pe;
+    const struct node *pe = &report->engine->node[inlet->node];
 
     if (left > 0 && begins(report, inlet))
         say(report, "the external PE beside PE[%d, %d] has %lld of %lld wavelets on %s to "
-            "inject\n", pe->x, pe->y, (long long)left, (long long)inlet->total,
+            "inject\n", x_of(pe), y_of(pe), (long long)left, (long long)inlet->total,
             colour_name(report, inlet->colour));
 }
 
@@ -232,11 +232,11 @@ int64_t count_missing(const struct engine *engine, int32_t i)
 void say_missing(struct report *report, int32_t i)
 {
     const struct outlet *outlet = &report->engine->layout->outlet[i];
-    const struct pe *pe = &report->engine->node[outlet->node].pe;
+    const struct node *pe = &report->engine->node[outlet->node];
     const int64_t wanted = wanted_by(outlet);
 
     note_told(report, outlet);
-    say(report, "the external PE beside PE[%d, %d] got %lld of %lld %s", pe->x, pe->y,
+    say(report, "the external PE beside PE[%d, %d] got %lld of %lld %s", x_of(pe), y_of(pe),
         (long long)(wanted - count_missing(report->engine, i)), (long long)wanted,
         outlet->ends > 0 ? "sequences" : "elements");
 }

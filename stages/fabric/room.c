@@ -16,12 +16,12 @@ static bool can_give_room(struct node *node, int colour, const void *room, int64
     if (!is_colour(node, colour))
         return false;
     if (!node->engine->running_mains || has_room(node, colour))
-        fail(node->engine, "PE[%d, %d] gives room to %s twice, or after main", node->pe.x,
-             node->pe.y, layout->colour_names[colour]);
+        fail(node->engine, "PE[%d, %d] gives room to %s twice, or after main", x_of(node),
+             y_of(node), layout->colour_names[colour]);
     else if (first < 0 || bytes < 0
              || first + bytes > (int64_t)layout->programs[node->role]->memory)
-        fail(node->engine, "PE[%d, %d] gives %s room that is not in its memory", node->pe.x,
-             node->pe.y, layout->colour_names[colour]);
+        fail(node->engine, "PE[%d, %d] gives %s room that is not in its memory", x_of(node),
+             y_of(node), layout->colour_names[colour]);
     return node->engine->status == COMPLETE;
 }
 

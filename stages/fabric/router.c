@@ -129,7 +129,7 @@ static void deliver_outside(struct engine *engine, int32_t i, int colour, struct
     if (got == outlet->count || (sparse && engine->outlet_ends[i] == outlet->ends)) {
         fail(engine, "more than %lld %s left to the external PE beside PE[%d, %d]",
              (long long)got, sparse ? "elements and ends of sequences" : "elements",
-             engine->node[outlet->node].pe.x, engine->node[outlet->node].pe.y);
+             x_of(&engine->node[outlet->node]), y_of(&engine->node[outlet->node]));
         return;
     }
     engine->layout->received[outlet->first + got] = parcel.bits;

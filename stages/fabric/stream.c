@@ -12,7 +12,7 @@ bool can_send(struct node *node, int colour)
         && channel_of(engine, node->id, RAMP, colour) != NO_CHANNEL)
         return true;
     fail(engine, "PE[%d, %d] sends on colour %d, for which its router has no route from the ramp",
-         node->pe.x, node->pe.y, colour);
+         x_of(node), y_of(node), colour);
     return false;
 }
 
@@ -22,7 +22,7 @@ bool can_receive(struct node *node, int colour)
         && intake_of(node, colour) != NULL)
         return true;
     fail(node->engine, "PE[%d, %d] receives on colour %d, which no route brings to its ramp",
-         node->pe.x, node->pe.y, colour);
+         x_of(node), y_of(node), colour);
     return false;
 }
 
@@ -30,15 +30,15 @@ static bool is_copy(struct node *node, const struct vector *v)
 {
     if (v->operation != COPY)
         fail(node->engine, "PE[%d, %d] streams between memory and fabric with an operation other "
-             "than COPY", node->pe.x, node->pe.y);
+             "than COPY", x_of(node), y_of(node));
     return v->operation == COPY;
 }
 
 static bool has_no_fourth(struct node *node, const struct vector *v)
 {
     if (is_fused(v))
-        fail(node->engine, "PE[%d, %d] streams with an operation of four operands", node->pe.x,
-             node->pe.y);
+        fail(node->engine, "PE[%d, %d] streams with an operation of four operands", x_of(node),
+             y_of(node));
     return !is_fused(v);
 }
 
@@ -49,7 +49,7 @@ static bool has_scalar(struct node *node, const struct vector *v)
         || is_scalar(v, 2))
         return true;
     fail(node->engine, "PE[%d, %d] streams a MAC of two vectors, and on this machine one factor of "
-         "a multiply-add must be a scalar", node->pe.x, node->pe.y);
+         "a multiply-add must be a scalar", x_of(node), y_of(node));
     return false;
 }
 
@@ -72,7 +72,7 @@ void issue(struct node *node, struct instruction instruction, struct stream stre
     struct engine *engine = node->engine;
 
     if (instruction.in >= 0 && instruction.out >= 0 && intake_of(node, instruction.in)->passes)
-        fail(engine, "PE[%d, %d] sends twice what comes on colour %d", node->pe.x, node->pe.y,
+        fail(engine, "PE[%d, %d] sends twice what comes on colour %d", x_of(node), y_of(node),
              instruction.in);
     if (!has_entry(node))
         return;
@@ -149,8 +149,8 @@ void stream_send_control(struct pe *pe, const struct vector *v, int out, const i
     struct node *node = (struct node *)pe;
 
     if (v->operand[0].type != INT32 || v->operand[1].type != INT32)
-        fail(node->engine, "PE[%d, %d] streams control wavelets that are not of INT32", pe->x,
-             pe->y);
+        fail(node->engine, "PE[%d, %d] streams control wavelets that are not of INT32", x_of(node),
+             y_of(node));
     else if (is_copy(node, v) && can_send(node, out))
         issue_stream(node, SEND, v, -1, out, NULL, a, CONTROL, then);
 }

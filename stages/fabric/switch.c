@@ -12,8 +12,8 @@ static bool can_command(struct node *node, const struct commands *commands, int 
     if (argument < 0 || argument > UINT16_MAX)
         wrong = "an argument of more than 16 bits";
     if (wrong != NULL)
-        fail(node->engine, "PE[%d, %d] (%s) makes a control wavelet with %s", node->pe.x,
-             node->pe.y, node->engine->layout->programs[node->role]->name, wrong);
+        fail(node->engine, "PE[%d, %d] (%s) makes a control wavelet with %s", x_of(node),
+             y_of(node), node->engine->layout->programs[node->role]->name, wrong);
     return wrong == NULL;
 }
 
@@ -68,11 +68,11 @@ static bool can_restart(struct node *node, int colour, int position)
         return false;
     switched = *switch_of(node->engine, node->id, colour);
     if (!is_down(switched))
-        fail(node->engine, "PE[%d, %d] (%s) restarts %s, which is not torn down there", node->pe.x,
-             node->pe.y, layout->programs[node->role]->name, layout->colour_names[colour]);
+        fail(node->engine, "PE[%d, %d] (%s) restarts %s, which is not torn down there", x_of(node),
+             y_of(node), layout->programs[node->role]->name, layout->colour_names[colour]);
     else if (position < 0 || position > last_position(switched))
         fail(node->engine, "PE[%d, %d] (%s) restarts %s in position %d, which its router does not "
-             "have", node->pe.x, node->pe.y, layout->programs[node->role]->name,
+             "have", x_of(node), y_of(node), layout->programs[node->role]->name,
              layout->colour_names[colour], position);
     return node->engine->status == COMPLETE;
 }

@@ -260,7 +260,7 @@ bool is_inside(const struct node *node, const struct vector *v, int k, const cha
     if (least >= 0 && greatest <= (ptrdiff_t)most)
         return true;
     fail(node->engine, "PE[%d, %d] touches bytes %td to %td of its memory, which has %zu",
-         node->pe.x, node->pe.y, least, greatest - 1, most);
+         x_of(node), y_of(node), least, greatest - 1, most);
     return false;
 }
 
@@ -305,7 +305,7 @@ static bool is_configured(const struct node *node, const struct vector *v)
     if (at >= 0 && at <= (ptrdiff_t)(program->memory - sizeof *v) && v->configured)
         return true;
     fail(node->engine, "PE[%d, %d] runs a vector instruction that it did not configure",
-         node->pe.x, node->pe.y);
+         x_of(node), y_of(node));
     return false;
 }
 
