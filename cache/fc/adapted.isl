@@ -3,6 +3,7 @@
 # placement: { statement[iterators] -> PE[x, y] }, eq. (10).
 # arrivals, departures: { tensor[element] -> [PE[x, y] -> index[i]] }, eqs. (5) (6).
 # sources: how tensors reach the grid from outside, before adapters.
+# PE[0, 0] here, and in all texts that follow, is PE[0, 1] of layer.yaml.
 
 target := { PE[x, y] : 0 <= x <= 3 and 0 <= y <= 3 };
 

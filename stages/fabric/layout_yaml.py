@@ -56,6 +56,7 @@ class Role:
     origin: Annotated[
         tuple[int, int] | None, "x and y of the PE from which their coordinates count"
     ] = None
+    offset: Annotated[tuple[int, int] | None, "x and y of that PE in layer.yaml"] = None
     counters: Annotated[tuple[str, ...] | None, "the tasks that it counts"] = None
     listens: Annotated[tuple[str, ...] | None, "the colours that it hears, or all"] = None
     input_queues: Annotated[

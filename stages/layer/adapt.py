@@ -15,9 +15,9 @@ import typing
 
 import islpy as isl
 
-from stages.layer.routes.adaptation import choose_adaptation
+from stages.layer.routes.adaptation import choose_adaptation, find_peeled_sides
 from stages.layer.routes.adapted import describe_adapted
-from stages.layer.routes.demand import find_demand
+from stages.layer.routes.demand import find_demand, peel
 from stages.layer.routes.room import check_room
 from stages.poly.side import bounding_rectangle
 from stages.poly.text import write_objects
@@ -33,6 +33,8 @@ target: the computing PEs, { PE[x, y] } from PE[0, 0]; grid: these and the adapt
 placement: { statement[iterators] -> PE[x, y] }, eq. (10).
 arrivals, departures: { tensor[element] -> [PE[x, y] -> index[i]] }, eqs. (5) (6).
 sources: how tensors reach the grid from outside, before adapters."""
+OFFSET_HEADER = """
+PE[0, 0] here, and in all texts that follow, is PE[{x}, {y}] of layer.yaml."""
 COLLECTED_HEADER = """
 collected: how sums that departures bring to adapters leave the grid."""
 PARTS_HEADER = """
@@ -56,4 +58,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         header += PARTS_HEADER
     if "feedback" in objects:
         header += RETURNS_HEADER
+    core = peel(target, find_peeled_sides(adaptation))
+    if (core.left, core.top) != (0, 0):
+        header += OFFSET_HEADER.format(x=core.left, y=core.top)
     return {"adapted.isl": write_objects(header, objects)}

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from stages.fabric.layout_yaml import read_layout
+from stages.fabric.moved import find_offset
 from stages.layer.simulate import record
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
@@ -73,7 +74,8 @@ def draw_stop(inputs: LayerInputs, stop: Stop) -> str:
     machine = read_machine(inputs.mapping(), inputs.further_path)
     return report_stop(
         stop, inputs.lair().name, f"a layer on {machine.name}", dict(_programs(inputs)),
-        _texts(inputs), partial(record, inputs, variant=stop.programs), find_accessed(objects),
+        _texts(inputs), partial(record, inputs, variant=stop.programs),
+        find_accessed(objects, find_offset(read_layout(stop.layout))),
     )
 
 

@@ -14,7 +14,7 @@ from stages.poly.extents import bounding_box
 class Frame:
     """The least rectangle with all PEs that run programs of a part, bridges left out.
 
-    `x` and `y` are those of its north-west corner, `origin` those from which its programs count.
+    `x` and `y` are those of its north-west corner, `origin` those of PE[0, 0] of its layer.yaml.
     """
 
     part: str
@@ -41,7 +41,8 @@ def _frame(part: str, roles: list[Role]) -> Frame:
     for role in roles:
         pes = pes.union(isl.Set(role.at))
     (west, east), (north, south) = bounding_box(pes)
+    (x, y), (right, down) = roles[0].origin or (0, 0), roles[0].offset or (0, 0)
     return Frame(
         part=part, x=west, y=north, width=east - west + 1, height=south - north + 1,
-        origin=roles[0].origin or (0, 0),
+        origin=(x - right, y - down),
     )

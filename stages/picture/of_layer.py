@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import islpy as isl
 
 from stages.fabric.layout_yaml import Layout
+from stages.fabric.moved import Place, find_offset, shift
 from stages.layer.texts.decisions import Decisions
 from stages.layer.texts.graph import Graph
 from stages.picture.figures import Recorded, Usage
@@ -61,27 +62,29 @@ def describe_layer(
     sweep: Swept | None,
 ) -> LayerOnPage:
     """Return what the page of a layer shows."""
+    offset = find_offset(written.layout)
     return LayerOnPage(
         title=title,
         results=written.results,
         texts=written.texts,
         fabric=describe_fabric(
             written.layout, describe_programs(written.programs), usage, recorded,
-            find_accessed(written.objects),
+            find_accessed(written.objects, offset),
         ),
         tasks=describe_tasks(
             written.graph, written.decisions, written.objects["compressions.isl"],
-            written.objects["hulls.isl"], written.programs,
+            written.objects["hulls.isl"], written.programs, offset,
         ),
         sweep=sweep,
     )
 
 
-def find_accessed(objects: Mapping[str, Objects]) -> isl.UnionMap:
-    """Return { [PE[x, y] -> T[e]] -> T_local[l] } of what each PE accesses.
+def find_accessed(objects: Mapping[str, Objects], offset: Place) -> isl.UnionMap:
+    """Return { [PE[x, y] -> T[e]] -> T_local[l] } of what each PE of layer.yaml accesses.
 
-    Of the texts it takes allocations.isl and memory.isl.
+    Of the texts it takes allocations.isl and memory.isl, which call PE `offset` PE[0, 0].
     """
     accessed = objects["allocations.isl"]["accessed"].wrap()
     found: isl.UnionMap = objects["memory.isl"]["to_local"].intersect_domain(accessed)
-    return found
+    kept = found.domain().unwrap().range().identity()
+    return found.apply_domain(isl.UnionMap.from_map(shift(offset)).product(kept))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
 
+from stages.fabric.moved import Place
 from stages.layer.texts.decisions import (
     Arriving,
     Decision,
@@ -22,6 +23,7 @@ from stages.layer.texts.graph import Graph
 from stages.layer.texts.kinds import Task
 from stages.picture.highlighted import Line, find_functions, highlight
 from stages.picture.sampled import Sampled, sample
+from stages.picture.spelled import spell_number, spell_pes
 from stages.poly.text import Objects
 
 VARIANTS = ("simd", "loops")
@@ -49,7 +51,10 @@ class Code:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskOnPage:
-    """A task: what it does, how it became an instruction and why, and one PE's instances."""
+    """A task: what it does, how it became an instruction and why, and one PE's instances.
+
+    `pes` are the PEs that have these instances, `PE[2, y]`; "" if all have.
+    """
 
     name: str
     kind: str
@@ -59,6 +64,7 @@ class TaskOnPage:
     instruction: tuple[str, ...]
     code: tuple[Code, ...]
     instances: Sampled | None = None
+    pes: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,23 +91,33 @@ def describe_programs(texts: Mapping[tuple[str, str], str]) -> tuple[ProgramOnPa
 
 def describe_tasks(
     graph: Graph, decisions: Decisions, compressions: Objects, hulls: Objects,
-    texts: Mapping[tuple[str, str], str],
+    texts: Mapping[tuple[str, str], str], offset: Place,
 ) -> tuple[TaskOnPage, ...]:
     """Return what a page shows of each task, in the order in which PEs run them.
 
     `compressions` and `hulls` are the texts of these names; `texts` the programs in C by role and
-    variant.
+    variant; `offset` is what layer.yaml calls the PE that they call PE[0, 0].
     """
     return tuple(
-        TaskOnPage(
-            name=name, kind=task.kind, does=_does(task),
-            why=decisions[name].why if name in decisions else "",
-            ways=tuple(_ways(decisions[name])) if name in decisions else (),
-            instruction=tuple(_instruction(decisions[name])) if name in decisions else (),
-            code=tuple(_find_code(name, texts)),
-            instances=_sampled(name, compressions, hulls),
+        _describe(
+            name, task, decisions, _sampled(name, compressions, hulls),
+            tuple(_find_code(name, texts)), offset,
         )
         for name, task in graph.tasks.items()
+    )
+
+
+def _describe(
+    name: str, task: Task, decisions: Decisions, instances: Sampled | None,
+    code: tuple[Code, ...], offset: Place,
+) -> TaskOnPage:
+    decision = decisions.get(name)
+    return TaskOnPage(
+        name=name, kind=task.kind, does=_does(task), why=decision.why if decision else "",
+        ways=tuple(_ways(decision)) if decision else (),
+        instruction=tuple(_instruction(decision, offset)) if decision else (),
+        code=code, instances=instances,
+        pes=spell_pes(instances.constants, offset) if instances else "",
     )
 
 
@@ -124,20 +140,33 @@ def _ways(decision: Decision) -> Iterator[Way]:
         yield Way(name=name, cycles=other.cycles, why_not=other.not_possible)
 
 
-def _instruction(decision: Decision) -> Iterator[str]:
+def _instruction(decision: Decision, offset: Place) -> Iterator[str]:
     """Yield a line for each instruction of a task, with its operands below."""
-    sizes = ", ".join(map(str, decision.extents or decision.sizes or ()))
+    sizes = _sizes(decision, offset)
     steps = decision.steps or ((decision,) if decision.operation else ())
     for step in steps:
         yield f"{step.operation} [{sizes}]"
-        yield from (f"  {_spelled(operand)}" for operand in step.operands)
+        yield from (f"  {_spelled(operand, offset)}" for operand in step.operands)
 
 
-def _spelled(operand: Operand) -> str:
+def _sizes(decision: Decision, offset: Place) -> str:
+    """Return the sizes of a vector instruction, `4 to 8` where they differ."""
+    if decision.extents is None:
+        return _listed(decision.sizes or (), offset)
+    return ", ".join(
+        str(size) if isinstance(size, int) else f"{size[0]} to {size[1]}"
+        for size in decision.extents
+    )
+
+
+def _listed(numbers: Iterable[int | str], offset: Place) -> str:
+    return ", ".join(spell_number(each, offset) for each in numbers)
+
+
+def _spelled(operand: Operand, offset: Place) -> str:
     match operand:
         case Local():
-            strides = ", ".join(map(str, operand.strides))
-            base = ", ".join(str(each) for each in operand.base)
+            base, strides = _listed(operand.base, offset), _listed(operand.strides, offset)
             return f"{operand.type} {operand.local}, from [{base}], strides [{strides}]"
         case Arriving():
             return f"{operand.type} {operand.element}, the element that arrives"

@@ -21,7 +21,7 @@ function addTask(section, task, result) {
     .text(taken.name === "loops" ? "a loop" : `by ${WAYS[taken.name] || taken.name}`);
   if (result) addCounts(card, result);
   const body = card.append("div").attr("class", "task-body");
-  if (task.instances) drawInstances(body.append("figure"), task.instances);
+  if (task.instances) drawInstances(body.append("figure"), task.instances, task.pes);
   if (task.ways.length) addWays(body.append("div"), task, taken);
   if (task.code.length) addBoth(card, task.code);
 }
@@ -35,7 +35,7 @@ function addCounts(card, result) {
 }
 
 /* Draw the points of a set: dark for instances, light for what the box hull adds. */
-function drawInstances(figure, { rows, dimensions, least, sizes, constants, outer }) {
+function drawInstances(figure, { rows, dimensions, least, sizes, constants, outer }, pes) {
   const across = rows[0].length, down = rows.length;
   const cell = Math.max(4, Math.min(26, 300 / Math.max(across, down))), left = 34, top = 22;
   const svg = figure.append("svg").attr("width", left + across * cell + 4)
@@ -55,7 +55,8 @@ function drawInstances(figure, { rows, dimensions, least, sizes, constants, oute
       .text(`${name(0)} = ${from(0)} … ${to(0, down)}`);
   }
   const fixed = Object.entries({ ...constants, ...outer })
-    .map(([key, value]) => `${key} = ${value}`);
+    .filter(([key]) => !["PE_X", "PE_Y"].includes(key)).map(([key, value]) => `${key} = ${value}`);
+  if (pes) fixed.unshift(pes);
   const cut = sizes.some((size, at) => size > (at === last ? across : down));
   const extra = points.filter(({ digit }) => digit === "2").length;
   figure.append("figcaption").text([

@@ -11,7 +11,7 @@ from tests.e2e.test_unwritable import read_only, without_write_rights, writable
 NONE = """--pes:1:1: error: that is no PE of the grid
   { PE[x, 9] }
   ^^^^^^^^^^^^
-hint: the PEs are { PE[x, y] : 0 <= x <= 3 and -1 <= y <= 3 }
+hint: the PEs are { PE[x, y] : 0 <= x <= 3 and 0 <= y <= 4 }
 """
 BROKEN = """--pes:1:11: error: isl: syntax error: unexpected '}'
   { PE[x, 1 }
@@ -88,13 +88,16 @@ def read(space):
 
 
 def test_a_trace_has_the_tasks_of_a_pe_with_their_cycles(space):
-    """PE[0, 1] takes x[0], x[2] and x[3], then its sequence ends and it sends its sums."""
-    run = space.run("trace", "fc", "--pes", "{ PE[0, 1] }")
+    """PE[0, 4] takes x[0], x[2] and x[3], then its sequence ends and it sends its sums.
+
+    It is one of the last row, as layer.yaml has it: ff runs on rows 1 to 4, adapters on row 0.
+    """
+    run = space.run("trace", "fc", "--pes", "{ PE[0, 4] }")
     assert run.code == 0, run.err
     assert run.out.endswith(" events; https://ui.perfetto.dev opens it\n")
     tracks, names, packets = read(space)
     assert {each.name for each in tracks.values()} >= {
-        "PE[0, 1] compute", "tasks", "vector instructions", "queue x"
+        "PE[0, 4] compute", "tasks", "vector instructions", "queue x"
     }
     tasks = next(uuid for uuid, each in tracks.items() if each.name == "tasks")
     found = [(p.timestamp, p.track_event) for p in packets if p.track_event.track_uuid == tasks]
@@ -134,7 +137,7 @@ def test_arrows_go_from_the_adapter_to_tasks(space):
     for flow, packet in started.items():
         assert sent[flow].timestamp < packet.timestamp
         sender = tracks[tracks[sent[flow].track_event.track_uuid].parent_uuid].name
-        assert sender.endswith(", -1] adapter_north")
+        assert sender.endswith(", 0] adapter_north")
         assert names[packet.track_event.name_iid] in ("on_x", "end_x")
 
 

@@ -16,11 +16,11 @@ def layout():
 
 
 def test_the_grid_holds_computing_pes_and_adapters(layout):
-    assert isl.Set(layout["grid"]).is_equal(isl.Set("{ PE[0:1, -1:1] }"))
+    assert isl.Set(layout["grid"]).is_equal(isl.Set("{ PE[0:1, 0:2] }"))
     roles = {role: isl.Set(described["at"]) for role, described in layout["roles"].items()}
     assert list(roles) == ["compute", "adapter_north"]
-    assert roles["compute"].is_equal(isl.Set("{ PE[0:1, 0:1] }"))
-    assert roles["adapter_north"].is_equal(isl.Set("{ PE[0:1, -1] }"))
+    assert roles["compute"].is_equal(isl.Set("{ PE[0:1, 1:2] }"))
+    assert roles["adapter_north"].is_equal(isl.Set("{ PE[0:1, 0] }"))
 
 
 def test_colours_are_numbered_from_zero(layout):
@@ -33,8 +33,8 @@ def test_resident_tensors_say_which_element_lies_where(layout):
     stored = tensors["W_local"]
     assert (stored["tensor"], stored["transfer"], stored["shape"]) == ("W", "in", [4, 3])
     assert isl.Map(stored["map"]).is_equal(isl.Map(
-        "{ [PE[x, y] -> W_local[k, l]] -> W[4y + k, 3x + l] : "
-        "0 <= x <= 1 and 0 <= y <= 1 and 0 <= k <= 3 and 0 <= l <= 2 }"
+        "{ [PE[x, y] -> W_local[k, l]] -> W[4y - 4 + k, 3x + l] : "
+        "0 <= x <= 1 and 1 <= y <= 2 and 0 <= k <= 3 and 0 <= l <= 2 }"
     ))
     assert "tensor" not in tensors["y_local"]
 
@@ -53,10 +53,10 @@ def test_local_tensors_are_aligned_one_after_the_other():
 def test_ports_stand_outside_the_grid(layout):
     arrival, departure = layout["arrivals"]["x"], layout["departures"]["y"]
     assert isl.Map(arrival["order"]).is_equal(
-        isl.Map("{ x[j] -> [PE[0, -2] -> index[j]] : 0 <= j <= 5 }")
+        isl.Map("{ x[j] -> [PE[0, -1] -> index[j]] : 0 <= j <= 5 }")
     )
     assert isl.Map(departure["order"]).is_equal(
-        isl.Map("{ y[i] -> [PE[2, i//4] -> index[i mod 4]] : 0 <= i <= 7 }")
+        isl.Map("{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] : 0 <= i <= 7 }")
     )
 
 
@@ -71,7 +71,7 @@ def test_a_departure_across_a_peeled_border_leaves_beyond_it():
     built = build(lair, mapping, "simulate")
     departure = built.yaml("build/layout.yaml")["departures"]["y"]
     ports = isl.Map(departure["order"]).range_factor_domain()
-    assert ports.is_equal(isl.Map("{ y[i] -> PE[i//2, -2] : 0 <= i <= 5 }"))
+    assert ports.is_equal(isl.Map("{ y[i] -> PE[i//2, -1] : 0 <= i <= 5 }"))
     assert built.results()["check"]["y"]["right"]
 
 

@@ -28,9 +28,9 @@ def page(browser, fc):
 
 
 def cell(page, x, y):
-    """Return where PE [x, y] of fc is drawn on the canvas: its grid begins at PE [0, -1]."""
+    """Return where PE [x, y] of fc is drawn on the canvas."""
     place = page.run("return [view.transform.k, view.transform.x, view.transform.y]")
-    return place[1] + place[0] * (x + 0.5), place[2] + place[0] * (y + 1.5)
+    return place[1] + place[0] * (x + 0.5), place[2] + place[0] * (y + 0.5)
 
 
 def test_it_opens_from_the_disk_and_no_error_is_on_the_console(page):
@@ -106,7 +106,7 @@ def test_what_took_no_cycles_is_no_line_of_the_critical_path(page):
 
 
 def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
-    """PE [1, 2] computes: the adapters are the row y = -1.
+    """PE [1, 3] computes, PE [1, 2] of the texts: the adapters are the row y = 0, theirs -1.
 
     memory.isl: W_local[i - 8y, j - 4x] and y_local[i - 8y], so rows 16 to 23 and columns 4 to 7 of
     W, whose rows have five places of two bytes, and behind them y. routes.isl: x comes from the
@@ -114,10 +114,10 @@ def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
     comes on y_odd. Of x[4:8] two are not zero: with their end, and eight sums that come, it takes
     eleven wavelets, and sends eight. No lane is left empty: eight rows are two times four.
     """
-    page.click("canvas", *cell(page, 1, 2))
-    page.wait("document.querySelector('#pe').dataset.pe === '1,2' && "
+    page.click("canvas", *cell(page, 1, 3))
+    page.wait("document.querySelector('#pe').dataset.pe === '1,3' && "
               "document.querySelector('#pe .program pre')")
-    assert page.texts("#pe h3, #pe .role") == ["PE 1, 2", "compute"]
+    assert page.texts("#pe h3, #pe .role") == ["PE 1, 3", "compute"]
     assert page.texts("#pe .tensors td") == [
         "0", "W_local[8, 5]", "W[16:24, 4:8]", "float16, 80",
         "80", "y_local[8]", "y[16:24]", "float16, 16",
@@ -135,9 +135,9 @@ def test_a_pe_that_is_clicked_shows_what_a_reader_finds_by_hand(page, fc):
 def test_keys_go_from_pe_to_pe_and_zoom(page):
     page.run("document.querySelector('canvas').focus()")
     page.press("ARROW_RIGHT", "ARROW_DOWN", "ARROW_DOWN")
-    assert page.text(".status") == "PE 1, 1 · compute"
+    assert page.text(".status") == "PE 1, 2 · compute"
     page.press("ARROW_UP", "ARROW_UP", "ENTER")
-    page.wait("document.querySelector('#pe').dataset.pe === '1,-1'")
+    page.wait("document.querySelector('#pe').dataset.pe === '1,0'")
     assert page.texts("#pe .role") == ["adapter_north"]
     before = page.run("return view.transform.k")
     page.press("+")
@@ -172,7 +172,7 @@ def test_colours_show_a_quantity_and_its_greatest_number(page):
     page.run("const s = document.querySelector('#quantity'); s.value = 'bytes';"
              "s.dispatchEvent(new Event('change'))")
     assert page.texts(".legend .ramp b") == ["0", "3,424 bytes"]
-    x, y = cell(page, 1, 2)
+    x, y = cell(page, 1, 3)
     pixel = "return [...view.ctx.getImageData(arguments[0], arguments[1], 1, 1).data]"
     page.wait("view.quantity !== null && !view.asked")
     assert page.run(pixel, x + 20, y - 30)[:3] == [253, 234, 69]

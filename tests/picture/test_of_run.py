@@ -167,7 +167,7 @@ def test_a_long_run_is_not_run_once_more(layout, usage):
 
 
 def test_of_many_pes_the_first_and_the_busiest_of_each_role_have_events(inputs, usage):
-    text = inputs.text("build/layout.yaml").replace("<= 3", "<= 15")
+    text = inputs.text("build/layout.yaml").replace("<= 3", "<= 15").replace("<= 4", "<= 16")
     layout = read_layout(Source(path="layout.yaml", text=text))
     shape = (17, 16)
     assert np.prod(shape) > EVERY_PE
@@ -177,22 +177,22 @@ def test_of_many_pes_the_first_and_the_busiest_of_each_role_have_events(inputs, 
     points = []
     asked.pes.foreach_point(lambda point: points.append(str(point)))
     assert sorted(points) == [
-        "{ PE[0, -1] }", "{ PE[0, 0] }", "{ PE[11, 8] }", "{ PE[5, -1] }",
+        "{ PE[0, 0] }", "{ PE[0, 1] }", "{ PE[11, 9] }", "{ PE[5, 0] }",
     ]
 
 
 def test_until_a_stop_the_last_events_of_who_waits_are_shown(inputs, usage, monkeypatch):
     """With space for half of them: then those of the last half of the cycles."""
-    text = inputs.text("build/layout.yaml").replace("<= 3", "<= 15")
+    text = inputs.text("build/layout.yaml").replace("<= 3", "<= 15").replace("<= 4", "<= 16")
     layout = read_layout(Source(path="layout.yaml", text=text))
     moved = {name: np.zeros((17, 16), np.int32) for name in ("received", "sent")}
     moved["received"][4, 5], moved["sent"][4, 6], moved["sent"][9, 9] = 30, 10, 5000
     usage = replace(usage, until=1000, quantities={**usage.quantities, **moved})
-    step = WaitingStep(waits=(5, 3), on=(6, 3), colour=None, kind="behind", said=None)
-    port = replace(step, waits=(5, -2), on=(5, 3))
+    step = WaitingStep(waits=(5, 4), on=(6, 4), colour=None, kind="behind", said=None)
+    port = replace(step, waits=(5, -1), on=(5, 4))
     waiting = Waiting(steps=(port, step), left_out=0, is_circle=False, cause="")
     asked = choose_last(layout, usage, waiting)
-    assert asked.pes.is_equal(isl.Set("{ PE[x, 3] : 5 <= x <= 6 }")) and asked.begin == 0
+    assert asked.pes.is_equal(isl.Set("{ PE[x, 4] : 5 <= x <= 6 }")) and asked.begin == 0
     monkeypatch.setattr(of_run, "MOST_EVENTS", 40 * of_run.EVENTS_OF_MOVES // 2)
     assert choose_last(layout, usage, waiting).begin == 500
 

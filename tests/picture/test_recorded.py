@@ -20,15 +20,15 @@ LEFT, RIGHT = 230, 1180 - 190
 SCALE = (RIGHT - LEFT) / UNTIL
 """Where charts over time begin, and how wide a cycle is."""
 PATH = (
-    Segment(x=3, y=2, begin=120, end=140, cause="moving", name="send_y", colour="y_even"),
-    Segment(x=1, y=2, begin=60, end=120, cause="no_input"),
-    Segment(x=0, y=-1, begin=0, end=60, cause="starting", name="relay_x"),
+    Segment(x=3, y=3, begin=120, end=140, cause="moving", name="send_y", colour="y_even"),
+    Segment(x=1, y=3, begin=60, end=120, cause="no_input"),
+    Segment(x=0, y=0, begin=0, end=60, cause="starting", name="relay_x"),
 )
 EVENTS = {"pe": [4, 13, 13], "begin": [0, 30, 38], "duration": [5, 8, 22], "kind": [0, 0, 3],
           "name": [1, 0, -1], "cause": [-1, -1, 2]}
-LINE = {"x": [0, 1, 1, 1, 3], "y": [-1, -1, 2, 2, 2], "corners": [3, 2], "colour": [1, 0],
+LINE = {"x": [0, 1, 1, 1, 3], "y": [0, 0, 3, 3, 3], "corners": [3, 2], "colour": [1, 0],
         "before": [-1, 1]}
-"""From an adapter round a corner to PE [1, 2], and from there to the east."""
+"""From an adapter round a corner to PE [1, 3], and from there to the east."""
 PHASES = (
     Phase(name="x", kind="arrives", roles=(), begin=0, end=8, count=8, cycles=0),
     Phase(name="on_x", kind="task", roles=("compute",), begin=10, end=60, count=28, cycles=400),
@@ -100,9 +100,9 @@ def test_links_have_one_scale_for_all_sides(browser):
 
 
 def test_a_pe_shows_how_it_spent_its_cycles_and_its_timeline(browser):
-    """PE [1, 2] is number 13: row 3 of the grid, which begins at y = -1, column 1."""
-    browser.click("canvas", *cell(browser, 1, 2))
-    browser.wait("document.querySelector('#pe').dataset.pe === '1,2' && "
+    """PE [1, 3] is number 13: row 3 of the grid, column 1."""
+    browser.click("canvas", *cell(browser, 1, 3))
+    browser.wait("document.querySelector('#pe').dataset.pe === '1,3' && "
                  "document.querySelector('#pe .timeline')")
     assert browser.texts("#pe .part:first-of-type .keys li") == [
         "computing in lanes13", "no input100", "idle27"]
@@ -128,18 +128,18 @@ def test_a_figure_has_a_unit_that_reads_well(browser):
 def test_a_pe_without_a_timeline_leads_to_those_that_have_one(browser):
     browser.run("choose(view, [0, 0])")
     browser.wait("document.querySelector('#pe .others')")
-    assert browser.texts("#pe .others button") == ["PE 0, 0", "PE 1, 2"]
+    assert browser.texts("#pe .others button") == ["PE 0, 1", "PE 1, 3"]
     browser.click("#pe .others button:last-child")
-    browser.wait("document.querySelector('#pe').dataset.pe === '1,2' && "
+    browser.wait("document.querySelector('#pe').dataset.pe === '1,3' && "
                  "document.querySelector('#pe .timeline')")
     assert "Of what begins after cycle 90 some is missing." in browser.texts("#pe .hint")
 
 
 def test_the_critical_path_is_a_list_from_the_last_output_back(browser):
     assert browser.texts("#time .path td") == [
-        "20", "120", "140", "PE 3, 2", "streams move elements", "send_y, on y_even",
-        "60", "60", "120", "PE 1, 2", "no input", "",
-        "60", "0", "60", "PE 0, -1", "dispatch, start-up, configuration", "relay_x",
+        "20", "120", "140", "PE 3, 3", "streams move elements", "send_y, on y_even",
+        "60", "60", "120", "PE 1, 3", "no input", "",
+        "60", "0", "60", "PE 0, 0", "dispatch, start-up, configuration", "relay_x",
     ]
     assert browser.texts("#time .on-path li") == [
         "no input60", "dispatch, start-up, configuration60", "streams move elements20"]
@@ -200,13 +200,13 @@ def test_what_happened_when_lies_below_the_states_on_the_same_scale(browser):
 
 def test_the_busiest_link_is_told_and_marked_where_links_are_looked_at(browser):
     """PE 19, the last one, hears 26 wavelets from the west."""
-    said = ("The busiest link to a PE is that of PE 3, 3 from the west: 26 wavelets, and in 19 "
+    said = ("The busiest link to a PE is that of PE 3, 4 from the west: 26 wavelets, and in 19 "
             "cycles one waited at its end.")
     assert browser.text("#time .busiest") == said
     choose(browser, "link_wavelets")
     assert browser.texts(".legend > span") == ["over each link", said]
     browser.wait("!view.asked")
-    x, y = cell(browser, 3, 3)
+    x, y = cell(browser, 3, 4)
     side = browser.run("return view.transform.k")
     ring = [x - 0.43 * side, y - 0.22 * side]
     pixel = "return [...view.ctx.getImageData(arguments[0] - 1, arguments[1] - 1, 3, 3).data]"

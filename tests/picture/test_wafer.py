@@ -135,7 +135,7 @@ def test_a_pe_of_it_shows_what_it_did(wafer, page):
                                      ["ArrowDown", false], ["Enter", false]])
         view.canvas.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey }));
     """)
-    browser.wait("document.querySelector('#pe').dataset.pe === '10,10' && "
+    browser.wait("document.querySelector('#pe').dataset.pe === '10,11' && "
                  "document.querySelector('#pe .program pre')")
     shown = browser.run("return Object.fromEntries([...document.querySelectorAll("
                         "'#pe [data-figure]')].map((e) => [e.dataset.figure, e.textContent]))")

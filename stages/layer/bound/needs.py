@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.fabric.layout_yaml import Entry, Exit, Layout
+from stages.fabric.moved import shift
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Graph
 from stages.layer.texts.routes_text import Routing
@@ -80,11 +81,21 @@ class Moving:
     routes: Routing
     invocations: int
 
+    @property
+    def placement(self) -> isl.UnionMap:
+        """{ S[i] -> PE[x, y] } in the coordinates of the layout, those of layer.yaml."""
+        return self.adapted.placement.apply_range(self.to_layer)
+
+    @property
+    def to_layer(self) -> isl.UnionMap:
+        """{ PE[x, y] -> PE[x', y'] } from the coordinates of isl texts to those of the layout."""
+        return isl.UnionMap.from_map(shift(self.adapted.offset))
+
 
 def needs_of(moving: Moving) -> Needs:
     """Return the needs of a layer."""
     layout, lair = moving.layout, moving.lair
-    placement = find_running(lair, moving.adapted.placement)
+    placement = find_running(lair, moving.placement)
     entering = {
         name: _entering(moving, name, arrival) for name, arrival in layout.arrivals.items()
     }
@@ -118,12 +129,12 @@ def _entering(moving: Moving, name: str, arrival: Entry) -> isl.UnionMap:
     Without adapters a PE takes elements from the port on its row or column. Of a `part` they are
     taken at { t[e] -> port }.
     """
-    reads, adapted = moving.lair.reads, moving.adapted
-    stream, placement = moving.graph.arrivals[name], adapted.placement
-    taken = moving.routes.relations(name, "taken")
-    part = None if stream.part is None else adapted.parts[stream.part]
+    reads, placement = moving.lair.reads, moving.placement
+    stream = moving.graph.arrivals[name]
+    taken = moving.routes.relations(name, "taken").apply_range(moving.to_layer)
     order = isl.Map(arrival.order)
-    if part is not None:
+    if stream.part is not None:
+        part = moving.adapted.parts[stream.part].apply_range(moving.to_layer)
         order = taken_by(order, isl.Map.from_union_map(part))
     here = reads.intersect(placement.apply_range(taken.reverse()))
     entering: isl.UnionMap = here.apply_range(isl.UnionMap.from_map(order))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Mapping
 
+from stages.fabric.moved import to_layer
 from stages.layer.pe.adapter import make_adapter_programs
 from stages.layer.pe.compute import compute_program
 from stages.layer.pe.layout import make_layout
@@ -73,8 +74,11 @@ def make_programs(model: Model, profile: Profile, vectors: bool) -> list[Program
 
 
 def lay_out(model: Model, programs: list[Program], mapping: layer_yaml.Mapping) -> Layout:
-    """Return the layout of the fabric. Raises UserError where a PE has too few queues."""
+    """Return the layout of the fabric, in the coordinates of layer.yaml.
+
+    Raises UserError where a PE has too few queues.
+    """
     try:
-        return make_layout(model, programs)
+        return to_layer(make_layout(model, programs), model.adapted.offset)
     except TooFewQueuesError as error:
         raise explain_queues(error, programs[0].profile, mapping) from error

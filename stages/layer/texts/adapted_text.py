@@ -38,6 +38,11 @@ class Adapted:
     carried: isl.UnionMap | None
     parts: Mapping[str, isl.UnionMap]
 
+    @property
+    def offset(self) -> tuple[int, int]:
+        """x and y in layer.yaml of PE[0, 0]: there the grid begins with PE[0, 0]."""
+        return -self.grid.left, -self.grid.top
+
 
 def read_adapted(objects: Objects) -> Adapted:
     """Return what the objects of adapted.isl say."""

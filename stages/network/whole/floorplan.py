@@ -15,9 +15,9 @@ import islpy as isl
 from stages.diagnose import Span, UserError
 from stages.fabric.grid import STEPS
 from stages.fabric.layout_yaml import Layout
+from stages.fabric.moved import Place
 from stages.mapping.network_yaml import Network
 from stages.network.whole.joints import Joint
-from stages.network.whole.moving import Place
 from stages.poly.side import Rectangle, bounding_rectangle
 
 Places = dict[str, Place]

@@ -9,11 +9,12 @@ import islpy as isl
 
 from stages.diagnose import UserErrors
 from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, Memory, Role
+from stages.fabric.moved import move_layout
 from stages.machine.profile import Profile
 from stages.mapping.network_yaml import Network
 from stages.network.whole.floorplan import find_rectangle, place_parts
 from stages.network.whole.joints import Joint, Pair
-from stages.network.whole.moving import move_layout, name_colour
+from stages.network.whole.naming import name_colour, name_layout
 from stages.network.whole.ways import Way, check_ways, cross, enter, leave
 from stages.poly.side import Rectangle
 from stages.poly.text import spell_object
@@ -35,7 +36,10 @@ def link(
     areas = {name: find_rectangle(layouts[name], place) for name, place in places.items()}
     ways = [cross(joint, places) for joint in joints]
     grid = _around([*areas.values(), *(way.area for way in ways)])
-    moved = {name: move_layout(layouts[name], name, place) for name, place in places.items()}
+    moved = {
+        name: move_layout(name_layout(layouts[name], name), place)
+        for name, place in places.items()
+    }
     arrivals, departures, more = _at_edge(network, moved, grid)
     ways += more
     errors = list(check_ways(ways, areas))

@@ -13,8 +13,8 @@ import islpy as isl
 from stages.diagnose import Span, UserError
 from stages.fabric.grid import OPPOSITE, STEPS
 from stages.fabric.layout_yaml import Entry, Exit, Layout
+from stages.fabric.moved import Place, shift
 from stages.mapping.network_yaml import Crossing, End, Network
-from stages.network.whole.moving import Place, shift
 from stages.poly.extents import bounding_box
 from stages.poly.pieces import find_example
 

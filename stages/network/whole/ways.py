@@ -16,6 +16,7 @@ import islpy as isl
 from stages.diagnose import Span, UserError
 from stages.fabric.grid import OPPOSITE, STEPS
 from stages.fabric.layout_yaml import Entry, Exit, Layout
+from stages.fabric.moved import Place, move_order, shift
 from stages.network.whole.floorplan import find_distance, overlap, spell
 from stages.network.whole.joints import (
     Joint,
@@ -25,7 +26,6 @@ from stages.network.whole.joints import (
     find_ports,
     list_bridges,
 )
-from stages.network.whole.moving import Place, move_order, shift
 from stages.poly.side import Rectangle, bounding_rectangle
 
 

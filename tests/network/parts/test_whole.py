@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError, UserErrors
+from stages.diagnose import UserError, UserErrors, source_of
+from stages.fabric.layout_yaml import read_layout
 from stages.make.core.action import run_stage
 from stages.make.core.layers import open_folder
 from stages.make.core.pipeline import tasks_until
 from stages.make.store.folders import file_of
+from stages.picture.framed import find_frames
 from tests.network.onnx.graphs import make_model
 
 TEXT = """c = Conv<pads=[1,1,1,1]>(x, w)
@@ -87,6 +89,10 @@ def test_parts_lie_where_the_floorplan_says(net):
     after = json.loads(file_of(folder, "build/fabric.json").read_text(encoding="utf-8"))
     assert after["check"] == before["check"] and after["pes"][0] > before["pes"][0]
     assert after["first"] - before["first"] == after["pes"][0] - before["pes"][0]
+    layout = read_layout(source_of("l", file_of(folder, "layout.yaml").read_bytes()))
+    corners = {each.part: (each.x, each.y) for each in find_frames(layout)}
+    assert corners == {"conv1": (0, 0), "gemm1": (9, 0)}
+    assert [each.origin for each in find_frames(layout)] == [*corners.values()]
 
 
 def test_values_that_differ_from_those_of_the_parts_are_told(net):
@@ -110,7 +116,7 @@ REFUSED = {
         "write `PE[0, 0]`, where PE[0, 0] of the part lies"),
     "parts on the same PEs": (
         "link", "floorplan: {conv1: \"PE[0, 0]\", gemm1: \"PE[1, 1]\"}\n", "8:39",
-        "conv1 lies on PE[-1:2, 0:3], and gemm1 on PE[0:3, 1:4]",
+        "conv1 lies on PE[0:3, 0:3], and gemm1 on PE[1:4, 1:4]",
         "place one of them elsewhere: `floorplan: {gemm1: \"PE[x, y]\"}`"),
     "lanes that are not in line": (
         "link", "floorplan: {conv1: \"PE[0, 0]\", gemm1: \"PE[9, 1]\"}\n", "7:3",
