@@ -80,11 +80,11 @@ if [ -n "$missing" ]; then
     exec 9<"$root/do"
     "$python" -c '
 import contextlib, fcntl, sys
-try:
-    fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
-except OSError:
-    print("do: waits for another one, which installs", file=sys.stderr)
-    with contextlib.suppress(OSError):
+with contextlib.suppress(OSError):
+    try:
+        fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("do: waits for another one, which installs", file=sys.stderr)
         fcntl.flock(9, fcntl.LOCK_EX)' 9<&9
     find_missing
     [ -e "$venv/parts/begun" ] && missing="venv $parts"

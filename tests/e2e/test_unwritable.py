@@ -63,6 +63,16 @@ def test_a_workspace_that_cannot_be_written_to_is_said(small):
     assert (run.code, run.err) == (1, "error: cannot write .lairmake: Permission denied\n")
 
 
+def test_a_workspace_that_is_built_and_cannot_be_written_to_is_unchanged(small):
+    small.build()
+    read_only(small.root)
+    run = small.run(preexec=without_write_rights)
+    again = small.run("a:parse", preexec=without_write_rights, LAIRMAKE_STATE="../elsewhere")
+    writable(small.root)
+    assert (run.code, run.out, run.err) == (0, "1 layer unchanged\n", "")
+    assert (again.code, again.out, again.err) == (0, ".  a:parse\n", "")
+
+
 def test_a_folder_of_state_that_is_a_link_is_refused(small, tmp_path):
     (tmp_path / "outside").mkdir()
     (small.root / ".lairmake").symlink_to(tmp_path / "outside")

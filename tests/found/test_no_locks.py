@@ -56,5 +56,5 @@ def test_a_state_that_others_may_write_is_refused(small, tmp_path):  # noqa: F81
         f"ERROR: lairmake.yaml:1:8: state: others may write to {tmp_path}/open\n"
         "  state: ../open\n"
         "         ^^^^^^^\n"
-        "hint: programs of the build are kept there: name a folder that is yours alone\n"
+        "hint: programs of the build are kept there: it has to be yours alone (chmod go-w)\n"
     ))

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from stages.make.store.files import is_left_over, temporary_name, write_whole
+from stages.make.store.files import is_left_over, remove_left_overs, temporary_name, write_whole
 from stages.make.store.lock import locked
 from stages.make.store.memo import SECOND, Memo, is_fresh
 from stages.make.store.state import State
@@ -76,11 +76,19 @@ def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
-def test_only_files_of_processes_that_ended_are_left_over():
+def test_only_files_of_processes_that_ended_are_left_over(tmp_path):
     assert not is_left_over(temporary_name("lair.isl"))
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
                            capture_output=True, text=True, check=True)
     assert is_left_over(f".lair.isl.{ended.stdout.strip()}.0.tmp")
+    elsewhere = f".lair.isl.01234567-{ended.stdout.strip()}.0.tmp"
+    assert not is_left_over(elsewhere), "another machine may have a process of that number"
+    (tmp_path / elsewhere).touch()
+    remove_left_overs(tmp_path)
+    assert (tmp_path / elsewhere).exists()
+    os.utime(tmp_path / elsewhere, (time.time() - 90_000,) * 2)
+    remove_left_overs(tmp_path)
+    assert not (tmp_path / elsewhere).exists()
     assert not is_left_over("lair.isl")
     assert not is_left_over(".lair.isl.swp")
 

@@ -12,7 +12,7 @@ from stages.make.store.lock import has_locks, locked
 from stages.make.store.state import State
 from stages.make.store.state_folder import _folder_of, make_state_folder, state_folder
 
-WHY = "programs of the build are kept there: name a folder that is yours alone"
+WHY = "programs of the build are kept there: it has to be yours alone (chmod go-w)"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_disk_that_is_not_mounted_is_not_written_over(home, tmp_path, monkeypa
 @pytest.mark.parametrize("named", ["variable", "file"])
 def test_where_others_may_put_another_folder_is_refused(home, tmp_path, monkeypatch, named):
     (tmp_path / "all").mkdir()
-    (tmp_path / "all").chmod(0o777)
+    (tmp_path / "all").chmod(0o777 if named == "variable" else 0o770)
     if named == "variable":
         monkeypatch.setenv("LAIRMAKE_STATE", str(tmp_path / "all"))
         assert refused(home) == (f"LAIRMAKE_STATE others may write to {tmp_path}/all", WHY)

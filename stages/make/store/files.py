@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import itertools
 import os
 import re
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-TEMPORARY = re.compile(r"\..+\.(\d+)\.\d+\.tmp")
+TEMPORARY = re.compile(r"\..+\.(?:([0-9a-f]{8})-)?(\d+)\.\d+\.tmp")
+DAY = 86_400.0
+"""After how many seconds what another machine did not finish is left over."""
 _COUNTER = itertools.count()
 Give = Callable[[str | int], None]
 
@@ -86,7 +90,16 @@ def remove_whatever(path: Path) -> None:
 
 def temporary_name(name: str) -> str:
     """Return a name that no other process, and no other file of this one, is written under."""
-    return f".{name}.{os.getpid()}.{next(_COUNTER)}.tmp"
+    return f".{name}.{_here()}-{os.getpid()}.{next(_COUNTER)}.tmp"
+
+
+@functools.cache
+def _here() -> str:
+    """Return what tells apart machines, and containers, whose processes have the same numbers."""
+    with contextlib.suppress(OSError):
+        known = f"{os.uname().nodename} {os.stat('/proc/self/ns/pid').st_ino}"
+        return hashlib.sha256(known.encode()).hexdigest()[:8]
+    return hashlib.sha256(os.uname().nodename.encode()).hexdigest()[:8]
 
 
 def write_whole(
@@ -142,12 +155,12 @@ def _make_folders(folder: str, give: Give | None) -> None:
 
 
 def is_left_over(name: str) -> bool:
-    """Return whether this is the temporary name of a process that is no more."""
+    """Return whether this is the temporary name of a process of this machine that is no more."""
     found = TEMPORARY.fullmatch(name)
-    if found is None:
+    if found is None or found[1] not in (None, _here()):
         return False
     try:
-        os.kill(int(found[1]), 0)
+        os.kill(int(found[2]), 0)
     except (ProcessLookupError, OverflowError):
         return True
     except OSError:
@@ -156,7 +169,11 @@ def is_left_over(name: str) -> bool:
 
 
 def remove_left_overs(folder: Path) -> None:
-    """Remove from a folder what processes that were killed left there."""
+    """Remove from a folder what processes that were killed left there.
+
+    Nobody knows of those of other machines: what they write is left over after a day.
+    """
     with contextlib.suppress(OSError):
-        for name in filter(is_left_over, os.listdir(folder)):
-            (folder / name).unlink(missing_ok=True)
+        for name in filter(TEMPORARY.fullmatch, os.listdir(folder)):
+            if is_left_over(name) or time.time() - os.lstat(folder / name).st_mtime > DAY:
+                (folder / name).unlink(missing_ok=True)

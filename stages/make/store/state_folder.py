@@ -19,7 +19,9 @@ from stages.make.store.folders import STATE, files_in, mark_of, shown_path, user
 
 VARIABLE = "LAIRMAKE_STATE"
 FILE, KEY = "lairmake.yaml", "state"
-PRIVATE, LONGEST = 0o700, 100
+PRIVATE, OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
+LONGEST = 100
+"""How many characters of the name of a workspace are kept."""
 
 
 def state_folder(home: Path) -> Path:
@@ -83,16 +85,17 @@ def _below(base: Path, home: Path, said: str, span: Span | None) -> Path:
     if _is_open(base) or not _is_ours(own):
         _refuse(
             f"{said} others may write to {base if _is_open(base) else own}", span,
-            "programs of the build are kept there: name a folder that is yours alone",
+            "programs of the build are kept there: it has to be yours alone (chmod go-w)",
         )
     return own / STATE
 
 
 def _is_open(folder: Path) -> bool:
-    """Return whether anybody may put another folder in the place of one in here."""
+    """Return whether others may put another folder in the place of one in here."""
     with contextlib.suppress(OSError):
-        mode = os.stat(folder).st_mode
-        return bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
+        found = os.stat(folder)
+        is_closed = not found.st_mode & OTHERS or found.st_mode & stat.S_ISVTX
+        return not is_closed or found.st_uid not in (0, os.geteuid())
     return False
 
 
@@ -101,7 +104,7 @@ def _is_ours(folder: Path) -> bool:
     none."""
     with contextlib.suppress(FileNotFoundError):
         found = os.lstat(folder)
-        is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o022
+        is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & OTHERS
         return is_private and found.st_uid == os.geteuid()
     return True
 
