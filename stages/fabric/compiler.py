@@ -129,13 +129,14 @@ def _with_included(sources: Sequence[Path]) -> dict[Path, bytes]:
     them DATA does not name.
     """
     found: dict[Path, bytes] = {}
-    waiting = list(sources)
+    waiting, asked = list(sources), set[bytes]()
     while waiting:
         path = waiting.pop(0)
         if path not in found:
             found[path] = path.read_bytes()
-            names = (name.decode(errors="replace") for name in INCLUDED.findall(found[path]))
-            waiting += [file for name in names if (file := HERE / name).is_file()]
+            names = sorted(set(INCLUDED.findall(found[path])) - asked)
+            waiting += [file for each in names if (file := HERE / os.fsdecode(each)).is_file()]
+            asked.update(names)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stages.diagnose import Source, Span, UserError, UserErrors, source_of, worked_on
 from stages.make.core.apart import watched
 from stages.make.core.asked import as_asked
-from stages.make.core.imports import code_of, name_of
+from stages.make.core.key import code_units
 from stages.make.core.workers import workers
 from stages.make.store.folders import (
     GRAPHS,
@@ -57,13 +57,20 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
         from stages.poly.quota import TooManyOperations
     watch = contextlib.nullcontext() if stage in RUNS_PROGRAMS else watched()
     try:
-        with looked_at(stage, lambda file: name_of(file) in code_of(stage)), watch:
+        with looked_at(stage, lambda file: _is_code(file, stage)), watch:
             return perform(stage, inputs, MOST_IN_A_SLOT if folder.is_slot else MOST_OPERATIONS)
     except (UserError, UserErrors) as error:
         raise as_asked(error, folder) from error
     except TooManyOperations as error:
         hard = too_hard(stage, folder, str(error), worked_on(error))
         raise as_asked(hard, folder) from error
+
+
+def _is_code(file: str, stage: str) -> bool:
+    """Return whether the key of a stage follows a file."""
+    from stages.make.core.imports import name_of
+
+    return name_of(file) in code_units(stage)
 
 
 def too_hard(stage: str, folder: LayerFolder, why: str, what: str = "") -> UserError:
