@@ -8,6 +8,7 @@ imports this module has every file looked at that Python opens.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
 import sys
@@ -122,17 +123,21 @@ def _reader(frame: FrameType | None) -> FrameType | None:
 
 def _check(file: str, module: dict[str, Any]) -> None:
     """Check that a module declares a file, and that the stage that runs reaches the module."""
-    import glob
-
     path, run = os.path.realpath(module["__file__"]), _RUNS[-1]
-    folder = os.path.dirname(path)
-    is_declared = any(
-        os.path.realpath(os.path.join(folder, name)) == file
-        for pattern in module.get("DATA", ()) for name in glob.glob(pattern, root_dir=folder)
-    )
+    declared = os.path.dirname(path), tuple(module.get("DATA", ()))
+    is_declared = file in _files_of(*declared) or file in _files_of.__wrapped__(*declared)
     if not is_declared or not (run.knows(file) or not run.stage):
         run.fault = UndeclaredDataError(file, path, run.stage, is_declared)
         raise run.fault
+
+
+@functools.cache
+def _files_of(folder: str, patterns: tuple[str, ...]) -> frozenset[str]:
+    """Return the files that patterns stand for, which start from a folder."""
+    import glob
+
+    names = (name for pattern in patterns for name in glob.glob(pattern, root_dir=folder))
+    return frozenset(os.path.realpath(os.path.join(folder, name)) for name in names)
 
 
 _PLACES = tuple(
