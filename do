@@ -7,6 +7,7 @@ done
 root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 venv=$root/.venv
 parts='build project'
+unreached= answers=
 [ -n "${CC:-}" ] || { command -v cc || command -v gcc || command -v clang; } >/dev/null || parts="$parts zig"
 for word; do
     case $word in
@@ -50,11 +51,12 @@ install_part() {
     case $1 in
     venv) "$python" -m venv --clear "$venv" && mkdir "$venv/parts" && : >"$venv/parts/begun" ;;
     project) pip --no-deps --no-build-isolation --editable "$root" ;;
-    *) pip --no-deps --require-hashes --requirement "$lock" ;;
+    *) install_lock ;;
     esac || {
         rm -f "$venv/parts/begun"
         [ "$1" != arbiter ] || { echo "do: that failed: its tests are skipped" >&2 && return; }
-        echo "do: that failed: $does" >&2 && exit 3
+        [ -n "$unreached" ] || unreached="that failed: $does"
+        echo "do: $unreached" >&2 && exit 3
     }
     case $1 in
     venv) echo "$root" >"$venv/parts/new" ;;
@@ -62,6 +64,37 @@ install_part() {
     esac
     mv "$venv/parts/new" "$venv/parts/$1"
     rm "$venv/parts/begun"
+}
+
+# Ask the index first, and after a failure: pip tries each package for a minute.
+install_lock() {
+    unreached=
+    [ -n "$answers" ] || reach_index || return 1
+    answers=yes
+    pip --no-deps --require-hashes --requirement "$lock" && return
+    reach_index || :
+    return 1
+}
+
+# Whether the index answers to the name of the first package of a lock, or there is to be none;
+# what else is wrong pip says itself.
+reach_index() {
+    [ -z "${PIP_NO_INDEX:-}" ] || return 0
+    while read -r line; do
+        case $line in [A-Za-z0-9]*==*) break ;; esac
+    done <"$lock"
+    set -- --retries 1 --timeout 10 index versions "${line%%==*}"
+    said=$("$venv/bin/python" -m pip "$@" 2>&1 >/dev/null) || :
+    case $said in
+    *SSL*) return 0 ;;
+    *NewConnectionError* | *NameResolutionError* | *ConnectTimeoutError* | *'ailed to connect'*) ;;
+    *) return 0 ;;
+    esac
+    index=${PIP_INDEX_URL:-$("$venv/bin/python" -m pip config get global.index-url 2>/dev/null || :)}
+    case $index in *://*@*) index=${index%%://*}://${index#*@} ;; esac
+    unreached="${index:-https://pypi.org/simple} cannot be reached; without network: PIP_NO_INDEX=1 \
+PIP_FIND_LINKS=FOLDER ./do, with wheels in FOLDER: CONTRIBUTING.md"
+    return 1
 }
 
 pip() {

@@ -18,6 +18,10 @@ case "$*" in
     echo venv >>"$LOG"
     rm -rf "$4" && mkdir -p "$4/bin" && cp "$0" "$4/bin/python"
     printf '#!/bin/sh\\necho "lairmake $*"\\n' >"$4/bin/lairmake" && chmod +x "$4/bin/lairmake" ;;
+*" index versions "*)
+    [ -z "${{OFFLINE:-}}" ] || [ "${{FROM:-0}}" -gt "$(wc -l <"$LOG")" ] ||
+        {{ echo "broken by '$OFFLINE'" >&2; exit 1; }} ;;
+*" config get "*) exit 1 ;;
 *)
     for last; do :; done
     echo "$(basename "$last")" >>"$LOG"
@@ -161,6 +165,43 @@ def test_a_venv_that_was_moved_is_made_anew(installed):
     moved = installed.root.with_name("moved")
     installed.root.rename(moved)
     assert Clone(moved).installs("fc") == ["venv", "build.lock", "moved"]
+
+
+def unreached(index):
+    return (
+        f"do: {index} cannot be reached; without network: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER "
+        "./do, with wheels in FOLDER: CONTRIBUTING.md\n"
+    )
+
+
+@pytest.mark.parametrize(("index", "shown"), [
+    ("", "https://pypi.org/simple"),
+    ("https://me:secret@example.org/simple", "https://example.org/simple"),
+])
+def test_without_network_one_line_says_so_and_how_to_do_without(clone, index, shown):
+    env = {"PIP_NO_INDEX": "", "PIP_INDEX_URL": index}
+    code, out, err = clone.run("fc", OFFLINE="NameResolutionError", **env)
+    assert (code, out) == (3, "")
+    assert err == "do: making .venv\ndo: installing what builds\n" + unreached(shown)
+    assert clone.log.read_text(encoding="utf-8") == "venv\n"
+
+
+def test_a_network_that_is_gone_meanwhile_is_said_after_what_pip_says(clone):
+    env = {"PIP_NO_INDEX": "", "PIP_INDEX_URL": ""}
+    told = clone.run("fc", OFFLINE="NewConnectionError", FROM="2", BREAKS="build.lock", **env)
+    assert told[2].endswith("do: installing what builds\n" + unreached("https://pypi.org/simple"))
+
+
+@pytest.mark.parametrize("env", [
+    {"OFFLINE": "SSLError: ... NewConnectionError"},
+    {"OFFLINE": "NewConnectionError", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "wheels"},
+])
+def test_what_else_is_wrong_pip_says_itself(clone, env):
+    assert clone.installs("fc", **env) == BUILDS
+    code, _, err = clone.run("test", BREAKS="dev.lock", **env)
+    assert (code, err.splitlines()[-1]) == (
+        3, "do: that failed: installing what tests and checks"
+    )
 
 
 @LONG
