@@ -9,11 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import get_args
 
 from stages.diagnose import UserError, source_of
 from stages.make.core.build import Build
 from stages.make.core.declare import is_text
-from stages.make.store.folders import LAYER, NETWORK, LayerFolder, file_of, shown_path
+from stages.make.store.folders import (
+    GRAPHS,
+    LAYER,
+    NETWORK,
+    LayerFolder,
+    file_of,
+    files_in,
+    mark_of,
+    shown_path,
+)
 from stages.make.store.given import content_of
 from stages.make.store.memo import memo_of
 from stages.make.store.state_folder import state_folder
@@ -66,6 +76,35 @@ def pins(folder: LayerFolder) -> list[str]:
         return []
     found = data.get("pin") if isinstance(data, dict) else None
     return [n for n in found if isinstance(n, str)] if isinstance(found, list) else []
+
+
+def how_to_keep(folder: LayerFolder, name: str, build: Build) -> str:
+    """Return what a user can do so that an edit of a file stays, which this build replaced."""
+    if name.startswith("build/"):
+        return "no edit in build/ can be kept"
+    if folder.is_slot or not is_text(name):
+        return "no edit of a slot can be kept" if folder.is_slot else "only texts can be kept"
+    if build.keep_edits:
+        return "it is not kept, since the store has not what its stage wrote"
+    place = pinning_file(folder, name)
+    where = {"": "", LAYER: " or pin:"}.get(place, f" or pin: in {place}")
+    return f"keep such edits with --keep-edits{where}"
+
+
+def pinning_file(folder: LayerFolder, name: str = "") -> str:
+    """Return the file whose `pin:` may name texts of a folder, or this one; empty for none.
+
+    Kernels, programs, and networks of layers have no such key.
+    """
+    mark = mark_of(files_in(folder.path))
+    if folder.asked_in is not None:
+        is_of_graph = folder.asked_in.name == NETWORK
+        return f"{NETWORK}, under parts: {folder.path.name}:" if is_of_graph else ""
+    if mark is not None and mark.endswith(GRAPHS):
+        from stages.mapping.graph_yaml import Pinned
+
+        return NETWORK if name in ("", *get_args(Pinned)) else ""
+    return LAYER if mark == LAYER else ""
 
 
 def _fits(folder: LayerFolder, name: str, wanted: str) -> bool:

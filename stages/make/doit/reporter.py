@@ -15,7 +15,7 @@ from stages.make.doit.grouped import Grouped, needed
 from stages.make.doit.pipe import printing
 from stages.make.doit.session import Session
 from stages.make.doit.stopped import hint_of
-from stages.make.store.folders import file_of, shown_path
+from stages.make.store.folders import LayerFolder, file_of, shown_path
 from stages.make.store.store import store_of
 
 if TYPE_CHECKING:
@@ -137,10 +137,14 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         self._say(self._grouped.end(task.name, found.how))
         layer = self.session.folders[task.name.rpartition(":")[0]]
         for name, digest in found.repaired.items():
-            kept = shown_path(store_of(layer.home).edit_path(digest))
-            self.write(
-                f"repaired {shown_path(file_of(layer, name))}, which was edited by hand: keep such "
-                f"edits with --keep-edits or pin: (this one is in {kept})\n"
-            )
+            self._tell_repaired(layer, name, digest)
         for name in found.kept:
             self.write(f"kept {shown_path(file_of(layer, name))}, as it was edited by hand\n")
+
+    def _tell_repaired(self, layer: LayerFolder, name: str, digest: str) -> None:
+        """Say that an edit was replaced, and what keeps such edits, if anything does."""
+        from stages.make.core.pins import how_to_keep
+
+        path, how = shown_path(file_of(layer, name)), how_to_keep(layer, name, self.session.build)
+        kept = shown_path(store_of(layer.home).edit_path(digest))
+        self.write(f"repaired {path}, which was edited by hand: {how} (this one is in {kept})\n")

@@ -224,9 +224,14 @@ class ResetDep(Inert, cmd_resetdep.ResetDep):  # type: ignore[misc]
         known = self.session
         stages = [name for name in pos_args or () if name in known.folders or name in known.stages]
         if stages:
+            from stages.make.core.pins import pinning_file
+
+            folder = known.folders.get(stages[0]) or known.stages[stages[0]][0]
+            place = pinning_file(folder)
+            how = f"name it under `pin:` in {place}" if place else "build with --keep-edits"
             raise InvalidCommand(
                 f"reset-dep: {stages[0]} goes by what files contain; to build from a text as you "
-                "edited it, name it under `pin:` in layer.yaml"
+                f"edited it, {how}"
             )
         ours = known.folders.keys() | known.stages.keys()
         self.task_list: list[Any] = [task for task in self.task_list if task.name not in ours]
