@@ -111,3 +111,23 @@ def test_what_may_bind_a_bound_is_said_where_results_are():
                        .partition("}")[0], re.MULTILINE)
     assert len(names) == 5
     assert [name for name in names if name.removesuffix("s") not in binds] == []
+
+
+def source_of_summary(name):
+    return (ROOT / f"stages/report/{name}.py").read_text(encoding="utf-8")
+
+
+def bullets(page):
+    """The points of a page, each as a text."""
+    prose = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^- (.*?)(?=^- |^\S|\Z)", prose, re.MULTILINE | re.DOTALL)
+
+
+def test_each_line_of_a_summary_is_explained_where_results_are():
+    page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    of_layers, of_programs = map(bullets, page.split("\n## Programs\n"))
+    of_layer = re.findall(r'f?"  ([a-zA-Z]+)  +', source_of_summary("summary"))
+    of_program = re.findall(r'^ +\("(\w+)", ', source_of_summary("agreed"), re.MULTILINE)
+    assert {"rests", "bound", "fabric"} <= set(of_layer) and {"cycles", "ran"} <= set(of_program)
+    assert [key for key in of_layer if not any(re.search(rf"\b{key}\b", b) for b in of_layers)] == []
+    assert [key for key in of_program if not any(f"`{key}`" in b for b in of_programs)] == []
