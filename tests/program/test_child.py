@@ -169,9 +169,11 @@ ENDS = {
         "  request.urlopen('http://[::1]:1')\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
         "hint: `with MACH_Compiler_Ignore():` has what only `python` runs\n",
     "import os\nos._exit(0)\n":
-        "error: the program gives no result: its process ends with code 0\n",
+        "heat.py:1:1: error: the program gives no result: its process ends with code 0\n"
+        "  import os\n  ^^^^^^^^^\n",
     "import os, signal\nsignal.raise_signal(signal.SIGTERM)\n":
-        "error: the program gives no result: its process is ended: Terminated\n",
+        "heat.py:1:1: error: the program gives no result: its process is ended: Terminated\n"
+        "  import os, signal\n  ^^^^^^^^^^^^^^^^^\n",
     "import ctypes\nctypes.string_at(0)\n":
         "heat.py:2:1: error: the program gives no result: its process is ended: Segmentation fault"
         "\n  ctypes.string_at(0)\n  ^^^^^^^^^^^^^^^^^^^\n",
@@ -194,7 +196,8 @@ ENDS = {
         "heat.py:4:1: error: the program raises E\n  raise E\n  ^^^^^^^\n",
     "import os\nfor n in range(3, 99):\n    try:\n        os.write(n, b'{\"told\": 1}')\n"
     "    except OSError:\n        pass\nos._exit(0)\n":
-        "error: the program gives no result: its process ends with code 0\n",
+        "heat.py:1:1: error: the program gives no result: its process ends with code 0\n"
+        "  import os\n  ^^^^^^^^^\n",
 }
 
 
@@ -252,7 +255,10 @@ def test_a_parameter_that_is_wrong_is_so_where_it_is_set(folder):
 
 def test_what_is_given_back_is_limited(folder):
     said = folder.error("found['x'] = bytes(100_000)\n", Limits(answer=99_999))
-    assert said == "error: the program gives back more than 99999 bytes\n"
+    assert said == (
+        "heat.py:1:1: error: the program gives back more than 99999 bytes\n"
+        "  found['x'] = bytes(100_000)\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+    )
 
 
 def test_a_message_is_read_only_if_it_is_whole():
