@@ -214,7 +214,7 @@ MAKERS = {
     "kernel": lambda: _kernel(POOL, "facts: []\nmachine: wse2\n"),
     "shaped kernel": lambda: _kernel(SHAPED, "sizes: {n: 4}\nfacts: []\n"),
     "chosen kernel": lambda: _kernel(CHOSEN, "tiles: {y: [4]}\n"),
-    "named kernel": lambda: _kernel(NAMED, "tiles: {y: [2, 3, 8]}\ndata: {kind: integers}\n"),
+    "named kernel": lambda: _kernel(NAMED, "tiles: {y: [1, 3]}\ndata: {kind: integers}\n"),
     "onnx": _onnx,
     "tensorflow": _tensorflow,
     "program": lambda: _program(PROGRAM),
@@ -225,6 +225,8 @@ MAKERS = {
     "pinned": _pinned,
 }
 """What makes the files of each kind of folder; those of "programs" are chosen anew."""
+OFTEN = {"programs": 4}
+"""Of which kinds there are more than of others: their folders have little in common."""
 
 
 @functools.cache
@@ -238,7 +240,7 @@ def write_damaged(
 ) -> tuple[str, str]:
     """Write the folder of a seed; returns its kind, and the name of the file that is damaged."""
     choose = random.Random(seed)
-    kind = choose.choice(sorted(kinds))
+    (kind,) = choose.choices(sorted(kinds), [OFTEN.get(each, 1) for each in sorted(kinds)])
     files = dict(files_of(kind) or _any_program(choose))
     weights = [0.15 if each == "program.yaml" else 1.0 for each in sorted(files)]
     (name,) = choose.choices(sorted(files), weights)

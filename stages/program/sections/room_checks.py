@@ -35,13 +35,19 @@ def check_width(graph: Graph, source: Source | None) -> None:
 
 
 def find_field(graph: Graph, source: Source | None) -> Span | None:
-    """Return the place of `field(...)` in a source, or of the first of the widest objects."""
-    found = FIELD.search(source.text) if source else None
-    if source and found:
+    """Return the place of `field(...)` in a source, or of the first of the widest objects.
+
+    Where a source writes them in other ways that is its beginning.
+    """
+    if source is None:
+        return None
+    found = FIELD.search(source.text)
+    if found:
         return Span(source=source, start=found.start(1), end=found.end(1))
     widest = (entry.name for entry in graph.entries.values()
               if entry.kind in ON_PES and entry.shape[0] == graph.field[0])
-    return next(filter(None, (find_constructor(source, name) for name in widest)), None)
+    begins = Span(source=source, start=0, end=len(source.text.partition("\n")[0]))
+    return next(filter(None, (find_constructor(source, name) for name in widest)), begins)
 
 
 def check_workers(
