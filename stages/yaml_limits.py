@@ -27,6 +27,33 @@ class TooLargeError(yaml.MarkedYAMLError):
     """A text says too much, or contains itself: `problem` says which."""
 
 
+class WrongScalarError(yaml.MarkedYAMLError):
+    """A number, a date or another value is none: `problem` says which."""
+
+
+FAULTS = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
+"""What PyYAML lets through of a scalar whose tag, or form, it is none of."""
+
+KINDS = {"timestamp": "date", "int": "number", "float": "number", "bool": "truth"}
+
+
+def describe_scalar(node: yaml.Node) -> str:
+    """Return what is wrong with a scalar that is read as another kind of value than it is."""
+    kind = KINDS.get(node.tag.rpartition(":")[2], "value of its kind")
+    return f"{node.value or 'this'} is no {kind}"
+
+
+def construct(loader: yaml.SafeLoader, node: yaml.Node) -> object:
+    """Return the data of a node. Raises WrongScalarError where a scalar of it is none."""
+    try:
+        return loader.construct_document(node)
+    except FAULTS as error:
+        begun = (each for each in loader.recursive_objects if isinstance(each, yaml.ScalarNode))
+        wrong = next(begun, None)
+        said = "this has no value" if wrong is None else describe_scalar(wrong)
+        raise WrongScalarError(problem=said, problem_mark=(wrong or node).start_mark) from error
+
+
 def compose(loader: yaml.SafeLoader) -> yaml.Node | None:
     """Return the node of the only document of a text, None for an empty one.
 
@@ -92,13 +119,13 @@ def load(text: str) -> object:
     """Return the data of a YAML text, as `yaml.safe_load` does, by C where there is such a loader.
 
     Raises yaml.YAMLError for a text that is none, TooLargeError for one that says too much, and
-    ValueError for a number or a date that is none.
+    WrongScalarError for a number or a date that is none.
     """
     if too_deep(text) is not None or INDENTED.search(text):
         raise TooLargeError(problem=f"nested deeper than {DEEPEST}")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
         node = compose(loader)
-        return None if node is None else loader.construct_document(node)
+        return None if node is None else construct(loader, node)
     finally:
         loader.dispose()

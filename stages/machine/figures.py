@@ -15,7 +15,7 @@ import yaml
 
 from stages.diagnose import nearest
 from stages.machine.lanes import Row, UnknownKeyError, read_lanes
-from stages.yaml_limits import compose
+from stages.yaml_limits import compose, construct
 
 DATA = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
@@ -105,7 +105,7 @@ def _parsed(text: str, *, fast: bool) -> Any:
         return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     loader = yaml.SafeLoader(text)
     node = compose(loader)
-    return None if node is None else loader.construct_document(node)
+    return None if node is None else construct(loader, node)
 
 
 def _said(error: Exception) -> str:

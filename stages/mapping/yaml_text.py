@@ -13,7 +13,7 @@ import yaml
 
 from stages.diagnose import Source, Span, UserError, UserErrors, headline
 from stages.mapping.yaml_written import write_yaml
-from stages.yaml_limits import TooLargeError, compose, load
+from stages.yaml_limits import FAULTS, TooLargeError, compose, describe_scalar, load
 
 Path = tuple[str | int, ...]
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
@@ -76,6 +76,8 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
     said = error.problem or error.context
     if error.problem == "found unexpected end of stream" and error.context_mark is not None:
         mark, said = error.context_mark, "this text has no end"
+    if said is not None and "base64" in said:  # PyYAML goes on with what Python says of it
+        said = "this is no base64"
     start = mark.index if mark is not None else 0
     span = Span(source=source, start=start, end=start + 1)
     is_large = isinstance(error, TooLargeError)
@@ -130,9 +132,9 @@ class _Reader:
     def _scalar(self, node: yaml.Node) -> Any:
         try:
             return self.loader.construct_object(node)
-        except ValueError as error:
-            span = _node_span(self.source, node)
-            self.errors.append(UserError(f"YAML: {error}", span, "quote the text"))
+        except FAULTS:
+            span, said = _node_span(self.source, node), f"YAML: {describe_scalar(node)}"
+            self.errors.append(UserError(said, span, "quote the text"))
             return None
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:

@@ -146,3 +146,14 @@ def test_arrays_may_have_any_size(tmp_path):
 def test_a_profile_whose_name_is_too_long_for_a_file_is_unknown():
     with pytest.raises(ProfileError, match="unknown profile x"):
         load_profile("x" * 5000, {})
+
+
+@pytest.mark.parametrize(("value", "said"), [
+    ("!!bool x", "x is no truth"), ("!!int ''", "this is no number"),
+    ("!!timestamp x", "x is no date"), ("2020-99-99", "2020-99-99 is no date"),
+])
+def test_a_scalar_of_a_profile_that_is_none_is_named_with_its_line(tmp_path, value, said):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"# mine\nlanes: {value}\n", encoding="utf-8")
+    with pytest.raises(ProfileError, match=f"mine.yaml is not YAML: line 2: {said}$"):
+        load_profile(str(path))

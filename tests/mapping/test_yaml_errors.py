@@ -107,10 +107,46 @@ hint: isl texts stand in quotes, or below `|`
     "no_date": (
         TARGET + 'lair: 2020-99-99',
         """\
-layer.yaml:2:7: error: YAML: month must be in 1..12
+layer.yaml:2:7: error: YAML: 2020-99-99 is no date
   lair: 2020-99-99
         ^^^^^^^^^^
 hint: quote the text
+""",
+    ),
+    "no_truth": (
+        TARGET + 'lair: !!bool x',
+        """\
+layer.yaml:2:7: error: YAML: x is no truth
+  lair: !!bool x
+        ^^^^^^^^
+hint: quote the text
+""",
+    ),
+    "no_number": (
+        TARGET + 'lair: !!int ""',
+        """\
+layer.yaml:2:7: error: YAML: this is no number
+  lair: !!int ""
+        ^^^^^^^^
+hint: quote the text
+""",
+    ),
+    "no_timestamp": (
+        TARGET + 'lair: !!timestamp x',
+        """\
+layer.yaml:2:7: error: YAML: x is no date
+  lair: !!timestamp x
+        ^^^^^^^^^^^^^
+hint: quote the text
+""",
+    ),
+    "no_base64": (
+        TARGET + 'lair: !!binary "é"',
+        """\
+layer.yaml:2:7: error: YAML: this is no base64
+  lair: !!binary "é"
+        ^
+hint: isl texts stand in quotes, or below `|`
 """,
     ),
     "date": (
