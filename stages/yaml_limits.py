@@ -114,6 +114,12 @@ def pause_collector() -> Iterator[None]:
             gc.enable()
 
 
+def check_depth(text: str) -> None:
+    """Raise TooLargeError for a text that the loader which is C has no room for: it would crash."""
+    if too_deep(text) is not None or INDENTED.search(text):
+        raise TooLargeError(problem=f"nested deeper than {DEEPEST}")
+
+
 @pause_collector()
 def load(text: str) -> object:
     """Return the data of a YAML text, as `yaml.safe_load` does, by C where there is such a loader.
@@ -121,8 +127,7 @@ def load(text: str) -> object:
     Raises yaml.YAMLError for a text that is none, TooLargeError for one that says too much, and
     WrongScalarError for a number or a date that is none.
     """
-    if too_deep(text) is not None or INDENTED.search(text):
-        raise TooLargeError(problem=f"nested deeper than {DEEPEST}")
+    check_depth(text)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
         node = compose(loader)

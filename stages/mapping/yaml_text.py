@@ -13,7 +13,8 @@ import yaml
 
 from stages.diagnose import Source, Span, UserError, UserErrors, headline
 from stages.mapping.yaml_written import write_yaml
-from stages.yaml_limits import FAULTS, TooLargeError, compose, describe_scalar, load
+from stages.nesting import too_deep
+from stages.yaml_limits import DEEPEST, FAULTS, TooLargeError, compose, describe_scalar, load
 
 Path = tuple[str | int, ...]
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
@@ -36,6 +37,8 @@ def read_document(source: Source) -> Document:
     Raises UserErrors if the text is no YAML, or if a key comes twice.
     """
     try:
+        if too_deep(source.text) is not None:
+            raise TooLargeError(problem=f"nested deeper than {DEEPEST}")
         loader = yaml.SafeLoader(source.text)
         node = compose(loader)
         reader = _Reader(source, loader)

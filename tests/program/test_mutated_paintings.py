@@ -14,35 +14,10 @@ from stages.program.vm.paint_reading import read_painting
 from stages.program.vm.roles import ROLES
 from tests.program.laid_out import ALL, make_layout, paint, paint_text
 from tests.program.test_painted_machine import library, run_layout  # noqa: F401
+from tests.property.mutator import damage_string
 
 WIDTH, HEIGHT = 5, 3
 ORDINARY, LONG, CHUNK = 50, 1000, 50
-WORDS = ("-1", "0", "1", "9" * 20, "x", "{", "}", "[", "]", ":", ", ", "\n", ";", "#", "ramp",
-         "W[]", "*", "PE[x, y]", " -> ", "mod", "exists", "or", "E", "N[]", "é", "[2]",
-         "role_worker")
-
-
-def mutate(text, rng):
-    """Return a text of which a line or some characters are cut, put in, repeated or swapped."""
-    if rng.random() < 0.4:
-        lines = text.splitlines(keepends=True)
-        one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
-        change = rng.choice(("drop", "swap", "double"))
-        if change == "swap":
-            lines[one], lines[other] = lines[other], lines[one]
-        elif change == "double":
-            lines.insert(other, lines[one])
-        else:
-            del lines[one]
-        return "".join(lines)
-    at, choice = rng.randrange(len(text)), rng.random()
-    if choice < 0.3:
-        return text[:at] + text[at + rng.choice((1, 2, 5)):]
-    if choice < 0.6:
-        return text[:at] + rng.choice(WORDS) + text[at:]
-    words = [place for place, each in enumerate(text) if each.isdigit()]
-    at = rng.choice(words)
-    return text[:at] + rng.choice("0123456789") + text[at + 1:]
 
 
 def read_damaged(text):
@@ -73,10 +48,10 @@ def test_damaged_texts_are_refused_or_run(library, first, kind):  # noqa: F811
         rng = random.Random(seed)
         try:
             if kind == "paint.isl":
-                layout = read_damaged(mutate(paint_text(WIDTH, HEIGHT), rng))
+                layout = read_damaged(damage_string(kind, paint_text(WIDTH, HEIGHT), rng))
             else:
                 sound = write_layout(make_layout(paint(WIDTH, HEIGHT), WIDTH, HEIGHT))
-                layout = read_damaged_layout(mutate(sound, rng))
+                layout = read_damaged_layout(damage_string(kind, sound, rng))
             run_layout(library, layout, WIDTH, HEIGHT, 1, "wse2")
         except (UserError, UserErrors) as error:
             assert kind in str(error), (seed, str(error))

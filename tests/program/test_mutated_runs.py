@@ -8,8 +8,8 @@ import pytest
 from stages.diagnose import UserError, UserErrors
 from stages.program import exchange, execute, interpret, lower, paint, remember, section
 from stages.program.execution import running
-from tests.program import test_mutated_paintings, test_reading_mutated
 from tests.program.agreeing import OnDisk, build_once, run_on_fabric
+from tests.property.mutator import damage_string
 
 SOURCE = """\
 from lairmake.objects import GlobalArray, GlobalScalar, LocalArray, UniformLocalScalar, field
@@ -52,13 +52,6 @@ def compiled_once(monkeypatch):
     monkeypatch.setattr(running, "build_library", lambda programs, *_, **__: build_once(*programs))
 
 
-def mutate(text, rng):
-    for _ in range(rng.choice((1, 1, 3))):
-        text = (test_reading_mutated.mutate(rng, text) if rng.random() < 0.5
-                else test_mutated_paintings.mutate(text, rng))
-    return text
-
-
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("seeds", [
     range(ORDINARY), pytest.param(range(ORDINARY, LONG), marks=pytest.mark.long)])
@@ -67,7 +60,7 @@ def test_a_damaged_text_gives_an_error_or_the_right_outputs(name, seeds, sound):
     text = re.sub(r"^ *#.*\n", "", text, flags=re.M)
     refused = 0
     for seed in seeds:
-        files = {**sound, name: mutate(text, random.Random(seed))}
+        files = {**sound, name: damage_string(name, text, random.Random(seed))}
         try:
             for stage in STAGES[STAGES.index(TEXTS[name]) + 1:]:
                 files |= stage.run(OnDisk(files))

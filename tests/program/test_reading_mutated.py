@@ -2,29 +2,15 @@
 
 import random
 
-from stages.diagnose import UserError, UserErrors
+import pytest
+
+from stages.diagnose import Source, UserError, UserErrors
 from stages.program import interpret, remember
+from stages.program.irg.yaml_nodes import compose_text
 from tests.program.given import Given, listing_files
+from tests.property.mutator import damage_string
 
 TEXTS = ("graph.yaml", "objects.yaml", "accesses.isl", "addresses.yaml")
-WORDS = ("-1", "0", "9" * 20, "x", "{", "}", "[", "]", ":", ", ", "\n", "  ", "*a", "&a ", "'",
-         '"', "#", ".nan", "1e400", "é", "\t", "true", "null", "!!x ", "{0}", "n4_dst", "myLA")
-
-
-def mutate(rng, text):
-    """Return a text of which something is cut, put in, repeated, or in another's place."""
-    at, choice = rng.randrange(len(text)), rng.random()
-    if choice < 0.3:
-        return text[:at] + text[at + rng.choice((1, 2, 5, 20)) :]
-    if choice < 0.6:
-        return text[:at] + rng.choice(WORDS) + text[at:]
-    if choice < 0.8:
-        start = rng.randrange(len(text))
-        return text[:at] + text[start : start + rng.choice((3, 10, 40))] + text[at:]
-    words = text.split(" ")
-    one, other = rng.randrange(len(words)), rng.randrange(len(words))
-    words[one], words[other] = words[other], words[one]
-    return " ".join(words)
 
 
 def test_mutated_texts():
@@ -34,8 +20,7 @@ def test_mutated_texts():
     for seed in range(250):
         rng = random.Random(seed)
         files, name = dict(sound), rng.choice(TEXTS)
-        for _ in range(rng.choice((1, 1, 3))):
-            files[name] = mutate(rng, files[name])
+        files[name] = damage_string(name, files[name], rng)
         try:
             if name != "addresses.yaml":
                 files |= remember.run(Given(files))
@@ -44,3 +29,12 @@ def test_mutated_texts():
             assert str(error).startswith(("error:", *files)), (seed, str(error))
             refused += 1
     assert refused > 150
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, "- " * 200_000 + "x", "? " * 200_000 + "x"],
+    ids=["brackets", "lists", "keys"],
+)
+def test_a_text_that_is_nested_too_deep_is_refused(text):
+    with pytest.raises(UserErrors, match=r"graph.yaml:1:1: error: YAML: nested deeper than 100"):
+        compose_text(Source(path="graph.yaml", text=text))

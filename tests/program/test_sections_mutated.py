@@ -8,7 +8,7 @@ from stages.diagnose import UserError, UserErrors
 from stages.program import section
 from tests.program.given import Given, listing_files
 from tests.program.sectioned import read_files, section_graph
-from tests.program.test_reading_mutated import mutate
+from tests.property.mutator import damage_string
 
 READERS = {
     "exchanges.isl": lambda files: section.run(Given(files)),
@@ -23,8 +23,7 @@ def test_mutated_texts(name):
     refused = 0
     for seed in range(100):
         rng, files = random.Random(seed), dict(sound)
-        for _ in range(rng.choice((1, 1, 3))):
-            files[name] = mutate(rng, files[name])
+        files[name] = damage_string(name, files[name], rng)
         try:
             READERS[name](files)
         except (UserError, UserErrors) as error:

@@ -19,7 +19,9 @@ WORDS = [
     "machine: {profile: wse2, lanes: -1}", "graph", "sizes", "parts", "placement", "tensors",
     "arrives", "otherwise", "resident", "conv1", "relu1", "(j)", "build", "2024-01-01", "x", "y",
     "n4_dst", "myLA", "dense<1.0>", "affine_map<(i) -> (i)>", "^bb0", "affine.apply",
-    "linalg.yield", "nan", "inf", "[[0, 1]]", "parallel", "reduction",
+    "ramp", "W[]", "N[]", "E", "PE[x, y]", " -> ", ": ", ", ", "[2]", "role_worker", "!!x",
+    "\0\x7f ../../../outside/planted", "linalg.yield",
+    "nan", "inf", "[[0, 1]]", "parallel", "reduction",
 ]
 """Words of one kind of file stand in others, too."""
 

@@ -27,6 +27,11 @@ def damage_often(name: str, content: bytes, choose: Random) -> bytes:
     return content
 
 
+def damage_string(name: str, text: str, choose: Random) -> str:
+    """Return the text of a file with one to four things in it that are wrong."""
+    return damage_often(name, text.encode(), choose).decode("utf-8", "replace")
+
+
 def _share(name: str) -> float:
     """Return how often a file of a name is damaged in its structure."""
     kinds = {".yaml": 0.4, ".onnx": 0.75, ".pb": 0.6, ".pbtxt": 0.6, ".py": 0.7, ".il": 0.7}

@@ -10,7 +10,7 @@ import yaml
 
 from stages.diagnose import Source, Span, UserError, headline, nearest
 from stages.mapping.yaml_text import read_document
-from stages.yaml_limits import compose
+from stages.yaml_limits import check_depth, compose
 
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 INTEGER = re.compile(r"-?\d{1,30}", re.ASCII)
@@ -29,15 +29,19 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 def compose_text(source: Source) -> yaml.Node | None:
     """Return the node of a YAML text, None for an empty one. Raises UserErrors if it is none."""
-    loader = _Loader(source.text)
     try:
-        node: yaml.Node | None = compose(loader)
+        check_depth(source.text)
+        return _composed(_Loader(source.text))
     except (yaml.YAMLError, ValueError) as error:
         read_document(source)
         raise UserError(f"{source.path}: {headline(error)}") from error
+
+
+def _composed(loader: _Loader) -> yaml.Node | None:
+    try:
+        return compose(loader)
     finally:
         loader.dispose()
-    return node
 
 
 def span_of(source: Source, node: yaml.Node) -> Span:
