@@ -16,10 +16,10 @@ from pathlib import Path
 from doit.doit_cmd import DoitMain
 
 from stages.make.store.files import remove_whatever
+from tests.property.mutator import damage_often
 
 PATIENCE, FILES = 60, 20
 STATE = Path(".lairmake")
-FOREIGN = "\0\x7f ../../../outside/planted"
 IN_THE_WAY = {
     0: re.compile(r"warning: the shared store is left out: ()(\S+): something else is there\n"),
     1: re.compile(r"error: cannot write (?:\S+: (\S+) is a symbolic link|(\S+): Is a directory)"),
@@ -28,32 +28,8 @@ IN_THE_WAY = {
 PLACES = {"state": (STATE,), "shared": (Path("../shared"),), "built": (Path("cache"),)}
 
 
-def truncate(rng, path, content):
-    path.write_bytes(content[: rng.randrange(len(content) + 1)])
-
-
-def flip(rng, path, content):
-    content = content or b"\0"
-    at = rng.randrange(len(content))
-    path.write_bytes(content[:at] + bytes([content[at] ^ 1 << rng.randrange(8)]) + content[at + 1:])
-
-
-def overwrite(rng, path, content):
-    at = rng.randrange(len(content) or 1)
-    path.write_bytes(content[:at] + rng.randbytes(rng.randrange(1, 5000)))
-
-
-def splice(rng, path, content):
-    at = rng.randrange(len(content) or 1)
-    path.write_bytes(content[:at] + FOREIGN.encode() + content[at:])
-
-
-def nest(rng, path, content):
-    path.write_bytes(b'{"outputs":' + b"[" * 200_000)
-
-
-def mistype(rng, path, content):
-    path.write_bytes(rng.choice([b"", b"null", b"[]", b'{"outputs": 3}', b"\0" * 4096, b"{}"]))
+def mutate(rng, path, content):
+    path.write_bytes(damage_often(path.name, content, rng))
 
 
 def exchange(rng, path, content):
@@ -90,8 +66,7 @@ def link_folder(rng, path, content):
 
 
 DAMAGES = (
-    truncate, flip, flip, flip, overwrite, splice, nest, mistype, exchange, remove, make_folder,
-    make_fifo, link_away, link_folder,
+    *[mutate] * 8, exchange, remove, make_folder, make_fifo, link_away, link_folder,
 )
 
 

@@ -1,7 +1,7 @@
 """Whatever becomes of the files that the Make keeps: a build gives the right bytes.
 
 The long tests damage some 2400 files, of a workspace's state, a shared store and a cache, before
-1200 builds; tests/property/test_mutated_files.py damages 1000 more, that users write.
+1200 builds; tests/property/test_mutated_folders.py damages 8000 more, that users write.
 """
 
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 DAMAGED = Path(__file__).parent / "damaged.py"
+ROOT = DAMAGED.parents[2]
 KINDS = ("state", "shared", "built")
 
 
@@ -25,7 +26,7 @@ def damage(space, kind, seed, times):
     ended = subprocess.run(
         [sys.executable, str(DAMAGED), str(seed), str(times), kind, str(outside)],
         cwd=space.root, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(space.modules), **store},
+        env={**os.environ, "PYTHONPATH": f"{space.modules}{os.pathsep}{ROOT}", **store},
     )
     return ended.stderr + ended.stdout
 
