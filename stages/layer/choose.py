@@ -17,7 +17,6 @@ import typing
 from collections.abc import Iterator
 
 from stages.diagnose import UserError
-from stages.layer.search.checking import check_search
 from stages.layer.search.proposal import Proposal, propose
 from stages.layer.texts.candidates import Candidate, Candidates, write_candidates
 from stages.mapping.machine import check_grid, read_machine
@@ -48,7 +47,6 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     """Return candidates.yaml, and what the slots try."""
     mapping, layer = inputs.mapping(), inputs.lair()
     lair = read_lair(inputs.objects("lair.isl"))
-    check_search(mapping, layer, lair)
     profile = read_machine(mapping, inputs.further_path)
     check_grid(parse_target(mapping.target), profile, mapping)
     proposals = propose(mapping, layer, lair, profile)

@@ -14,7 +14,7 @@ import typing
 
 from stages.diagnose import UserErrors
 from stages.lair.polyhedral import polyhedral_description
-from stages.mapping.tensors import check_tensors
+from stages.mapping.layer_names import check_names
 from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
@@ -38,7 +38,7 @@ carried: { tensor[element] -> source[element] }: what it is in the next invocati
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return lair.isl."""
     layer = inputs.lair()
-    errors = list(check_tensors(inputs.mapping(), layer))
+    errors = list(check_names(inputs.mapping(), layer))
     if errors:
         raise UserErrors(errors)
     objects = polyhedral_description(layer)

@@ -25,6 +25,16 @@ Pinned = Literal[
     "parts.yaml", "fitted.yaml", "layout.yaml",
 ]
 """Texts of the stages of a network that may stay as they were edited; a part has its own `pin`."""
+PinnedOfPart = Literal[
+    "lair.isl", "candidates.yaml", "slot1/chosen.yaml", "slot2/chosen.yaml", "slot3/chosen.yaml",
+    "slot4/chosen.yaml", "slot5/chosen.yaml", "slot6/chosen.yaml", "slot7/chosen.yaml",
+    "slot8/chosen.yaml", "slots.yaml", "chosen.yaml", "placement.isl", "schedule.isl",
+    "adapted.isl", "tasks.yaml", "routes.isl", "allocations.isl", "instances.isl",
+    "compressions.isl", "hulls.isl", "sizes.isl", "simd.yaml", "memory.isl", "broadcasts.isl",
+    "skewed.isl", "skew.yaml", "counts.yaml", "volumes.isl", "operations.yaml", "elements.isl",
+    "program.isl", "layouts.isl",
+]
+"""Texts of the stages of a part that may stay as they were edited."""
 KEYS = 'it is keys of layer.yaml, `{placement: "(k, i)"}`, or the path of a folder'
 
 
@@ -35,6 +45,7 @@ class Part(Running):
     """
 
     target: Isl | None = None
+    pin: list[PinnedOfPart] = []  # type: ignore[assignment]
     folder: str | None = None
 
     @model_validator(mode="before")

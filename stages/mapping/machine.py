@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from stages.diagnose import Span, UserError, source_of
 from stages.machine.figures import ProfileError
@@ -14,6 +14,7 @@ from stages.mapping.yaml_text import find_top_key
 if TYPE_CHECKING:
     from stages.mapping.graph_yaml import Graph
     from stages.mapping.kernel_yaml import Kernel
+    from stages.mapping.layer_names import SaidOfPart
     from stages.mapping.layer_yaml import Mapping
     from stages.mapping.program_yaml import Program
 
@@ -23,7 +24,11 @@ Further = Callable[[str, Span], tuple[Path, str]]
 Raises UserError where there is none."""
 
 
-def read_machine(asking: Mapping | Kernel | Program | Graph, further: Further) -> Profile:
+Asking: TypeAlias = "Mapping | Kernel | Program | Graph | SaidOfPart"
+"""What names a machine, and says where."""
+
+
+def read_machine(asking: Asking, further: Further) -> Profile:
     """Return the figures of the machine that a file is `asking` for, of a `further` file if it is
     in one.
 

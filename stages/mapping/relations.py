@@ -27,8 +27,7 @@ def check_placement(
     placement: isl.UnionMap, instances: isl.UnionSet, target: isl.Set, text: IslText
 ) -> None:
     """Raise UserErrors unless { S[i] -> PE[x, y] } is total, single-valued and in the target."""
-    tuples = _check_tuples(placement, instances, text, "placement")
-    _raise_all([*tuples, *_check_pes(placement, text)])
+    _raise_all(list(check_form(placement, instances, text, "placement")))
     span, used = text.place, placement.intersect_domain(instances)
     found = [*_check_total(placement, instances, text), *_check_single(used, span)]
     outside = used.subtract_range(isl.UnionSet.from_set(target))
@@ -43,8 +42,7 @@ def check_placement(
 
 def check_schedule(schedule: isl.UnionMap, instances: isl.UnionSet, text: IslText) -> None:
     """Raise UserErrors unless { S[i] -> [time] } is a function on each statement that it names."""
-    tuples = _check_tuples(schedule, instances, text, "schedule")
-    _raise_all([*tuples, *_check_times(schedule, text)])
+    _raise_all(list(check_form(schedule, instances, text, "schedule")))
     span, used = text.place, schedule.intersect_domain(instances)
     missing = instances.intersect(schedule.domain().universe()).subtract(used.domain())
     found = []
@@ -67,10 +65,20 @@ def _raise_all(errors: list[UserError]) -> None:
         raise UserErrors(sorted(errors, key=lambda each: each.span.start if each.span else 0))
 
 
+def check_form(
+    relation: isl.UnionMap, instances: isl.UnionSet, text: IslText, what: str
+) -> Iterator[UserError]:
+    """Yield an error for all that is no { S[i] -> PE[x, y] } of a placement, or { S[i] -> [time] }
+    of a schedule: `what` it is."""
+    yield from _check_tuples(relation, instances, text, what)
+    check = _check_pes if what == "placement" else _check_times
+    yield from check(relation, text)
+
+
 def _check_tuples(
     relation: isl.UnionMap, instances: isl.UnionSet, text: IslText, what: str
 ) -> Iterator[UserError]:
-    """Yield an error for every domain tuple that is no statement."""
+    """Yield an error for every domain tuple that is no statement, or has other iterators."""
     known = {s.get_tuple_name(): s.get_space() for s in list_sets(instances)}
     for m in list_maps(relation):
         domain = m.domain()

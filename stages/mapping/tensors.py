@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from stages.diagnose import UserError
 from stages.lair.layer import Layer
 from stages.lair.names import did_you_mean
 from stages.machine.types import holds
-from stages.mapping.layer_yaml import Mapping
+
+if TYPE_CHECKING:
+    from stages.mapping.layer_names import Said
 
 
-def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
+def check_tensors(mapping: Said, layer: Layer) -> Iterator[UserError]:
     """Yield an error for every tensor of layer.yaml that the layer has not, or not so."""
     inputs = {tensor.name for tensor in layer.inputs}
     outputs = {tensor.name for tensor in layer.outputs}
@@ -38,7 +41,7 @@ def check_tensors(mapping: Mapping, layer: Layer) -> Iterator[UserError]:
             yield from _check_next(name, tensor.next, mapping, layer)
 
 
-def _check_sparse(name: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
+def _check_sparse(name: str, mapping: Said, layer: Layer) -> Iterator[UserError]:
     """Yield an error if an output that does not leave, or not of 16 bits, should be sparse."""
     place = mapping.key_span("tensors", name, "sparse")
     if name in {t.name for t in layer.outputs} and mapping.tensors[name].leaves is None:
@@ -51,7 +54,7 @@ def _check_sparse(name: str, mapping: Mapping, layer: Layer) -> Iterator[UserErr
 
 
 def _check_otherwise(
-    name: str, value: float, mapping: Mapping, layer: Layer
+    name: str, value: float, mapping: Said, layer: Layer
 ) -> Iterator[UserError]:
     """Yield an error for a value that the tensor's type has not, or that is sent where sparse."""
     place, type_ = mapping.span("tensors", name, "otherwise"), layer.tensors[name].type
@@ -63,7 +66,7 @@ def _check_otherwise(
         yield UserError(f"{name} is sparse, and otherwise {value:g}", place, hint)
 
 
-def _check_next(name: str, following: str, mapping: Mapping, layer: Layer) -> Iterator[UserError]:
+def _check_next(name: str, following: str, mapping: Said, layer: Layer) -> Iterator[UserError]:
     """Yield an error if `following` is no output of the kind of `name`, or if `name` arrives."""
     span = mapping.span("tensors", name, "next")
     outputs = {tensor.name: tensor for tensor in layer.outputs}

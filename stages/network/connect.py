@@ -16,13 +16,13 @@ from collections.abc import Iterator
 import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
-from stages.lair.names import did_you_mean
 from stages.mapping.network_yaml import Crossing, End, Network, read_network
 from stages.mapping.ports import Direction, read_ports
 from stages.mapping.yaml_text import write_document
 from stages.network.covering import check_given
 from stages.network.crossing import Stop, check_crossing, check_sizes
 from stages.network.crossing_maps import read_moves
+from stages.network.ends import list_unknown_ends
 from stages.poly.pieces import find_set
 from stages.poly.side import bounding_rectangle
 from stages.poly.text import spell_object, write_objects
@@ -48,8 +48,9 @@ input_n: { output[element] -> input[element] } for the n-th output that network.
 def run(inputs: Inputs) -> dict[str, str]:
     """Return crossings.yaml. Raises UserErrors with all that is wrong."""
     network = read_network(inputs.source("network.yaml"))
-    _raise(_missing(inputs, network))
-    _raise(error for crossing in network.crossings for error in _unknown(inputs, crossing))
+    missing = dict(_missing(inputs, network))
+    layers = {part: inputs.part(part).lair() for part in network.parts if part not in missing}
+    _raise([*missing.values(), *list_unknown_ends(network, layers)])
     errors: list[UserError] = []
     found: dict[str, typing.Any] = {}
     moved: dict[str, dict[str, isl.Map]] = {}
@@ -74,25 +75,12 @@ def _raise(errors: typing.Iterable[UserError]) -> None:
         raise UserErrors(found)
 
 
-def _missing(inputs: Inputs, network: Network) -> Iterator[UserError]:
-    """Yield an error for every part that is no layer folder."""
+def _missing(inputs: Inputs, network: Network) -> Iterator[tuple[str, UserError]]:
+    """Yield an error for every part that is no layer folder, by its name."""
     for name, path in network.parts.items():
         if not inputs.part(name).names("layer.yaml"):
             hint = f"a part is a folder here, or `{name}: path/to/folder` from here"
-            yield UserError(f"{path} holds no layer.yaml", network.spans[name], hint)
-
-
-def _unknown(inputs: Inputs, crossing: Crossing) -> Iterator[UserError]:
-    """Yield an error for an end that its part does not have."""
-    ends = [(crossing.to, "input", crossing.span)]
-    ends += [(each.end, "output", each.span) for each in crossing.given]
-    for end, kind, span in ends:
-        layer = inputs.part(end.part).lair()
-        tensors = layer.inputs if kind == "input" else layer.outputs
-        names = [tensor.name for tensor in tensors]
-        if end.tensor not in names:
-            hint = did_you_mean(end.tensor, names, f"{kind}s")
-            yield UserError(f"{end.part} has no {kind} {end.tensor}", span, hint)
+            yield name, UserError(f"{path} holds no layer.yaml", network.spans[name], hint)
 
 
 def _cross(

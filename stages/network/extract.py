@@ -17,9 +17,12 @@ from pathlib import Path
 import islpy as isl
 import numpy as np
 
+from stages.diagnose import UserErrors
 from stages.lair.names import make_plain_name
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.mapping.yaml_text import write_document
+from stages.network.asked import check_asked
+from stages.network.extraction.gathering import raise_all
 from stages.poly.text import write_objects
 from stages.volumes.domains import HEADER
 from stages.volumes.operation import write_program
@@ -42,6 +45,9 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     graphs = [name for kind in GRAPHS for name in inputs.names(kind)]
     inputs.refuse_beside(graphs[0], "layer.yaml", "*.mlir")
     given = load_graph(map(inputs.source, inputs.names("network.yaml")), graphs)
+    errors = check_asked(given, inputs.unnoted().further_path)
+    if errors:
+        raise UserErrors(errors)
     name = given.choose(graphs, inputs.folder)
     file, content = inputs.shown(name), inputs.content(name)
     if name.endswith(".onnx"):
@@ -62,7 +68,6 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extracted:
-    from stages.network.extraction.gathering import raise_all
     from stages.network.extraction.input_sizes import check_sizes
     from stages.network.onnx.model import list_sizes, load_model, parse_model
     from stages.network.onnx.reading import OPERATORS, extract
@@ -76,7 +81,6 @@ def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extra
 
 
 def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
-    from stages.network.extraction.gathering import raise_all
     from stages.network.extraction.input_sizes import check_sizes
     from stages.network.tensorflow.model import list_sizes, load_graph_def
     from stages.network.tensorflow.reading import extract_frozen

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
-from stages.layer.search.checking import check_directions
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
@@ -95,17 +94,14 @@ class _Try:
 def run(inputs: Inputs) -> dict[str, str]:
     """Return fitted.yaml.
 
-    Raises UserError for a machine that there is not, UserErrors for such directions of parts, and
-    for a limit of cycles to which parts are not expected to keep.
+    Raises UserError for a machine that there is not, UserErrors for a limit of cycles to which
+    parts are not expected to keep.
     """
     given = load_graph(map(inputs.source, inputs.names("network.yaml")))
     network = _Network(
         given=given, parts=inputs.yaml("parts.yaml"),
         profile=read_machine(given, inputs.further_path),
     )
-    errors = [each for name in network.parts for each in _check_directions(name, network)]
-    if errors:
-        raise UserErrors(errors)
     lanes, tried = _choose(network)
     names = [name for name in network.parts if is_fitted(name, given)]
     sizes = {name: _size(name, lanes, network) for name in names}
@@ -118,14 +114,6 @@ def run(inputs: Inputs) -> dict[str, str]:
     }
     header = HEADER if given.cycles is None else HEADER + LIMITED
     return {"fitted.yaml": write_document(header, said)}
-
-
-def _check_directions(name: str, network: _Network) -> Iterator[UserError]:
-    """Yield an error for each direction of a part that none of its statements has."""
-    own = network.given.parts.get(name)
-    if own is not None and own.placement is not None and own.folder is None:
-        layer = network.read(network.parts[name]["lair"]).layer
-        yield from check_directions(own.placement, layer)
 
 
 def _check_limit(sizes: Mapping[str, Sized], given: Graph) -> Iterator[UserError]:

@@ -12,17 +12,20 @@ Ensures  every operation that an output needs is in one part, or in all pieces o
 from __future__ import annotations
 
 import itertools
-import os
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from stages.diagnose import UserError
+from stages.diagnose import Source, UserError, UserErrors
 from stages.kernel.parts.matching import NoSliceError
 from stages.kernel.parts.reached import find_constants
+from stages.lair.grammar import parse_lair
+from stages.lair.specialise import specialise
 from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.layer_names import SaidOfPart, check_names
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
-from stages.network.parts.described import Around, describe
+from stages.network.parts.described import RESULT, Around, describe
 from stages.network.parts.dividing import Piece, cut
 from stages.network.parts.grouping import Group, group
 from stages.network.parts.part_layers import find_room
@@ -44,7 +47,11 @@ network; otherwise: the value of elements that do not come. leaves: the order of
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return parts.yaml. Raises UserError for operations of which no layer can be made."""
+    """Return parts.yaml.
+
+    Raises UserError for operations of which no layer can be made, UserErrors for names of parts,
+    tensors, statements and iterators in network.yaml that there are not.
+    """
     program = resolve(read_program(inputs.yaml("operations.yaml")))
     weights = set(inputs.yaml("names.yaml")["weights"])
     groups = group(program, weights)
@@ -52,7 +59,6 @@ def run(inputs: Inputs) -> dict[str, str]:
         raise UserError(f"{program.name}: nothing is computed", hint=_explain(program))
     volumes = make_domains(inputs.objects("volumes.isl")["volumes"])
     given = load_graph(map(inputs.source, inputs.names("network.yaml")))
-    _check_folders(given, inputs)
     memory, numbers = read_machine(given, inputs.further_path).memory, find_constants(program)
     padded = find_padded(program, numbers)
     parts: dict[str, list[Piece]] = {}
@@ -64,20 +70,23 @@ def run(inputs: Inputs) -> dict[str, str]:
             raise _no_layer(each, error) from None
     around = Around(program=program, weights=weights, numbers=numbers, parts=parts)
     pieces = itertools.chain.from_iterable(parts.values())
-    return {"parts.yaml": write_document(HEADER, {p.name: describe(p, around) for p in pieces})}
+    described = {piece.name: describe(piece, around) for piece in pieces}
+    errors = [*given.check_parts(list(described)), *_check_said(given, described)]
+    if errors:
+        raise UserErrors(errors)
+    return {"parts.yaml": write_document(HEADER, described)}
 
 
-def _check_folders(given: Graph, inputs: Inputs) -> None:
-    """Raise UserError for a folder that is a part instead, but is none of a layer."""
-    for name in given.parts:
-        folder, span = given.folder_of(name), given.key_span("parts", name)
-        if folder is not None:
-            try:
-                inputs.unnoted().further_path(os.path.join(".", folder, "layer.yaml"), span)
-            except UserError:
-                hint = f"`{name}: path/to/folder` starts from here"
-                message = f"{folder} holds no layer.yaml"
-                raise UserError(message, span, hint) from None
+def _check_said(given: Graph, described: Mapping[str, Any]) -> Iterator[UserError]:
+    """Yield an error for each name in what network.yaml says of parts that these have not."""
+    for name, part in described.items():
+        if name in given.parts and given.folder_of(name) is None:
+            lair = Source(path=name, text=part["lair"])
+            layer = specialise(parse_lair(lair), None, {}, {})
+            said = SaidOfPart(
+                name=name, graph=given, arrives=part["arrives"], leaves=[RESULT]
+            )
+            yield from check_names(said, layer)
 
 
 def _explain(program: Program) -> str:

@@ -20,7 +20,6 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import UserErrors
 from stages.kernel.parts.evaluation import evaluate
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.network.parts.described import (
@@ -64,13 +63,9 @@ these for volumes that are given."""
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the files of every part.
 
-    Raises UserErrors for inputs of the network that are none, and for what network.yaml says of
-    parts that there are not.
+    Raises UserErrors for inputs of the network that are none.
     """
     given, parts = load_graph(map(inputs.source, inputs.names("network.yaml"))), _parts(inputs)
-    errors = list(given.check_parts(list(parts)))
-    if errors:
-        raise UserErrors(errors)
     samples, fitted = _samples(inputs, given), read_fitted(inputs.yaml("fitted.yaml"))
     written: dict[str, str | bytes] = {}
     for name, described in parts.items():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import typing
 
+from stages.mapping.machine import read_machine
 from stages.program.front.stripped import digest_code, strip_source
 from stages.program.source.parsing import give_room
 from stages.program.source.translation import translate_source
@@ -30,6 +31,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     Raises UserErrors with all that no program may have.
     """
     source = inputs.program_source()
+    read_machine(inputs.program(), inputs.unnoted().further_path)  # said here, before any stage
     il = translate_source(source).text
     with give_room():
         code = digest_code(strip_source(source.text, source.path))

@@ -6,10 +6,10 @@ import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stages import NETWORK as STAGES, NETWORK_PICTURES, WHOLE, WHOLE_PICTURES
-from stages.diagnose import headline, source_of
+from stages.diagnose import UserError, UserErrors, headline, source_of
 from stages.make.core.plans import kept_plan
 from stages.make.core.receiving import with_receiving
 from stages.make.core.reported import with_report
@@ -25,6 +25,9 @@ from stages.make.store.folders import (
 )
 from stages.make.store.given import content_of
 
+if TYPE_CHECKING:
+    from stages.lair.specialise import Layer
+
 Plan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
 and the part and tensor that it is; `moved`: such lists of what is a part of it, or elsewhere;
@@ -37,16 +40,19 @@ def open_network(folder: LayerFolder) -> LayerFolder:
     """Return a network folder with its parts; without any where its network.yaml is wrong.
 
     Then it is `unread`: what is wrong is said by the stage `connect`, which reads the file again.
-    A part that is no layer folder is left out.
+    A part that is no layer folder is left out. Where names of tensors are wrong, or parts are no
+    layers, these have no stages: `connect` says so before anything of them is built.
     """
     try:
-        plan = read_plan(folder)
+        plan, is_wrong = read_plan(folder), False
+    except UnknownEndError as error:
+        plan, is_wrong = error.plan, True
     except Exception as error:  # the stage fails with it again
         return replace(folder, stages=STAGES, analyses=NETWORK_PICTURES, unread=headline(error))
     parts: dict[str, LayerFolder] = {}
     for name, path in plan["parts"].items():
         crossings = _crossings(folder, name, plan, parts)
-        part = _part(folder, name, path, crossings)
+        part = _part(folder, name, path, crossings, is_wrong)
         parts[name] = _receiving(folder, part, [m for m in plan["moved"] if m[0] == name], parts)
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
     stages, pictures = STAGES, NETWORK_PICTURES
@@ -56,9 +62,12 @@ def open_network(folder: LayerFolder) -> LayerFolder:
 
 
 def _part(
-    network: LayerFolder, name: str, path: str, crossings: tuple[Crossing, ...]
+    network: LayerFolder, name: str, path: str, crossings: tuple[Crossing, ...], is_wrong: bool
 ) -> LayerFolder:
-    """Return a part: the folder of its name builds in itself, a shared one in the network's."""
+    """Return a part: the folder of its name builds in itself, a shared one in the network's.
+
+    It has no stages where the network `is_wrong`.
+    """
     place = (network.path / path).resolve()
     own = place == network.path / name
     part = LayerFolder(
@@ -69,7 +78,7 @@ def _part(
         home=network.home,
         crossings=crossings,
     )
-    return with_report(with_slots(part))
+    return replace(part, stages=()) if is_wrong else with_report(with_slots(part))
 
 
 def _crossings(
@@ -116,10 +125,19 @@ def _is_layer(part: LayerFolder) -> bool:
     return (part.path / LAYER).is_file()
 
 
+class UnknownEndError(Exception):
+    """What network.yaml says is a `plan` that leads to no tensors, or to no layers."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("the stage connect says which")
+        self.plan = plan
+
+
 def read_plan(folder: LayerFolder) -> Plan:
     """Return what network.yaml says.
 
-    Raises any Exception where something is wrong: UserError, or another one for a bug.
+    Raises UnknownEndError where a plan leads nowhere, and any Exception where something is wrong:
+    UserError, or another one for a bug.
     """
     return dict(kept_plan(folder, [NETWORK], STAGES, _is_plan, functools.partial(_plan, folder)))
 
@@ -135,6 +153,26 @@ def _is_plan(data: Any) -> bool:
 
 def _plan(folder: LayerFolder) -> Plan:
     from stages.mapping.network_yaml import describe_plan, read_network
+    from stages.network.ends import list_unknown_ends
 
     path = folder.path / NETWORK
-    return describe_plan(read_network(source_of(shown_path(path), content_of(path))))
+    network = read_network(source_of(shown_path(path), content_of(path)))
+    plan = describe_plan(network)
+    layers = {name: _layer(folder, path) for name, path in network.parts.items()}
+    known = {name: layer for name, layer in layers.items() if layer is not None}
+    there = (folder.path / path / LAYER for path in network.parts.values())
+    if any(list_unknown_ends(network, known)) or not all(each.is_file() for each in there):
+        raise UnknownEndError(plan)
+    return plan
+
+
+def _layer(network: LayerFolder, path: str) -> Layer | None:
+    """Return the layer of a part; None where it cannot be read, which a stage of it says."""
+    from stages.make.core.folder_inputs import FolderInputs
+
+    place = (network.path / path).resolve()
+    part = replace(network, path=place, build=place / "build", cache=place / "cache")
+    try:
+        return FolderInputs(part, (LAYER, "*.lair")).lair()
+    except (UserError, UserErrors, OSError):
+        return None

@@ -31,8 +31,8 @@ def errors_in(folder: LayerFolder, name: str, source: Source) -> list[UserError]
 
 def _check_layer(folder: LayerFolder, source: Source) -> Iterator[UserError]:
     """Yield what is wrong with tensors, sizes, types and the machine; raise what comes before."""
+    from stages.mapping.layer_names import check_names
     from stages.mapping.machine import read_machine
-    from stages.mapping.tensors import check_tensors
 
     inputs = FolderInputs(folder, (LAYER, "*.lair"), {LAYER: source.text.encode()})
     mapping = inputs.mapping()
@@ -41,7 +41,7 @@ def _check_layer(folder: LayerFolder, source: Source) -> Iterator[UserError]:
     except UserError as error:
         yield error
     try:
-        yield from check_tensors(mapping, inputs.lair())
+        yield from check_names(mapping, inputs.lair())
     except UserErrors as error:
         yield from error.errors
     except UserError as error:

@@ -88,9 +88,11 @@ def write_part_layer(
     for tensor, more in said.pop("tensors", {}).items():
         tensors[tensor] = {**tensors.get(tensor, {}), **more}
     layer = {
-        "machine": _machine(given), "target": f"{{ PE[{width}, {height}] }}",
+        "machine": _machine(given.machine), "target": f"{{ PE[{width}, {height}] }}",
         "placement": "search", "goal": given.goal_of_parts, "tensors": tensors,
     }
+    if "machine" in said:
+        said["machine"] = _machine(said["machine"])
     if given.invocations > 1:
         layer["invocations"] = given.invocations
     return yaml.safe_dump({**layer, **said}, sort_keys=False, width=100)
@@ -157,9 +159,8 @@ def _ports(order: isl.Map, x: int, lanes: isl.Map) -> str:
     return spell_object(place.range_product(order.set_tuple_name(OUT, "index")))
 
 
-def _machine(given: Graph) -> Any:
-    """Return the machine as a part names it: a path starts from the folder of the part."""
-    machine = given.machine
+def _machine(machine: str | dict[str, Any]) -> Any:
+    """Return a machine as a part names it: a path starts from the folder of the part."""
     figures = {"profile": machine} if isinstance(machine, str) else dict(machine)
     if str(figures.get("profile", "")).endswith(".yaml"):
         figures["profile"] = f"../../../{figures['profile']}"

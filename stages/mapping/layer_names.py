@@ -1,0 +1,217 @@
+"""Whether what layer.yaml names is there: statements, iterators and tensors of the layer.
+
+So it is said before anything is searched or simulated; whether relations are functions, total, and
+where PEs are is seen where these are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping as Named
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import islpy as isl
+
+from stages.diagnose import Span, UserError, UserErrors
+from stages.lair.layer import Layer
+from stages.lair.names import did_you_mean
+from stages.lair.polyhedral import polyhedral_description
+from stages.mapping.graph_yaml import Graph, Part
+from stages.mapping.isl_text import IslText
+from stages.mapping.layer_yaml import (
+    ANYWHERE,
+    DIRECTIONS,
+    SEARCH,
+    Analysis,
+    TensorMapping,
+    is_whole,
+)
+from stages.mapping.relations import check_form
+from stages.mapping.tensors import check_tensors
+from stages.mapping.texts import parse_map
+from stages.poly.pieces import list_maps, list_sets
+
+
+class Said(Protocol):
+    """What is said of where and how a layer runs, and where it is said."""
+
+    @property
+    def tensors(self) -> Named[str, TensorMapping]:
+        """What is said of tensors."""
+
+    @property
+    def placement(self) -> IslText | None:
+        """Where instances run."""
+
+    @property
+    def search(self) -> list[str]:
+        """Statements for which a search finds places."""
+
+    @property
+    def schedule(self) -> IslText | None:
+        """When instances run."""
+
+    @property
+    def analysis(self) -> Analysis:
+        """The tensors between which the program map goes."""
+
+    def span(self, *path: str | int) -> Span:
+        """Return the place of a value."""
+
+    def key_span(self, *path: str | int) -> Span:
+        """Return the place of a key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidOfPart:
+    """What network.yaml says of a part that is made from a graph.
+
+    What it says of a tensor is added to what is chosen: what `arrives`, and that others leave.
+    """
+
+    name: str
+    graph: Graph
+    arrives: Collection[str]
+    leaves: Collection[str]
+
+    @property
+    def _part(self) -> Part:
+        return self.graph.parts[self.name]
+
+    @property
+    def machine(self) -> str | dict[str, Any]:
+        """The machine of the part."""
+        return self._part.machine
+
+    @property
+    def tensors(self) -> dict[str, TensorMapping]:
+        """What is said of tensors, with the ports that all of them have."""
+        ports = IslText(text=ANYWHERE, source=self.span().source, offsets=(0,) * 5)
+        added: dict[str, dict[str, IslText]] = {}
+        for way, names in (("arrives", self.arrives), ("leaves", self.leaves)):
+            added |= {name: {way: ports} for name in names}
+        return {
+            name: each.model_copy(update={
+                way: ports for way in added.get(name, {}) if getattr(each, way) is None
+            })
+            for name, each in self._part.tensors.items()
+        }
+
+    @property
+    def placement(self) -> IslText | None:
+        """Where instances run."""
+        return self._part.placement
+
+    @property
+    def search(self) -> list[str]:
+        """Statements for which a search finds places."""
+        return self._part.search
+
+    @property
+    def schedule(self) -> IslText | None:
+        """When instances run."""
+        return self._part.schedule
+
+    @property
+    def analysis(self) -> Analysis:
+        """The tensors between which the program map goes."""
+        return self._part.analysis
+
+    def span(self, *path: str | int) -> Span:
+        """Return the place of a value."""
+        return self.graph.span("parts", self.name, *path)
+
+    def key_span(self, *path: str | int) -> Span:
+        """Return the place of a key."""
+        return self.graph.key_span("parts", self.name, *path)
+
+
+def check_names(said: Said, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for every name that is none of the layer, or not one of such a kind."""
+    errors = [*check_tensors(said, layer), *_check_relations(said, layer)]
+    errors += [*_check_search(said, layer), *_check_analysis(said, layer)]
+    yield from sorted(errors, key=lambda each: each.span.start if each.span else 0)
+
+
+def _check_relations(said: Said, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for each statement or iterator of placement and schedule that is none."""
+    instances = _find_instances(layer)
+    placement = said.placement
+    yield from check_directions(placement, layer)
+    texts = {"schedule": said.schedule}
+    if placement is not None and is_whole(placement) and placement.text.strip() != SEARCH:
+        texts["placement"] = placement
+    for what, text in texts.items():
+        if text is not None:
+            try:
+                yield from check_form(parse_map(text), instances, text, what)
+            except UserError as error:
+                yield error
+            except UserErrors as error:
+                yield from error.errors
+
+
+def _find_instances(layer: Layer) -> isl.UnionSet:
+    found = polyhedral_description(layer)["instances"]
+    assert isinstance(found, isl.UnionSet)
+    return found
+
+
+def check_directions(text: IslText | None, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for every iterator of `(j, i)` that no statement has.
+
+    The texts of isl do not say: where all instances have one value of an iterator, they have that.
+    """
+    match = DIRECTIONS.fullmatch(text.text) if text is not None else None
+    if text is None or match is None:
+        return
+    statements = layer.statements
+    known = dict.fromkeys(name for each in statements for name in each.iterators)
+    names = ", ".join(each.name for each in statements)
+    has, their = ("has", "its") if len(statements) == 1 else ("have", "their")
+    for group, iterator in enumerate(match.groups(), 1):
+        if iterator is not None and iterator not in known:
+            yield UserError(
+                f"{names} {has} no iterator {iterator}", text.span(*match.span(group)),
+                f"{their} iterators are {', '.join(known)}",
+            )
+
+
+def _check_search(said: Said, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for every name in `search` that is no statement, or has a place already."""
+    instances = _find_instances(layer)
+    known = [each.get_tuple_name() for each in list_sets(instances)]
+    placed = _placed(said)
+    for at, name in enumerate(said.search):
+        span = said.span("search", at)
+        if name not in known:
+            hint = did_you_mean(name, known, "statements")
+            yield UserError(f"search names {name}, which is no statement", span, hint)
+        elif name in placed:
+            hint = "leave it out of one of them"
+            yield UserError(f"placement says where {name} runs, and search is to", span, hint)
+    if said.search and (said.placement is None or not is_whole(said.placement)):
+        hint = "leave `search` out to find places for all, or give a placement for the others"
+        message = "search names statements, and placement says of no other one where it runs"
+        yield UserError(message, said.key_span("search"), hint)
+
+
+def _placed(said: Said) -> set[str]:
+    """Return the statements of which is said where they run; none where that is no isl."""
+    text = said.placement
+    if not said.search or text is None or not is_whole(text):
+        return set()
+    try:
+        return {each.domain().get_tuple_name() or "" for each in list_maps(parse_map(text))}
+    except (UserError, UserErrors):
+        return set()
+
+
+def _check_analysis(said: Said, layer: Layer) -> Iterator[UserError]:
+    """Yield an error for each tensor between which the program map goes, and which is none."""
+    for key, names in (("outputs", said.analysis.outputs), ("inputs", said.analysis.inputs)):
+        for at, name in enumerate(names):
+            if name not in layer.tensors:
+                hint = did_you_mean(name, layer.tensors, "volumes")
+                span = said.span("analysis", key, at)
+                yield UserError(f"unknown volume {name}", span, hint)
