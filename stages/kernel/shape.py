@@ -17,7 +17,6 @@ import islpy as isl
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean, make_plain_name
 from stages.mapping.kernel_yaml import Kernel, load_kernel
-from stages.mapping.machine import read_machine
 from stages.poly.pieces import find_example, unite_sets
 from stages.poly.text import write_objects
 from stages.volumes.choice import choose
@@ -41,8 +40,6 @@ def run(inputs: Inputs) -> dict[str, str]:
 
     kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
     inputs.refuse_beside(next(iter(inputs.names("*.mlir")), "kernel.yaml"), "layer.yaml")
-    if kernel.has_parts:
-        read_machine(kernel, inputs.unnoted().further_path)  # said here, before anything is built
     text = parse_text(_source(inputs, kernel))
     draft, returned = translate(text)
     sizes = solve(draft.symbols, [*draft.claims, *_given(draft, kernel)])
