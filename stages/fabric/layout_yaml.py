@@ -59,6 +59,9 @@ class Role:
     offset: Annotated[tuple[int, int] | None, "x and y of that PE in layer.yaml"] = None
     counters: Annotated[tuple[str, ...] | None, "the tasks that it counts"] = None
     listens: Annotated[tuple[str, ...] | None, "the colours that it hears, or all"] = None
+    streams: Annotated[
+        Mapping[str, str] | None, "what its part calls colours, by what they are called here"
+    ] = None
     input_queues: Annotated[
         Mapping[str, Queue] | None,
         "the queue of each colour that it takes; that of a colour without one holds what a "

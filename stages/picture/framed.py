@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import islpy as isl
 
@@ -15,6 +16,7 @@ class Frame:
     """The least rectangle with all PEs that run programs of a part, bridges left out.
 
     `x` and `y` are those of its north-west corner, `origin` those of PE[0, 0] of its layer.yaml.
+    `streams` is what it calls the colours of the fabric.
     """
 
     part: str
@@ -23,6 +25,7 @@ class Frame:
     width: int
     height: int
     origin: tuple[int, int]
+    streams: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_frames(layout: Layout) -> tuple[Frame, ...]:
@@ -44,5 +47,5 @@ def _frame(part: str, roles: list[Role]) -> Frame:
     (x, y), (right, down) = roles[0].origin or (0, 0), roles[0].offset or (0, 0)
     return Frame(
         part=part, x=west, y=north, width=east - west + 1, height=south - north + 1,
-        origin=(x - right, y - down),
+        origin=(x - right, y - down), streams=roles[0].streams or {},
     )

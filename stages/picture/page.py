@@ -21,7 +21,8 @@ DATA = (
 """In a checkout, and where it is installed."""
 LIBRARY = "d3.min.js"
 SCRIPTS = (
-    "packed.js", "colours.js", "router.js", "view.js", "grid.js", "traffic.js", "floorplan.js",
+    "packed.js", "colours.js", "streams.js", "router.js", "view.js", "grid.js", "traffic.js",
+    "floorplan.js",
     "sections.js", "inspector.js", "toolbar.js", "run.js", "time.js", "tasks.js", "whole.js",
     "tiles.js", "programs.js", "stopped.js", "sweep.js",
     "start.js",

@@ -30,6 +30,8 @@ UNSEEN = 2.0
 """Gaps between lines that are no larger are closed."""
 TINTS = ("#dfe8f2", "#f6e5c8", "#dbecdc", "#eaddf0", "#f8dcd6", "#d3ecef", "#ece8b6", "#e4e4e4")
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#3d9bd8", "#882255", "#6f7d1f")
+DASHES = ("", "5 3", "1.5 3", "9 3 1.5 3")
+"""Of streams of one hue, as in a page."""
 MIDDLE = "middle"
 ANCHORS = {-1: "end", 0: MIDDLE, 1: "start"}
 """Where the names of ports are held, by the step to the west or east."""
@@ -53,6 +55,7 @@ class Drawn:
     given it, and rings where they send."""
 
     colour: str
+    dash: str
     lines: str
     heads: str
     dots: str
@@ -151,7 +154,8 @@ def _stream(to: NDArray[np.uint8], at: int, offset: float, size: float) -> Drawn
     rows = _lines(_halves(sides, "W", "E"), offset, size, upright=False)
     columns = _lines(_halves(sides.T, "N", "S"), offset, size, upright=True)
     return Drawn(
-        colour=HUES[at % len(HUES)], lines=" ".join([*rows, *columns]),
+        colour=HUES[at % len(HUES)], dash=DASHES[at // len(HUES) % len(DASHES)],
+        lines=" ".join([*rows, *columns]),
         heads=" ".join(_heads(out, offset, size)),
         dots=" ".join(_points(given, offset, size)), rings=" ".join(_points(sent, offset, size)),
     )

@@ -5,7 +5,7 @@ Ensures  no work in Python per event; a cycle is a nanosecond.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stages.diagnose import Source, Span, UserError
 from stages.fabric.grid import coordinates
-from stages.fabric.layout_yaml import Layout, read_layout
+from stages.fabric.layout_yaml import Layout, Role, read_layout
 from stages.fabric.library import STATES
 from stages.fabric.recorded import KINDS, Asked
 from stages.fabric.stuck import run_as_far
@@ -71,7 +71,7 @@ def trace(
             f"nothing happens on these PEs in cycles {cycles[0]}:{last}; the run has {end}",
             hint="more PEs, --pes, or other cycles, --cycles",
         )
-    return Trace(content=write_trace(run, list(layout.roles)), count=count, stop=stop)
+    return Trace(content=write_trace(run, layout.roles), count=count, stop=stop)
 
 
 def _read_pes(layout: Layout, text: str) -> isl.Set:
@@ -84,8 +84,8 @@ def _read_pes(layout: Layout, text: str) -> isl.Set:
     return found.extract_set(grid.get_space())
 
 
-def write_trace(run: FabricRun, roles: Sequence[str]) -> bytes:
-    """Return the trace of the events that a run recorded; `roles` are the names of roles."""
+def write_trace(run: FabricRun, roles: Mapping[str, Role]) -> bytes:
+    """Return the trace of the events that a run recorded; `roles` are those of its layout."""
     recorded = run.recorded
     assert recorded is not None, "the run was recorded"
     events = recorded.events[np.argsort(recorded.events["begin"], kind="stable")]
@@ -127,19 +127,28 @@ def _find_names(events: Ints, names: int, colours: int) -> Ints:
 
 
 def _describe_tracks(
-    run: FabricRun, roles: Sequence[str], tracks: Ints
+    run: FabricRun, roles: Mapping[str, Role], tracks: Ints
 ) -> Iterator[dict[str, Any]]:
-    """Yield tracks by number less 1, and before those of a PE the one that they are below."""
+    """Yield tracks by number less 1, and before those of a PE the one that they are below.
+
+    Colours have the names that the part of a PE gives them, if it is of one.
+    """
     nodes, places = np.divmod(tracks, PLACES)
+    names, own = list(roles), [role.streams or {} for role in roles.values()]
     for node in np.unique(nodes).tolist():
         x, y = coordinates(np.array(node), run.grid)
-        role = roles[run.role[node]] if run.role[node] >= 0 else "router"
+        role = names[run.role[node]] if run.role[node] >= 0 else "router"
         yield {"uuid": node * PLACES + 1, "name": f"PE[{x}, {y}] {role}",
                "sibling_order_rank": node}
     for node, place in zip(nodes.tolist(), places.tolist(), strict=True):
+        known = own[run.role[node]] if run.role[node] >= 0 else {}
         if place >= QUEUES:
-            name = f"queue {run.colours[place - QUEUES]}"
+            name = f"queue {_named(run.colours[place - QUEUES], known)}"
         else:
-            name = PLAIN.get(place) or f"stream {run.colours[place - STREAMS]}"
+            name = PLAIN.get(place) or f"stream {_named(run.colours[place - STREAMS], known)}"
         yield {"uuid": node * PLACES + place + 1, "name": name, "sibling_order_rank": place,
                "parent_uuid": node * PLACES + 1, "counter": place >= QUEUES}
+
+
+def _named(colour: str, own: Mapping[str, str]) -> str:
+    return own.get(colour, colour)

@@ -39,7 +39,6 @@ const CAUSES = {
 
 const isDark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
 const causeName = (cause) => (CAUSES[cause] || [cause.replaceAll("_", " ")])[0];
-const streamDash = (at) => (at < STREAM_COLOURS ? [] : [5, 3]);
 
 /* Colours of elements. */
 const causeFill = (cause) =>

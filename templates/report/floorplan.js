@@ -4,11 +4,13 @@ const NAME_TALL = 19, NAME_LINES = 6;
 
 const framesOf = (grid) => grid.frames || [];
 
-/* Return the part that a PE lies in, as it is called, and what the PE is called in its program. */
+/* Return the frame of the part that PE x, y lies in, if it lies in one. */
+const frameAt = (grid, x, y) => framesOf(grid).find((each) =>
+  x >= each.x && x < each.x + each.width && y >= each.y && y < each.y + each.height);
+
+/* Return the part that a PE lies in, as it is called, and what its layer.yaml calls the PE. */
 function describePart(grid, [column, row]) {
-  const [x, y] = [grid.west + column, grid.north + row];
-  const frame = framesOf(grid).find((each) =>
-    x >= each.x && x < each.x + each.width && y >= each.y && y < each.y + each.height);
+  const [x, y] = [grid.west + column, grid.north + row], frame = frameAt(grid, x, y);
   return frame ? `of ${frame.part}, PE ${x - frame.origin[0]}, ${y - frame.origin[1]} there` : "";
 }
 

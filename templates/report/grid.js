@@ -121,7 +121,7 @@ function drawStream(view, stream, lane) {
   addLines(view, stream, lane, 0, [3, 1]);
   ctx.strokeStyle = ctx.fillStyle = streamColour(stream.at);
   ctx.lineWidth = Math.max(1, Math.min(2.2, k * 0.028));
-  ctx.lineCap = "round";
+  ctx.lineCap = streamDash(stream.at).length ? "butt" : "round";
   if (view.quantity && k >= AROUND_FROM) strokeAround(ctx);
   ctx.setLineDash(streamDash(stream.at));
   ctx.stroke();

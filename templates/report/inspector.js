@@ -82,10 +82,12 @@ function addRouter(panel, view, pe) {
   if (!passing.length) return;
   const lines = addPart(panel, "Router").append("ul").attr("class", "routes").selectAll("li")
     .data(passing).join("li");
-  lines.append("i").style("background", ([stream]) => streamFill(stream.at));
-  lines.append("b").text(([stream]) => stream.name);
+  addStroke(lines, ([stream]) => stream.at);
+  lines.append("b").text(([stream]) => nameAt(view.grid, stream.name, placeOf(view.grid, pe)));
   lines.append("span").text(([, says]) => says.join("; "));
 }
+
+const placeOf = ({ width }, pe) => [pe % width, Math.floor(pe / width)];
 
 const EVENT_KINDS = ["task", "vector", "stream", "stall"];
 const EVENT_FILLS = { task: "busy", vector: "rounding", stream: "moving" };
@@ -93,7 +95,7 @@ const EVENT_FILLS = { task: "busy", vector: "rounding", stream: "moving" };
 /* Draw what a PE did over time: tasks, instructions, streams, stalls. */
 function addEvents(panel, view, pe) {
   const { events, until } = view, part = addPart(panel, "Timeline");
-  const own = barsOf(events).filter((bar) => bar.pe === pe);
+  const own = barsOf(view).filter((bar) => bar.pe === pe);
   if (!own.length) {
     addOthers(part, view);
     return;
@@ -104,15 +106,16 @@ function addEvents(panel, view, pe) {
 }
 
 /* Return events as bars: { pe, kind, begin, end, cause, colour, says }. */
-function barsOf(events) {
+function barsOf({ events, grid }) {
   const said = (at) => (at < 0 ? "" : events.names[at]);
+  const named = (at) => nameAt(grid, said(events.name[at]), placeOf(grid, events.pe[at]));
   return d3.range(events.pe.length).map((at) => {
     const kind = EVENT_KINDS[events.kind[at]], begin = events.begin[at];
     const end = begin + events.duration[at], reason = said(events.cause[at]);
     const cause = reason && causeName(reason);
     return { pe: events.pe[at], kind, begin, end, cause,
       colour: causeFill(EVENT_FILLS[kind] || reason),
-      says: [said(events.name[at]), cause, `${begin} to ${end}`].filter(Boolean).join(" ") };
+      says: [named(at), cause, `${begin} to ${end}`].filter(Boolean).join(" ") };
   });
 }
 
@@ -127,7 +130,7 @@ function addMissing(part, { since, until }) {
 function drawTimeline(part, rows, until, bars) {
   const tall = 20, left = 50, width = 420, right = width - 8, low = rows.length * tall;
   const time = d3.scaleLinear([0, until], [left, right]);
-  const svg = part.append("svg").attr("class", "timeline").attr("tabindex", 0).attr("role", "img")
+  const svg = addChart(part, "timeline").attr("tabindex", 0).attr("role", "img")
     .attr("viewBox", `0 0 ${width} ${low + 22}`).attr("aria-label", `${bars.length} events`);
   svg.append("clipPath").attr("id", "timeline-plot").append("rect").attr("x", left)
     .attr("width", right - left).attr("height", low);

@@ -58,7 +58,7 @@ function addLives(lives, nodes) {
     const x = d3.scaleLinear([-1, last], [left, width - 12]);
     const y = d3.scaleLinear([0, end], [height - 24, 8]);
     section.append("h3").text(space === "workers" ? "a worker" : `the ${space}`);
-    const svg = section.append("svg").attr("class", "lives")
+    const svg = addChart(section, "lives")
       .attr("viewBox", `0 0 ${width} ${height}`)
       .attr("role", "img").attr("aria-label", `${own.length} entries in ${end} bytes of ${space}`);
     const groups = svg.selectAll("g.life").data(own).join("g").attr("class", "life");

@@ -15,7 +15,7 @@ async function addRun(section, { bins, cycles, busiest, recorded, grid }) {
   if (busiest) section.append("p").attr("class", "busiest").text(describeBusiest(busiest));
   if (!recorded) return;
   addCauses(section, "on-path", "What the critical path spent its cycles on", recorded.sums);
-  addPath(section, recorded);
+  addPath(section, recorded, grid);
 }
 
 /* Add what all PEs spent their cycles on, then those of each role, or part of a network. */
@@ -68,7 +68,7 @@ async function addBins(section, bins, x) {
     names.map((name, k) => [name, (columns[k].values[at] || 0) / bins.width])));
   const y = d3.scaleLinear([0, d3.max(rows, (row) => d3.sum(Object.values(row)))], [low, 8]);
   section.append("h3").text("PEs in each state, over time");
-  const svg = section.append("svg").attr("class", "bins").attr("viewBox", `0 0 ${WIDE} ${height}`)
+  const svg = addChart(section, "bins").attr("viewBox", `0 0 ${WIDE} ${height}`)
     .attr("role", "img").attr("aria-label", `PEs in the states ${names.join(", ")} over time`);
   const area = d3.area().curve(d3.curveStepAfter)
     .x((_, at) => x(Math.min(at * bins.width, bins.until)))
@@ -93,7 +93,7 @@ function addPhases(section, { phases, shorter }, grid, x) {
   const pes = new Map(grid.roles.map((role) => [role.name, role.pes]));
   const height = (phases.length + 1) * ROW + 4;
   section.append("h3").text("What happened when");
-  const svg = section.append("svg").attr("class", "phases")
+  const svg = addChart(section, "phases")
     .attr("viewBox", `0 0 ${WIDE} ${height}`).attr("role", "img")
     .attr("aria-label", phases.map((each) => describePhase(each)).join("; "));
   for (const [at, head] of [[WIDE - 100, "times"], [WIDE - 4, "cycles"]]) {
@@ -128,13 +128,14 @@ const describePhase = ({ name, kind, roles, begin, end, count, cycles }) =>
     : `${count} wavelets`);
 
 /* List the critical path, from the last output back to the first arrival. */
-function addPath(section, { path, left_out: missing, line }) {
+function addPath(section, { path, left_out: missing, line }, grid) {
   if (!path.length) return;
   section.append("h3").text("The critical path, from the last output back");
   const parts = path.filter(({ begin, end }) => end > begin);
+  const nameThere = ({ x, y }, name) => nameAt(grid, name, [x - grid.west, y - grid.north]);
   addTable(section, ["cycles", "from", "to", "at", "why", "what"], parts.map((each) => [
     each.end - each.begin, each.begin, each.end, `PE ${each.x}, ${each.y}`, causeName(each.cause),
-    [each.name, each.colour].filter(Boolean).join(", on "),
+    [each.name, each.colour].filter(Boolean).map((name) => nameThere(each, name)).join(", on "),
   ])).attr("class", "path");
   if (missing) section.append("p").attr("class", "says")
     .text(`Before that are ${asNumber(missing)} cycles more.`);

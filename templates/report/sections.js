@@ -41,9 +41,15 @@ function addFacts(facts) {
   boxes.append("p").attr("class", "label").text(({ says }) => says);
 }
 
+/* Add a box in which what is wider than the page scrolls, as on a phone. */
+const addScroll = (holder) => holder.append("div").attr("class", "scroll");
+
+/* Add a chart, as wide as the page; on a phone it is as wide as is legible, and scrolls. */
+const addChart = (holder, name) => addScroll(holder).append("svg").attr("class", `chart ${name}`);
+
 /* Add a table of rows of cells; numbers are set to the right. */
 function addTable(holder, heads, rows) {
-  const table = holder.append("div").attr("class", "scroll").append("table");
+  const table = addScroll(holder).append("table");
   table.append("thead").append("tr").selectAll("th").data(heads).join("th")
     .attr("scope", "col").text((text) => text)
     .attr("class", (_, at) => (rows.length && typeof rows[0][at] === "number" ? "number" : null));

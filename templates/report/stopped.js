@@ -37,11 +37,11 @@ function addWaited(section, view, x) {
     .filter(([column, row]) =>
       column >= 0 && row >= 0 && column < grid.width && row < grid.height);
   const rows = [...new Map(places.map((place) => [String(place), place])).values()];
-  const bars = barsOf(events).filter(({ kind }) => kind !== "vector"); /* those are in tasks */
+  const bars = barsOf(view).filter(({ kind }) => kind !== "vector"); /* those are in tasks */
   const own = d3.group(bars, ({ pe }) => pe);
   const barsAt = ([column, row]) => own.get(row * grid.width + column) || [];
   section.append("h3").text("What those did that wait, or are waited for");
-  const svg = section.append("svg").attr("class", "waited").attr("role", "img")
+  const svg = addChart(section, "waited").attr("role", "img")
     .attr("viewBox", `0 0 ${WIDE} ${rows.length * tall + 24}`)
     .attr("aria-label", rows.map((place) => describePe(view, place)).join("; "));
   const groups = svg.selectAll("g").data(rows).join("g")
@@ -116,7 +116,8 @@ function addStep(list, view, step) {
   const stream = streamOf(view, step);
   button.append("i").text(step.number)
     .style("background", stream ? streamFill(stream.at) : "var(--ink)");
-  button.append("span").text(step.says || sayStep(step));
+  const [x, y] = step.waits, at = [x - view.grid.west, y - view.grid.north];
+  button.append("span").text(nameAllAt(view.grid, step.says || sayStep(step), at));
   const show = (chosen) => { view.waiting.chosen = chosen; redraw(view); };
   button.on("click", () => goToStep(view, step))
     .on("pointerenter focus", () => show(step)).on("pointerleave blur", () => show(null));

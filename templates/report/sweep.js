@@ -67,8 +67,8 @@ function addPlot(state) {
     });
   }
   const body = state.section.append("div").attr("class", "sweep-body");
-  state.svg = body.append("svg").attr("viewBox", `0 0 ${PLOT.width} ${PLOT.height}`)
-    .attr("class", "graph").attr("tabindex", 0).attr("role", "application")
+  state.svg = addChart(body, "graph").attr("viewBox", `0 0 ${PLOT.width} ${PLOT.height}`)
+    .attr("tabindex", 0).attr("role", "application")
     .on("keydown", (event) => moveAlong(state, event))
     .on("focus", () => choosePoint(state, state.chosen || state.points[0]));
   state.said = body.append("div").attr("class", "panel").attr("role", "status");

@@ -68,7 +68,8 @@ function drawInstances(figure, { rows, dimensions, least, sizes, constants, oute
 function addWays(holder, task, taken) {
   holder.append("p").attr("class", "why").text(`Why: ${task.why}.`);
   const most = d3.max(task.ways, ({ cycles }) => cycles || 0);
-  const rows = holder.append("table").attr("class", "ways").append("tbody").selectAll("tr")
+  const table = addScroll(holder).append("table").attr("class", "ways");
+  const rows = table.append("tbody").selectAll("tr")
     .data(d3.sort(task.ways, ({ cycles }) => cycles ?? Infinity)).join("tr")
     .attr("class", (way) => (way.taken ? "taken" : null));
   rows.append("th").attr("scope", "row").text(({ name }) => WAYS[name] || name);

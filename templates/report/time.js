@@ -57,7 +57,7 @@ function drawWaterfall(section, bound, parts, cycles) {
     cycles: begin - cycles, colour: "var(--faint)" });
   const width = WIDE, left = LEFT, tall = 26, height = rows.length * tall + 30;
   const x = d3.scaleLinear([0, Math.max(begin, cycles)], [left, width - 70]);
-  const svg = section.append("svg").attr("class", "waterfall")
+  const svg = addChart(section, "waterfall")
     .attr("viewBox", `0 0 ${width} ${height}`)
     .attr("role", "img").attr("aria-label", "From the bound to the cycles: " +
       rows.map((row) => `${row.name} ${row.cycles}`).join(", "));

@@ -100,14 +100,23 @@ function addStreams(bar, view) {
   const group = bar.append("div").attr("class", "streams").attr("role", "group")
     .attr("aria-label", "streams");
   const chips = group.selectAll("button").data(view.streams).join("button").attr("type", "button")
-    .attr("aria-pressed", "true").attr("title", ({ number }) => `colour ${number} of the fabric`);
-  chips.append("i").style("background", ({ at }) => streamFill(at));
-  chips.append("span").text(({ name }) => name);
+    .attr("aria-pressed", "true").attr("title", (stream) => describeStream(view, stream));
+  addStroke(chips, ({ at }) => at);
+  chips.append("span").text((stream) => {
+    const [first, ...more] = namesOf(view.grid, stream);
+    return more.length ? `${first} and ${more.length} more` : first;
+  });
   chips.on("click", function (_, { name }) {
     if (!view.hidden.delete(name)) view.hidden.add(name);
     d3.select(this).attr("aria-pressed", String(!view.hidden.has(name)));
     redraw(view);
   });
+}
+
+/* Return the number of a stream's colour and, where parts have names of their own, all of them. */
+function describeStream({ grid }, stream) {
+  const names = namesOf(grid, stream), says = `colour ${stream.number} of the fabric`;
+  return names.length > 1 ? `${says}: ${names.join(", ")}` : says;
 }
 
 /* Let one hide the critical path, where there is one. */

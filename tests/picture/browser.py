@@ -16,6 +16,8 @@ ALONE = (
     "--disable-component-update", "--disable-sync", "--no-first-run",
 )
 MOST_SECONDS = 20
+PHONE, LEGIBLE = 390, 9
+"""How wide a phone is, and the least letters that people read on one, in pixels."""
 needs_browser = pytest.mark.skipif(
     None in PROGRAMS, reason="there is no chromium with its chromedriver: no page is opened",
 )
@@ -79,6 +81,29 @@ class Browser:
         """Let the page believe that the system is dark, or light."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def on_a_phone(self):
+        """Return how wide the page is at 390 x 844, all of it open, and its least letters there.
+
+        Both in pixels: what is wider than its box scrolls in it, and so takes no room.
+        """
+        screen = {"width": PHONE, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        try:
+            return self.run("""
+                const shut = [...document.querySelectorAll("details:not([open])")];
+                shut.forEach((each) => { each.open = true; });
+                const letters = [...document.querySelectorAll("svg text")].map((text) => {
+                  const { ownerSVGElement: svg } = text, { width } = svg.viewBox.baseVal;
+                  const scale = width ? svg.getBoundingClientRect().width / width : 1;
+                  return parseFloat(getComputedStyle(text).fontSize) * scale;
+                }).filter((size) => size > 0);
+                const wide = document.documentElement.scrollWidth;
+                shut.forEach((each) => { each.open = false; });
+                return [wide, Math.min(99, ...letters)];
+            """)
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @contextmanager

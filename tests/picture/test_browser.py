@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.layer.built import build
-from tests.picture.browser import needs_browser
+from tests.picture.browser import LEGIBLE, PHONE, needs_browser
 
 pytestmark = needs_browser
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +37,11 @@ def test_it_opens_from_the_disk_and_no_error_is_on_the_console(page):
     assert page.run("return location.protocol") == "file:"
     assert page.errors() == []
     assert page.texts("h1, h2") == ["ff", "Grid", "Time", "Tasks", "Texts"]
+    instructions = page.texts("#tasks .instruction")
+    assert any("float16 W_local, from [0, index], strides [5]" in each for each in instructions)
+    assert "for PE[0, 1]" in page.texts("#tasks figcaption")
+    wide, least = page.on_a_phone()
+    assert wide <= PHONE and least >= LEGIBLE
 
 
 def test_its_figures_are_those_of_results_json(page, fc):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.usage import CYCLES
-from tests.picture.browser import needs_browser
+from tests.picture.browser import LEGIBLE, PHONE, needs_browser
 from tests.picture.drawn import draw
 from tests.picture.followed import check_lines, lines_of, list_links
 
@@ -44,6 +44,37 @@ def spent(browser, place):
 
 def test_no_error_is_on_the_console(shown):
     assert shown[0].errors() == []
+
+
+def test_it_fits_on_a_phone(shown):
+    wide, least = shown[0].on_a_phone()
+    assert wide <= PHONE and least >= LEGIBLE
+
+
+def test_the_legend_has_each_stream_as_it_is_drawn_and_no_two_alike(shown):
+    browser, drawn, _ = shown
+    found = browser.run("""
+        return [...document.querySelectorAll(".streams line")].map((line, k) => {
+          const { at } = view.streams[k], dash = line.getAttribute("stroke-dasharray") || "";
+          return [getComputedStyle(line).stroke, dash, d3.rgb(streamColour(at)).toString(),
+            streamDash(at).join(" ")];
+        });
+    """)
+    assert [each[:2] for each in found] == [each[2:] for each in found]
+    streams = drawn.data()["fabric"]["grid"]["streams"]
+    assert len({tuple(each) for each in found}) == len(streams)
+
+
+def test_streams_have_the_names_that_their_parts_give_them(browser, drawn):
+    browser.open(drawn["mlp"].page)
+    assert browser.texts(".streams button")[:2] == ["first.x and 2 more", "first.y_even and 2 more"]
+    assert browser.run("return document.querySelector('.streams button').title") == (
+        "colour 0 of the fabric: first.x, relu.x, last.x")
+    browser.run("choose(view, [7, 1])")
+    browser.wait("document.querySelector('#pe .timeline')")
+    assert browser.texts("#pe .routes b") == ["x", "y_even", "y_odd"]
+    assert "colour0" not in browser.run("return document.querySelector('#time').textContent")
+    assert "x" in browser.texts("#time .path td:last-child")
 
 
 def test_the_first_line_of_the_critical_path_ends_with_the_last_cycle(shown):
@@ -142,9 +173,9 @@ COLOURED = {
     "#time .bins path": "fill", "#time .bins .key rect": "fill", "#time .phase .track": "fill",
     "#time .spent .stack i": "background-color", "#time .on-path .keys i": "background-color",
     "#time .tick text": "fill", ".legend .keys i": "background-color",
-    ".streams i": "background-color", "#pe .role": "background-color",
+    ".streams line": "stroke", "#pe .role": "background-color",
     "#pe .stack i": "background-color", "#pe .memory i": "background-color",
-    "#pe .timeline .bar": "fill", "#pe .routes i": "background-color",
+    "#pe .timeline .bar": "fill", "#pe .routes line": "stroke",
 }
 FURTHER = {
     "listing1": {"#time .compared .stack i": "background-color", "#memory .life rect": "fill"},

@@ -143,7 +143,7 @@ def test_the_critical_path_is_a_list_from_the_last_output_back(browser):
     ]
     assert browser.texts("#time .on-path li") == [
         "no input60", "dispatch, start-up, configuration60", "streams move elements20"]
-    assert browser.texts("#time .path ~ .says, #time .scroll ~ .says") == [
+    assert browser.texts("#time .scroll:has(.path) ~ .says") == [
         "Before that are 7 cycles more.",
         "The line on the grid leaves out 3 journeys of wavelets before those that are drawn."]
     browser.click(".paths")

@@ -15,7 +15,7 @@ from stages.picture import of_run
 from stages.picture.of_stop import find_rest, report_stop
 from tests.fabric.planned import stop
 from tests.fabric.test_waiting import STOPS, WAYS, sent
-from tests.picture.browser import needs_browser
+from tests.picture.browser import LEGIBLE, PHONE, needs_browser
 from tests.picture.followed import unpack
 
 
@@ -101,6 +101,8 @@ def test_arrows_lead_from_who_waits_to_whom(library, recorded, browser, tmp_path
     browser.open(tmp_path / "report.html")
     assert browser.errors() == []
     lines = [line.strip() for line in stopped.said.splitlines()[2:6]]
+    wide, least = browser.on_a_phone()
+    assert wide <= PHONE and least >= LEGIBLE
     assert browser.texts(".steps button span") == lines
     assert browser.texts(".steps li")[-1] == "… and so on, from 1 …"
     assert browser.text(".stopped")[1:] == stopped.said.splitlines()[0][1:]

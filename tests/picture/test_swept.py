@@ -8,7 +8,7 @@ from stages.diagnose import Source, UserError
 from stages.mapping.records import as_data
 from stages.picture.of_whole import WholeOnPage, report_whole
 from stages.picture.swept import SWEEP, read_sweep
-from tests.picture.browser import needs_browser
+from tests.picture.browser import LEGIBLE, PHONE, needs_browser
 
 COLUMNS = ("cycles", "loops", "speedup", "bound", "by", "bytes", "of", "pes")
 FIGURES = (  # by lanes and unroll
@@ -91,6 +91,8 @@ def choose(page, axis, name):
 @needs_browser
 def test_the_plot_has_two_figures_and_the_front_of_these(browser, tmp_path):
     browser.open(draw(tmp_path / "a.html", read(make())))
+    wide, least = browser.on_a_phone()
+    assert wide <= PHONE and least >= LEGIBLE
     assert browser.errors() == []
 
     def front():

@@ -4,7 +4,7 @@ import pytest
 
 from stages.picture.of_fabric import describe_fabric
 from stages.picture.of_whole import Edge, PartOnPage, Tile, WholeOnPage, report_whole
-from tests.picture.browser import needs_browser
+from tests.picture.browser import PHONE, needs_browser
 from tests.picture.test_framed import crowd
 
 pytestmark = needs_browser
@@ -100,6 +100,8 @@ def test_names_of_parts_do_not_meet_where_there_are_many(page):
 
 def test_tiles_of_three_dimensions_have_a_picture_for_each_place_in_the_first(page):
     assert page.texts("#tiles figcaption") == ["[0]", "[1]", "[2]"]
+    page.run("document.querySelector('#tiles svg').setAttribute('width', 600)")
+    assert page.on_a_phone()[0] <= PHONE
     assert page.texts("#tiles title")[:2] == [
         "conv1_0: [0, 0:8, 0:4]", "conv1_1: [0, 0:8, 4:8]"]
 

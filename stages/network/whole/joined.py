@@ -14,7 +14,7 @@ from stages.machine.profile import Profile
 from stages.mapping.network_yaml import Network
 from stages.network.whole.floorplan import find_rectangle, place_parts
 from stages.network.whole.joints import Joint, Pair
-from stages.network.whole.naming import name_colour, name_layout
+from stages.network.whole.part_names import name_colour, name_layout
 from stages.network.whole.ways import Way, check_ways, cross, enter, leave
 from stages.poly.side import Rectangle
 from stages.poly.text import spell_object

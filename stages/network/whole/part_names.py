@@ -2,7 +2,7 @@
 
 Roles, streams and tensors are called `part.name`, for those of another part may have the same name.
 Colours keep their numbers, and are called by them: parts never touch, so that a number may be
-another colour in each.
+another colour in each. Roles say what their part calls it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def _name_role(role: Role, part: str, names: Mapping[str, str]) -> Role:
     return replace(
         role,
         listens=None if role.listens is None else tuple(names[name] for name in role.listens),
+        streams={new: old for old, new in names.items()},
         input_queues=_rename(role.input_queues, names),
         output_queues=_rename(role.output_queues, names),
         tensors={name: _name_local(each, part) for name, each in role.tensors.items()},
