@@ -1,12 +1,17 @@
-"""A trace that has too many events: what its error tells."""
+"""A trace that has too many events, and what streams are called in the parts of a network."""
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from stages.diagnose import UserError, source_of
+from stages.fabric.grid import Grid
+from stages.fabric.layout_yaml import Memory, Role
+from stages.fabric.library import EVENT
+from stages.fabric.recorded import KINDS
 from stages.picture import LARGEST_TRACE
-from stages.picture.traced import trace
+from stages.picture.traced import trace, write_trace
 from tests.layer.built import MV, build
 from tests.picture.test_highlighted import LAYER
 
@@ -24,3 +29,18 @@ def test_a_limit_is_offered_where_it_may_be_so_high(count, more):
         f"error: the trace would have {count} events, and may have 5\n"
         f"hint: fewer PEs, --pes, or cycles, --cycles{more}\n"
     )
+
+
+def test_tracks_of_a_part_have_its_names_of_streams():
+    """Two PEs of two parts take what comes on colour 0, and a router between them is of none."""
+    roles = {
+        part: Role(at="{ }", streams={"colour0": name}, memory=Memory(data=0, code=0), tensors={})
+        for part, name in (("a.compute", "x"), ("b.compute", "y_even"))}
+    events = np.zeros(3, EVENT)
+    events["node"], events["kind"], events["name"] = [0, 1, 2], KINDS.index("stream"), -1
+    run = SimpleNamespace(
+        recorded=SimpleNamespace(events=events, names=()), colours=("colour0",),
+        role=np.array([0, -1, 1]), grid=Grid(west=0, north=0, width=3, height=1))
+    content = write_trace(run, roles)
+    assert [name in content for name in (b"stream x", b"stream colour0", b"stream y_even")] == [
+        True, True, True]
