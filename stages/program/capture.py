@@ -9,7 +9,9 @@ Ensures  ids of nodes are in the order in which they run; each operand has a rel
 
 from __future__ import annotations
 
+import re
 import typing
+from collections.abc import Mapping
 from functools import partial
 
 from stages.diagnose import Source
@@ -17,18 +19,36 @@ from stages.program.child.parent import run_apart
 from stages.program.child.place import Place
 from stages.program.il.positions import find_places
 from stages.program.il.run import capture_program
+from stages.program.irg.objects_text import write_entries
+from stages.program.irg.reading import read_graph
+from stages.program.sections.room_checks import NARROWEST, check_width
+from stages.program.source.plain_checks import explain_plain
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
 READS = ("program.yaml", "program.il")
 WRITES = ("objects.yaml", "graph.yaml", "accesses.isl", "build/data/*.npy")
+COLUMNS = re.compile(r"^field: \[(\d+)", re.MULTILINE)
 
 
 def run(inputs: Inputs) -> dict[str, bytes]:
     """Return the texts of the graph, and the data that it begins with."""
     il = inputs.text("program.il")
-    return run_apart(capture_program, inputs, {"il": il}, find=partial(find_place, il))
+    files = run_apart(capture_program, inputs, {"il": il}, find=partial(find_place, il))
+    _check_field(inputs, files)
+    return files
+
+
+def _check_field(inputs: Inputs, files: Mapping[str, bytes]) -> None:
+    """Raise UserError for a graph of no object, and for a field without room for its control."""
+    objects, graph = (
+        Source(path=name, text=files[name].decode()) for name in ("objects.yaml", "graph.yaml"))
+    if objects.text == write_entries(()):
+        raise explain_plain(inputs.unnoted().program_source())
+    columns = COLUMNS.search(graph.text)
+    if columns is not None and int(columns[1]) < NARROWEST:
+        check_width(read_graph(graph, objects), inputs.unnoted().program_source())
 
 
 def find_place(il: str, source: Source, place: Place) -> Place:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import typing
 
-from stages.mapping.machine import read_machine
 from stages.program.front.stripped import digest_code, strip_source
 from stages.program.source.parsing import give_room
+from stages.program.source.plain_checks import explain_plain, may_make_objects
 from stages.program.source.translation import translate_source
 
 if typing.TYPE_CHECKING:
@@ -31,8 +31,9 @@ def run(inputs: Inputs) -> dict[str, str]:
     Raises UserErrors with all that no program may have.
     """
     source = inputs.program_source()
-    read_machine(inputs.program(), inputs.unnoted().further_path)  # said here, before any stage
-    il = translate_source(source).text
+    translation = translate_source(source)
+    if not may_make_objects(translation.tree):
+        raise explain_plain(source)
     with give_room():
         code = digest_code(strip_source(source.text, source.path))
-    return {"program.il": il, "build/source.yaml": f"{HEADER}\nsha256: {code}\n"}
+    return {"program.il": translation.text, "build/source.yaml": f"{HEADER}\nsha256: {code}\n"}

@@ -15,6 +15,7 @@ import numpy as np
 
 from stages.program.il import numpy as il_numpy, objects as il_objects
 from stages.program.il.finishing import Captured, finish_recording
+from stages.program.il.naming import NAMING, Naming, name_value
 from stages.program.il.recording import begin_recording
 from stages.program.irg.accesses import write_accesses
 from stages.program.irg.graph_text import write_graph
@@ -35,10 +36,10 @@ def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
 def record_program(il: str, path: str) -> Captured:
     """Return the graph that program.il gives."""
     with give_room():
-        tree = ast.parse(il, path)
+        tree = Naming().visit(ast.parse(il, path))
     recording = begin_recording(path)
     with _serve_modules():
-        execute(tree, path)
+        execute(tree, path, {NAMING: name_value})
     check_parameters()
     return finish_recording(recording)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from stages.diagnose import Source, Span, UserError
 from stages.machine.profile import Profile
+from stages.plural import plural
 from stages.program.irg.graph import Graph
 from stages.program.memory.addresses import WORKERS, Addresses
 from stages.program.memory.room import FEWER, SHOWN, find_constructor, find_peak
@@ -28,8 +29,8 @@ def check_width(graph: Graph, source: Source | None) -> None:
     columns, rows = graph.field
     if columns >= NARROWEST:
         return
-    said = f"the field has {columns} columns: the row that controls it needs {NARROWEST}, for " \
-           "the executive, the merge PE, and a response PE on each side"
+    said = f"the field has {plural(columns, 'column')}: the row that controls it needs " \
+           f"{NARROWEST}, for the executive, the merge PE, and a response PE on each side"
     hint = f"write `field({NARROWEST}, {rows})` once, before sums: arrays may be smaller than it"
     raise UserError(said, find_field(graph, source), hint)
 

@@ -20,9 +20,18 @@ from stages.program.source.meanings import (
     read_targets,
 )
 from stages.program.source.places import Places
-from stages.program.source.walking import SCOPES, read_children
+from stages.program.source.walking import SCOPES, read_children, walk_all
 from stages.program.source.words import NUMPY, OBJECTS, OF_IL, SCALAR
-from stages.program.values.forms import GLOBAL_SCALAR, KINDS, LOCAL_ARRAY, ON_PES, UNIFORM
+from stages.program.values.forms import (
+    GLOBAL_ARRAY,
+    GLOBAL_SCALAR,
+    KINDS,
+    LOCAL_ARRAY,
+    LOCAL_SCALAR,
+    ON_PES,
+    REDUCTIONS,
+    UNIFORM,
+)
 
 RESERVED = (*OF_IL, "slice", "bool")
 ANEW = {
@@ -147,10 +156,41 @@ def _check_pair(places: Places, context: Context, target: ast.expr, value: ast.e
                       "write the slice where it is used, or copy it: "
                       f"`{name}: {found.detail or LOCAL_ARRAY} = np.copy(...)`")
     elif not _is_bound(context, value):
-        kind = SCALAR if found.detail in (GLOBAL_SCALAR, UNIFORM, SCALAR) else (
-            found.detail or LOCAL_ARRAY)
         places.report(target, f"{name} is computed from objects: a new one needs a hint",
-                      f"`{name}: {kind} = ...`")
+                      _suggest_hint(context, name, value))
+
+
+def _suggest_hint(context: Context, name: str, value: ast.expr) -> str:
+    """Return the hint that a value needs; all that it may be where only its shape tells."""
+    kind = context.find(value).detail
+    if kind in (GLOBAL_SCALAR, UNIFORM, SCALAR):
+        return f"`{name}: {SCALAR} = ...`"
+    parts = list(walk_all(value))
+    if not kind and any(_is_element(context, each) for each in parts):
+        return f"`{name}: {SCALAR} = ...`, or `{name}: {GLOBAL_ARRAY} = ...` where it has an axis"
+    if any(_has_fewer_axes(context, each) for each in parts):
+        return f"`{name}: {LOCAL_SCALAR} = ...` for one number on each PE, " \
+               f"`{name}: {LOCAL_ARRAY} = ...` where axes in memory are left"
+    return f"`{name}: {kind or LOCAL_ARRAY} = ...`"
+
+
+def _is_element(context: Context, node: ast.AST) -> bool:
+    """Whether a part of an expression is an element of a GlobalArray, or a row of one."""
+    return isinstance(node, ast.Subscript) and (
+        context.find(node.value).detail == GLOBAL_ARRAY and not context.find(node).detail)
+
+
+def _has_fewer_axes(context: Context, node: ast.AST) -> bool:
+    """Whether a part of an expression has fewer axes in memory than the array that it is of."""
+    if isinstance(node, ast.Subscript):
+        keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return context.find(node.value).detail == LOCAL_ARRAY and any(
+            not isinstance(key, ast.Slice) and getattr(key, "value", 0) is not ... for key in keys)
+    if not isinstance(node, ast.Call):
+        return False
+    called = context.find(node.func)
+    return called.what == MEMBER and called.detail.rpartition(".")[2] in REDUCTIONS and (
+        len(node.args) > 1 or any(each.arg in ("axis", None) for each in node.keywords))
 
 
 def _is_bound(context: Context, value: ast.expr) -> bool:
@@ -159,10 +199,14 @@ def _is_bound(context: Context, value: ast.expr) -> bool:
         return True
     if isinstance(value, ast.IfExp) and not context.find(value.test).is_object:
         return _is_bound(context, value.body) and _is_bound(context, value.orelse)
-    if not isinstance(value, ast.Call):
-        return False
-    called = context.find(value.func)
-    return called.what == FUNCTION or (called.what == MEMBER and called.detail.startswith(OBJECTS))
+    return _is_made(context, value) or (
+        isinstance(value, ast.Call) and context.find(value.func).what == FUNCTION)
+
+
+def _is_made(context: Context, value: ast.expr) -> bool:
+    """Whether a value is what a constructor of ours makes."""
+    called = context.find(value.func) if isinstance(value, ast.Call) else None
+    return called is not None and called.what == MEMBER and called.detail.startswith(OBJECTS)
 
 
 def check_named(places: Places, calls: Calls, spot: Spot) -> None:
@@ -185,7 +229,8 @@ def check_named(places: Places, calls: Calls, spot: Spot) -> None:
     elif isinstance(node.value, ast.Subscript | ast.Name | ast.Attribute) and found.is_object:
         places.report(node.value, f"{name} would be a second name for an object, or a part of it",
                       f"`{name}: {hinted.detail} = np.copy(...)`")
-    elif _differ(hinted.detail, found):
+    elif _differ(hinted.detail, found) or (
+            _is_made(context, node.value) and hinted.detail not in (SCALAR, found.detail)):
         places.report(node.value, f"a {found.detail}, whose hint says {hinted.detail}",
                       f"`{name}: {found.detail} = ...`")
 

@@ -1,0 +1,159 @@
+"""Sources that make no object, as scripts of NumPy do: nothing of them would run on PEs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stages.diagnose import Source, Span, UserError
+from stages.program.source.kinds import is_of_host
+from stages.program.source.parsing import give_room, parse_source
+from stages.program.source.places import Places, find_span
+from stages.program.source.walking import read_children, walk_all
+from stages.program.source.words import IGNORED, OBJECTS, ON_HOST
+from stages.program.values.forms import GLOBAL_ARRAY, KINDS, LOCAL_ARRAY, LOCAL_SCALAR
+
+FILLED = {"ones": "1.0", "zeros": "0.0", "full": "", "empty": "0.0"}
+"""What makes an array of one number, and the number."""
+MAKING = (*FILLED, "arange", "array", "asarray", "eye", "fromfunction", "full_like", "identity",
+          "linspace", "load", "loadtxt", "ones_like", "zeros_like", "empty_like")
+OURS = f'`from {OBJECTS} import LocalArray`, then `x = LocalArray("x", 0.0, shape=(8, 8, 4))`'
+NOTHING = "nothing runs on PEs"
+
+
+def may_make_objects(tree: ast.Module) -> bool:
+    """Whether a source, or what it becomes, names a kind of objects, or a module that may."""
+    for node in walk_all(tree):
+        if isinstance(node, ast.Name) and node.id in KINDS:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in KINDS:
+            return True
+        if isinstance(node, ast.alias) and node.asname and node.name in KINDS:
+            return True
+        if isinstance(node, ast.Import):
+            modules = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules = ["." if node.level else node.module or ""]
+        else:
+            continue
+        if not all(is_of_host(each) or _is_ours(each) for each in modules):
+            return True
+    return False
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in ("lairmake", "stages")
+
+
+def explain_plain(source: Source) -> UserError:
+    """Return the error for a source that makes no object: at its first array, or statement."""
+    places = Places(source)
+    with give_room():
+        tree = parse_source(places)
+        lines = list(_read_statements(tree))
+        arrays = [each for line in lines for each in _find_arrays(line, _find_numpy(tree))]
+        made = next((each for each in arrays if _last(each[1].func) in MAKING), None)
+        made = made or next(iter(arrays), None)
+        if made is not None:
+            return _explain_array(places, *made)
+        first = next((each for each in lines if not _only_prepares(each)), None)
+        if first is None:
+            return UserError(f"{source.path} makes no object: {NOTHING}", _beginning(source), OURS)
+        said = f"the program makes no object: {NOTHING}"
+        return UserError(said, find_span(places, first), OURS)
+
+
+def _beginning(source: Source) -> Span | None:
+    return Span(source=source, start=0, end=1) if source.text else None
+
+
+def _read_statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield the statements of a source in the order of the text, but those of the host alone."""
+    todo: list[ast.AST] = [*reversed(tree.body)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.With) and any(
+                _last(each.context_expr) in (ON_HOST, IGNORED) for each in node.items):
+            continue
+        if isinstance(node, ast.stmt):
+            yield node
+        todo += [each for each in reversed(read_children(node)) if not isinstance(each, ast.expr)]
+
+
+def _only_prepares(node: ast.stmt) -> bool:
+    """Whether a statement imports, defines, or is a text."""
+    return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+
+
+def _last(node: ast.expr) -> str:
+    """Return the last name of what is called: `ones` of `np.ones`."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _find_numpy(tree: ast.Module) -> set[str]:
+    """Return the names that NumPy, and what is imported from it, have in a source."""
+    found = set()
+    for node in walk_all(tree):
+        if isinstance(node, ast.Import):
+            found |= {each.asname or "numpy" for each in node.names
+                      if each.name.partition(".")[0] == "numpy"}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy":
+            found |= {each.asname or each.name for each in node.names}
+    return found
+
+
+def _find_arrays(line: ast.stmt, numpy: set[str]) -> Iterator[tuple[str, ast.Call]]:
+    """Yield the calls of NumPy in a statement, each with the name that it gives a value to."""
+    target = line.targets[0] if isinstance(line, ast.Assign) else None
+    name = target.id if isinstance(target, ast.Name) else "x"
+    todo: list[ast.AST] = [line]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Call) and _first(node.func) in numpy:
+            yield name, node
+        todo += [each for each in reversed(read_children(node)) if not isinstance(each, ast.stmt)]
+
+
+def _first(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return getattr(node, "id", "")
+
+
+def _explain_array(places: Places, name: str, call: ast.Call) -> UserError:
+    kind, made = _suggest(call)
+    said = f"{ast.unparse(call.func)} gives an array of NumPy, which is no object: {NOTHING}"
+    hint = f'`from {OBJECTS} import {kind}`, then `{name} = {kind}("{name}", {made}, output=True)`'
+    if kind == LOCAL_ARRAY and "init_data" in made:
+        hint += "; of rank 2 it is a LocalScalar, of rank 1 a GlobalArray"
+    return UserError(said, find_span(places, call), hint)
+
+
+def _suggest(call: ast.Call) -> tuple[str, str]:
+    """Return the kind of the object that an array would be, and what its constructor is given."""
+    name, given = _last(call.func), {each.arg: each.value for each in call.keywords}
+    shape = given.get("shape") or (call.args[0] if call.args else None)
+    kind, type_ = _kind_of(shape), given.get("dtype")
+    plain = name in FILLED and kind and not set(given) - {"shape", "dtype"}
+    if not plain or shape is None or len(call.args) > (2 if name == "full" else 1):
+        return kind or LOCAL_ARRAY, f'init_data={ast.unparse(call)}.astype("float32")'
+    number = ast.unparse(call.args[1]) if name == "full" and len(call.args) > 1 else FILLED[name]
+    number = number.removesuffix(".0") if type_ and "int" in ast.unparse(type_) else number
+    return kind, f"{number or '0.0'}, shape={_spell_shape(shape)}"
+
+
+def _kind_of(shape: ast.expr | None) -> str:
+    """Return the kind of objects of a shape; "" where the text does not tell its rank."""
+    if isinstance(shape, ast.Constant) and type(shape.value) is int:
+        return GLOBAL_ARRAY
+    rank = len(shape.elts) if isinstance(shape, ast.Tuple | ast.List) else 0
+    if not rank or rank > 6:
+        return ""
+    return {1: GLOBAL_ARRAY, 2: LOCAL_SCALAR}.get(rank, LOCAL_ARRAY)
+
+
+def _spell_shape(shape: ast.expr) -> str:
+    text = ast.unparse(shape)
+    return f"({text},)" if isinstance(shape, ast.Constant) else text
