@@ -6,12 +6,15 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 
 from stages.nesting import DEEPEST, too_deep
 
 LONGEST_LINE = 200
 """How many characters of a line an error shows."""
+
+MIN_BEGINNING = 3
+"""How many letters of a word stand for all of it, at least."""
 
 WORKING_ON = "while it worked on "
 
@@ -130,26 +133,63 @@ def render_error(error: UserError) -> str:
 
 
 def nearest(
-    word: str, known: Iterable[str], cutoff: float = 0.7, numbers: bool = False
+    word: str, known: Iterable[str], cutoff: float = 0.5, numbers: bool = False
 ) -> str | None:
     """Return the known word that another one is most likely a slip for; None where none is.
 
-    `cutoff` is how much of both must be alike, from 0 to 1. A slip leaves the first letter among
-    the first two, or all of the word in the other one: sin is none for min. Only with `numbers` it
-    may be in a number alone: float8 is none for float32, but part_t9 may be one for part_t1.
+    A slip is a letter too many, too few, another one, or two that changed places: one in words of
+    up to five letters, two in longer ones, three from twelve on. A beginning of three letters and
+    more is one, too, `mach` for `machine`, and an ending behind a mark. `cutoff` is how much of
+    both must be alike, from 0 to 1. A slip leaves the first letter among the first two: sin is none
+    for min. Only with `numbers` it may be in a number alone: float8 is none for float32, but
+    part_t9 may be one for part_t1.
     """
-    meant = {each.lower(): each for each in known if _may_be(word, each, numbers)}
-    near = get_close_matches(word.lower(), meant, 1, cutoff)
-    return meant[near[0]] if near else None
+    meant: list[tuple[int, float, str]] = []
+    for each in (each for each in known if _may_be(word, each, numbers)):
+        slips, alike = count_slips(word.lower(), each.lower()), _compare(word, each)
+        if alike >= cutoff and _is_slip(word, each, slips):
+            meant.append((-slips, alike, each))
+    return max(meant)[2] if meant else None
+
+
+def _compare(one: str, other: str) -> float:
+    """Return how much of two words is alike, from 0 to 1."""
+    return SequenceMatcher(None, other.lower(), one.lower()).ratio()
+
+
+def _is_slip(word: str, known: str, slips: int) -> bool:
+    short, long = sorted((word.lower(), known.lower()), key=len)
+    if len(short) >= MIN_BEGINNING and (long.startswith(short) or _is_ending(short, long)):
+        return True
+    return slips <= (1 if len(long) <= 5 else 2 if len(long) < 12 else 3)
+
+
+def _is_ending(short: str, long: str) -> bool:
+    """Whether a word ends another one, behind a mark: `ff.x` does `u_ff.x`."""
+    return len(short) < len(long) and long.endswith(short) and not long[-len(short) - 1].isalnum()
+
+
+def count_slips(one: str, other: str) -> int:
+    """Return how many letters are too many, too few, others or swapped between two words."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        older, before, row = before, row, [i]
+        for j, against in enumerate(other, 1):
+            least = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != against))
+            if i > 1 and j > 1 and (one[i - 2], letter) == (against, other[j - 2]):
+                least = min(least, older[j - 2] + 1)
+            row.append(least)
+    return row[-1]
 
 
 def _may_be(word: str, known: str, numbers: bool) -> bool:
     one, other = word.lower(), known.lower()
-    if one in other or other in one:
-        return True
+    if not one or not other:
+        return False
     if re.sub(r"\d+", "0", one) == re.sub(r"\d+", "0", other):
-        return numbers
-    return one[0] in other[:2] or other[0] in one[:2]
+        return numbers or one == other
+    return one[0] in other[:2] or other[0] in one[:2] or _is_ending(*sorted((one, other), key=len))
 
 
 def headline(error: Exception) -> str:

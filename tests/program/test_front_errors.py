@@ -24,9 +24,9 @@ REFUSED = {
     "x = la + ga": "a GlobalArray beside a LocalArray: workers have no part of it\n"
     "hint: take an element of it: `a[3]`, or loop over it",
     "x = la + numpy.ones(4)": "an array of NumPy beside a LocalArray\n"
-    "hint: make it an object: `LocalArray(\"a\", init_data=a)`, or a GlobalArray",
+    "hint: make it an object: `b = LocalArray(\"b\", init_data=a)`, or a GlobalArray",
     "x = numpy.ones(4) + la": "an array of NumPy beside a LocalArray\n"
-    "hint: make it an object: `LocalArray(\"a\", init_data=a)`, or a GlobalArray",
+    "hint: make it an object: `b = LocalArray(\"b\", init_data=a)`, or a GlobalArray",
     "x = la + 'a'": "a str beside a LocalArray\nhint: a number, or an object",
     "x = np.where(g, 1, 2)": "the first argument of where is no comparison of objects\n"
     "hint: `np.where(a > 0.0, x, y)`",
@@ -106,9 +106,9 @@ REFUSED = {
     "x = np.random": "np.random is none of the functions for objects\n"
     "hint: what prepares data is NumPy's own: `import numpy` in Run_On_Host",
     "x = numpy.sin(la)": "NumPy's own sin is called with an object\n"
-    "hint: what is there for objects: `from lairmake import numpy as np`",
+    "hint: objects have `+ - * /`, np.sqrt, np.exp and np.log; of a number `math.sin`",
     "x = numpy.mean(la)": "NumPy's own mean is called with an object\n"
-    "hint: what is there for objects: `from lairmake import numpy as np`",
+    "hint: `np.sum(x) / x.size`",
     "x = la.sum()": "a LocalArray has no .sum\nhint: `np.sum(x)`",
     "x = la.shap": "a LocalArray has no .shap\nhint: did you mean .shape?",
     "x = la.T": "a LocalArray has no .T",

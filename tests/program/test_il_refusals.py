@@ -26,7 +26,7 @@ OUTSIDE = "hint: make an object before the {0}, and assign to it there"
     ("numpy.sqrt(x)", "NumPy's own sqrt is called with an object\n"
      "hint: what is there for objects: `from lairmake import numpy as np`"),
     ("x * numpy.ones((4, 4, 8), 'float32')", "an array of NumPy beside a LocalArray\n"
-     "hint: make it an object: `LocalArray(\"a\", init_data=a)`, or a GlobalArray"),
+     "hint: make it an object: `b = LocalArray(\"b\", init_data=a)`, or a GlobalArray"),
     ("x + [1]", "a list beside a LocalArray\nhint: a number, or an object"),
     ("x ** 3", "a power: only `x ** 2` is there, which is `x * x`\n"
      "hint: `x * x * x`, or `np.sqrt(x)`"),

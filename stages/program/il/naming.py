@@ -46,10 +46,15 @@ def name_value(value: Any, hint: str, name: str, output: bool = False) -> Value:
     """Return a value as an object of that name. Raises ProgramError where its hint is wrong."""
     if not isinstance(value, Value):
         kind = GLOBAL_SCALAR if hint == SCALAR else hint
-        raise ProgramError(f"{name} is a {type(value).__name__} of the host, and no {hint}",
+        raise ProgramError(f"{name} is {_article(value)} of the host, and no {hint}",
                            f'`{name} = {kind}("{name}", ...)` makes one')
     found = value.form.kind
     if found not in (SCALARS if hint == SCALAR else (hint,)):
         raise ProgramError(f"{name} is a {found}, and its hint says {hint}",
                            f"`{name}: {found} = ...`")
     return value.named(name, output)
+
+
+def _article(value: Any) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

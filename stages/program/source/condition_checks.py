@@ -35,13 +35,22 @@ def check_condition(places: Places, calls: Calls, spot: Spot) -> None:
         kind = context.find(value).detail if context.find(value).is_object else ""
         if kind in REMEDIES:
             places.report(value, f"a condition on a {kind}: loops and branches are decided by the "
-                          "controller, from global scalars", REMEDIES[kind])
+                          "controller, from global scalars", _remedy(value, kind))
     for call in _read_late_calls(node.test):
         if _is_of_object(context, call):
             continue
         if context.find(call.func).what in (FUNCTION, CLASS, UNKNOWN):
             places.report(call, "a call in a condition that may not be asked for it",
                           "call it before, and give what it returns a name")
+
+
+def _remedy(value: ast.expr, kind: str) -> str:
+    """Return what to write for a condition; a sum that stands in it becomes a global one."""
+    if kind != UNIFORM or not isinstance(value, ast.Call) or value.keywords:
+        return REMEDIES[kind]
+    keywords = [ast.keyword("controller", ast.Constant(True))]
+    spelled = ast.unparse(ast.Call(value.func, value.args, keywords))
+    return f"a sum with `controller=True` is global: `{spelled}`"
 
 
 def _is_of_object(context: Context, call: ast.Call) -> bool:

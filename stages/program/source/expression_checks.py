@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 
 from stages.diagnose import nearest
 from stages.program.source.calls import Calls
@@ -20,6 +19,7 @@ from stages.program.source.words import (
     ON_HOST,
 )
 from stages.program.values.forms import ON_PES, REDUCTIONS
+from stages.program.values.instead import INSTEAD, POWER, PRODUCT, suggest_instead
 from stages.program.values.names import NAMES
 
 POWERS = {
@@ -32,22 +32,10 @@ FOREIGN = ("sum", "min", "max", "all", "any", "sorted", "pow", "divmod", "list",
            "next", "map", "filter", "set")
 WIDE = ("float64", "int64", "int8", "uint8", "uint16", "uint32", "complex64", "bool", "double")
 LATER_ON = "is not there yet"
-PRODUCT = "`np.sum(x * y)`"
-POWER = "`x ** 2` and `x * x * x` are; `np.sqrt(x)`"
-MADE = "an object of its own: `LocalArray(\"y\", 0.0, shape=x.shape)`"
-INSTEAD = {
-    "roll": "slices of another object: `y[1:] = x[:-1]` and `y[:1] = x[-1:]`",
-    "tanh": "`1.0 - 2.0 / (np.exp(2.0 * x) + 1.0)`",
-    "mean": "`np.sum(x) / n`, with n elements",
-    "dot": PRODUCT, "vdot": PRODUCT, "inner": PRODUCT, "linalg": "`np.sqrt(np.sum(x * x))`",
-    "clip": "`np.minimum(np.maximum(x, a), b)`",
-    "any": "`np.max(mask)`", "all": "`np.min(mask)`",
-    "logical_and": "`mask & other`", "logical_or": "`mask | other`", "logical_not": "`mask == 0`",
-    "power": POWER, "square": "`x * x`", "negative": "`-x`",
-    "add": "`x + y`", "subtract": "`x - y`", "multiply": "`x * y`", "divide": "`x / y`",
-    "zeros_like": MADE, "ones_like": MADE, "full_like": MADE, "empty_like": MADE,
+BITS = {
+    ast.FloorDiv: "`x / y` of reals; `x >> 1` of integers, for powers of two",
+    ast.Mod: "`x & 1` of integers, for powers of two",
 }
-"""What does the same."""
 
 
 def check_operator(places: Places, calls: Calls, spot: Spot) -> None:
@@ -69,7 +57,7 @@ def check_operator(places: Places, calls: Calls, spot: Spot) -> None:
     elif isinstance(op, ast.MatMult):
         hint = PRODUCT
     else:
-        hint = "`/` of reals; bits of integers with `&`, `|`, `^`, `<<`, `>>`"
+        hint = BITS[type(op)]
     places.report(node, f"{POWERS[type(op)]} of objects {LATER_ON}", hint)
 
 
@@ -101,7 +89,7 @@ def check_truth(places: Places, calls: Calls, spot: Spot) -> None:
 def _check_compare(places: Places, context: Context, node: ast.Compare) -> None:
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops) and any(
             context.find(each).is_object for each in (node.left, *node.comparators)):
-        places.report(node, "`in` of objects", "`np.max(x == value)` is 1 where one is equal")
+        places.report(node, "`in` of objects", "`np.max(x == value, controller=True) > 0`")
     elif len(node.ops) > 1 and context.find(node).is_object and (
             node not in context.program.conditions):
         places.report(node, "a chain of comparisons outside of a condition",
@@ -134,7 +122,9 @@ def _check_foreign(places: Places, node: ast.Call, name: str, first: ast.expr) -
         places.report(node, f"{name} of an object: its value is not known yet",
                       f"put it under {IGNORED}")
     elif name in FOREIGN:
-        hint = f"`np.{name}`" if name in REDUCTIONS else "a loop over a GlobalArray"
+        hint = INSTEAD.get({"pow": "power"}.get(name, name), "a loop over a GlobalArray")
+        if name in REDUCTIONS:
+            hint = f"`np.{name}`"
         if name in ("max", "min") and len(node.args) > 1:
             hint = f"`np.{name}imum(a, b)`"
         places.report(node, f"{name} of an object is Python's, which asks for its elements", hint)
@@ -213,16 +203,9 @@ def check_member(places: Places, node: ast.AST, full: str) -> None:
                       INSTEAD.get(name))
     elif module == NUMPY and name == "newaxis":
         places.report(node, "np.newaxis: objects get no further axes")
-    elif module == NUMPY and name in INSTEAD:
-        places.report(node, f"np.{name} is none of the functions for objects", INSTEAD[name])
-    elif module == NUMPY and hasattr(math, name):
-        places.report(node, f"np.{name} is none of the functions for objects",
-                      f"for numbers: `math.{name}`")
     elif module == NUMPY:
-        near = nearest(name, [*known, *LATER])
         places.report(node, f"np.{name} is none of the functions for objects",
-                      f"did you mean np.{near}?" if near else
-                      "what prepares data is NumPy's own: `import numpy` in Run_On_Host")
+                      suggest_instead(name, (*known, *LATER)))
     else:
         near = nearest(name, known)
         places.report(node, f"lairmake.objects has no {name}",

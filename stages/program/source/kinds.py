@@ -155,7 +155,7 @@ def _of_member(name: str, node: ast.Call, arguments: Sequence[Meaning]) -> Meani
         found = combine(arguments)
         return found if found.what != HOST else Meaning(OBJECT)
     if called not in REDUCTIONS:
-        return THE_HOST
+        return THE_HOST if all(each.what == HOST for each in arguments) else NOT_KNOWN
     given = {each.arg: each.value for each in node.keywords}
     if len(node.args) > 1 or "axis" in given or None in given:
         return Meaning(OBJECT, "")

@@ -104,8 +104,8 @@ def read_number(given: Any, beside: Form | None) -> Number:
         return number  # type: ignore[no-any-return]
     kind = "a value" if beside is None else f"a {beside.kind}"
     if isinstance(number, np.ndarray):
-        raise ProgramError(f"an array of NumPy beside {kind}",
-                           "make it an object: `LocalArray(\"a\", init_data=a)`, or a GlobalArray")
+        hint = "make it an object: `b = LocalArray(\"b\", init_data=a)`, or a GlobalArray"
+        raise ProgramError(f"an array of NumPy beside {kind}", hint)
     raise ProgramError(f"a {type(given).__name__} beside {kind}", "a number, or an object")
 
 

@@ -5,11 +5,10 @@ Paper    ours
 
 from __future__ import annotations
 
-import difflib
-
 from stages.machine.types import TYPES
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import FUNCTIONS, REDUCTIONS
+from stages.program.values.instead import suggest_instead
 
 UNARY = ("sqrt", "exp", "log", "abs", "copy")
 BINARY = ("maximum", "minimum", "right_shift_logical")
@@ -27,7 +26,5 @@ def make_alone(op: str) -> ProgramError:
 
 def make_unknown(name: str) -> ProgramError:
     """Return the error for a name behind `np.` that a program does not have."""
-    near = difflib.get_close_matches(name, NAMES, 1, 0.6)
-    hint = f"did you mean np.{near[0]}?" if near else (
-        "what prepares data is NumPy's own: `import numpy` in Run_On_Host")
-    return ProgramError(f"np.{name} is none of the functions for objects", hint)
+    said = f"np.{name} is none of the functions for objects"
+    return ProgramError(said, suggest_instead(name, NAMES))

@@ -5,13 +5,15 @@ Paper    E Sec. 5.1
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import numpy as np
 
+from stages.diagnose import nearest
 from stages.program.values.errors import ProgramError
 from stages.program.values.forms import Form
+from stages.program.values.instead import INSTEAD, suggest_instead
+from stages.program.values.names import NAMES
 
 UFUNCS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "true_divide": "div", "divide": "div",
@@ -37,6 +39,8 @@ SYMBOLS = {
 
 METHODS = {"sum": "np.sum(x)", "max": "np.max(x)", "min": "np.min(x)", "copy": "np.copy(x)"}
 """What is a function here, and a method of arrays."""
+KNOWN = ("shape", "dtype", "ndim", "size", "astype")
+"""The attributes that objects have."""
 
 
 class MissingError(ProgramError, AttributeError):
@@ -45,9 +49,9 @@ class MissingError(ProgramError, AttributeError):
 
 def make_missing(form: Form, name: str) -> AttributeError:
     """Return the error for an attribute that objects do not have."""
-    hint = f"`{METHODS[name]}`" if name in METHODS else None
-    near = difflib.get_close_matches(name, ["shape", "dtype", "ndim", "size", "astype"], 1)
-    hint = hint or (f"did you mean .{near[0]}?" if near else None)
+    hint = f"`{METHODS[name]}`" if name in METHODS else INSTEAD.get(name)
+    near = nearest(name, KNOWN)
+    hint = hint or (f"did you mean .{near}?" if near else None)
     return MissingError(f"a {form.kind} has no .{name}", hint)
 
 
@@ -209,4 +213,5 @@ class Operators:
 def make_foreign(name: str) -> ProgramError:
     """Return the error for a function of NumPy's own that is called with objects."""
     hint = "what is there for objects: `from lairmake import numpy as np`"
-    return ProgramError(f"NumPy's own {name} is called with an object", hint)
+    return ProgramError(f"NumPy's own {name} is called with an object",
+                        hint if name in NAMES else suggest_instead(name, NAMES))

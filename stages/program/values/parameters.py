@@ -8,11 +8,11 @@ Paper    ours
 from __future__ import annotations
 
 import atexit
-import difflib
 import sys
 from collections.abc import Mapping
 from typing import TypeVar
 
+from stages.diagnose import nearest
 from stages.program.values.errors import ProgramError
 
 Value = TypeVar("Value", int, float, str, bool)
@@ -51,9 +51,9 @@ def check_parameters() -> None:
     """Raise ProgramError for a parameter that is set and that the program did not ask for."""
     for name in _find_given():
         if name not in _asked:
-            near = difflib.get_close_matches(name, _asked, 1)
+            near = nearest(name, _asked)
             known = ", ".join(dict.fromkeys(_asked)) or "none"
-            hint = f"did you mean {near[0]}?" if near else f"it asks for {known}"
+            hint = f"did you mean {near}?" if near else f"it asks for {known}"
             raise ParameterError(name, f"the program has no parameter {name!r}", hint)
 
 
