@@ -44,12 +44,24 @@ class Control(Strict):
     responses: Annotated[int, Field(ge=1)] | None = None
 
 
+class Limits(Strict):
+    """What the source may take when it runs: `seconds` of processors, bytes of `memory`, and bytes
+    that it gives back, its `answer`.
+
+    The largest are those of stages/program/child/limits.py.
+    """
+
+    seconds: Annotated[float, Field(ge=1, le=86_400)] = 60
+    memory: Annotated[int, Field(ge=1 << 28, le=1 << 40)] = 4 << 30
+    answer: Annotated[int, Field(ge=1 << 20, le=1 << 33)] = 1 << 30
+
+
 class Program(File):
     """A program.yaml.
 
     `program` is the source: by default the only one. `parameters` are what `parameter("n", 16)`
-    gives in it, by name. `reductions` is how sums come together on the fabric. Each
-    build draws a report if `report` says so.
+    gives in it, by name. `reductions` is how sums come together on the fabric. `limits` are those
+    of the source where it runs. Each build draws a report if `report` says so.
     """
 
     NAME = NAME
@@ -59,6 +71,7 @@ class Program(File):
     parameters: dict[str, Parameter] = {}
     control: Control = Control()
     reductions: Literal["drain"] = "drain"
+    limits: Limits = Limits()
     report: bool = False
 
 

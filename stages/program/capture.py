@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from functools import partial
 
 from stages.diagnose import Source
-from stages.program.child.parent import run_apart
+from stages.program.child.parent import run_apart, tell_of_limits
 from stages.program.child.place import Place
 from stages.program.il.positions import find_places
 from stages.program.il.run import capture_program
 from stages.program.irg.objects_text import write_entries
 from stages.program.irg.reading import read_graph
-from stages.program.sections.room_checks import NARROWEST, check_width
+from stages.program.sections.width_checks import NARROWEST, check_width
 from stages.program.source.plain_checks import explain_plain
 
 if typing.TYPE_CHECKING:
@@ -35,6 +35,7 @@ COLUMNS = re.compile(r"^field: \[(\d+)", re.MULTILINE)
 def run(inputs: Inputs) -> dict[str, bytes]:
     """Return the texts of the graph, and the data that it begins with."""
     il = inputs.text("program.il")
+    tell_of_limits(inputs.program(), inputs.shown("program.yaml"))
     files = run_apart(capture_program, inputs, {"il": il}, find=partial(find_place, il))
     _check_field(inputs, files)
     return files

@@ -13,6 +13,7 @@ from __future__ import annotations
 import typing
 
 from stages.diagnose import Source, UserError, UserErrors
+from stages.program.child.limits import Limits
 from stages.program.interpreter.arrays import check_array, write_array
 from stages.program.interpreter.compare import find_difference
 from stages.program.interpreter.counts import Counts, write_counts
@@ -66,19 +67,21 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     def make_addressed() -> Store:
         return make_addressed_store(graph, addresses, data)
 
-    il = _find_il(inputs)
+    il, longest = _find_il(inputs), _find_longest(inputs)
     try:
         store = make()
-        done = run_graph(graph, accesses, store, lambda share: inputs.tell(share / 2))
+        done = run_graph(
+            graph, accesses, store, lambda share: inputs.tell(share / 2), longest=longest)
         found = {entry.name: read_value(store, entry) for entry in outputs}
         check_outputs(graph, accesses, make, il, found, wanted)
         del store
         store = make_addressed()
-        run_graph(graph, accesses, store, lambda share: inputs.tell((1 + share) / 2))
+        run_graph(
+            graph, accesses, store, lambda share: inputs.tell((1 + share) / 2), longest=longest)
         if not all(_is_same(store, entry, found[entry.name]) for entry in outputs):
             check_addressed(graph, accesses, (make, make_addressed), il)
     except EndlessError as error:
-        raise explain_endless(error, il, LONGEST) from None
+        raise explain_endless(error, il, longest) from None
     except CounterError as error:
         raise explain_counter(error, il) from None
     except MemoryError:
@@ -90,6 +93,14 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         iterations={loop.name: done.bodies[loop.name] for loop in loops},
     )
     return {**files, "build/counts.json": write_counts(counts)}
+
+
+def _find_longest(inputs: Inputs) -> float:
+    """Return how many seconds of a processor a graph may take: as much more as its program.
+
+    What the graph gives does not depend on it, so program.yaml does not count as read.
+    """
+    return LONGEST * inputs.unnoted().program().limits.seconds / Limits().seconds
 
 
 def _explain_size(graph: Graph, addresses: Addresses) -> UserError:

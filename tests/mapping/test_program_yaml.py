@@ -104,7 +104,8 @@ def test_what_it_says():
 def test_an_empty_one_says_what_is_there_without_it():
     assert read("").model_dump() == {
         "program": None, "machine": "wse2", "parameters": {}, "control": {"responses": None},
-        "reductions": "drain", "report": False,
+        "reductions": "drain", "limits": {"seconds": 60, "memory": 1 << 32, "answer": 1 << 30},
+        "report": False,
     }
 
 
@@ -154,7 +155,7 @@ def test_errors_of_the_source(text, names, expected):
 
 def test_the_schema_names_every_key():
     assert set(program_schema()["properties"]) == {
-        "program", "machine", "parameters", "control", "reductions", "report"}
+        "program", "machine", "parameters", "control", "reductions", "limits", "report"}
 
 
 def test_a_stage_gets_the_program_and_its_source(tmp_path):

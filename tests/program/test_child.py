@@ -5,12 +5,11 @@ import os
 
 import pytest
 
-from stages.diagnose import UserError
-from stages.program.child.limits import Limits
+from stages.diagnose import Source, UserError, UserErrors
+from stages.mapping.program_yaml import read_program
+from stages.program.child.limits import LIMITS, MOST, Limits, suggest_more
 from stages.program.child.wire import pack, unpack
 from tests.program.started import Folder
-
-SHORT = Limits(seconds=0.5)
 
 
 @pytest.fixture
@@ -178,12 +177,17 @@ ENDS = {
         "heat.py:2:1: error: the program gives no result: its process is ended: Segmentation fault"
         "\n  ctypes.string_at(0)\n  ^^^^^^^^^^^^^^^^^^^\n",
     "def f(n):\n    return f(n + 1)\nf(0)\n":
-        "heat.py:2:12: error: the program raises RecursionError: maximum recursion depth exceeded\n"
-        "      return f(n + 1)\n             ^^^^^^^^\n",
+        "heat.py:2:12: error: the program has more than 1000 calls in each other\n"
+        "      return f(n + 1)\n             ^^^^^^^^\nhint: a loop, or a function that ends\n",
     "x = bytearray(5 << 30)\n":
-        "heat.py:1:5: error: the program raises MemoryError\n"
+        "heat.py:1:5: error: the program takes more than 4 GiB of memory, with Python and NumPy\n"
         "  x = bytearray(5 << 30)\n      ^^^^^^^^^^^^^^^^^^\n"
-        "hint: 4 GiB are there, for Python and NumPy as well\n",
+        "hint: a smaller field; or more, in program.yaml: `limits: {memory: 8589934592}`\n",
+    "import no_such_package.part\n":
+        "heat.py:1:1: error: the program imports no_such_package, which is not there\n"
+        "  import no_such_package.part\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "hint: a module of its own lies beside it as a .py file, a package is installed with "
+        "Lairmake: `pip install no_such_package`\n",
     "value = 1\nprint(valeu)\n":
         "heat.py:2:7: error: the program raises NameError: name 'valeu' is not defined\n"
         "  print(valeu)\n        ^^^^^\nhint: did you mean value?\n",
@@ -206,17 +210,35 @@ def test_whatever_ends_a_program_is_an_error_of_its_user(folder, source):
     assert folder.error(source) == ENDS[source]
 
 
-SLOW = "hint: a loop that ends, fewer steps or a smaller field: this much is waited for\n"
+SLOW = "hint: a loop that ends, fewer steps or a smaller field; or more, in program.yaml: " \
+    "`limits: {seconds: 5}`\n"
+WAITS = "hint: nothing comes from outside while a program is built: what waits is put under " \
+    "MACH_Compiler_Ignore\n"
 
 
-@pytest.mark.parametrize("line", ["re.match('(a*)*b', 'a' * 40)", "time.sleep(9)"])
-def test_code_that_hangs_is_ended_with_its_line_in_c_too(tmp_path, line):
+@pytest.mark.parametrize(("line", "limits", "said", "hint"), [
+    ("re.match('(a*)*b', 'a' * 40)", Limits(seconds=0.5),
+     "the program takes more than 0.5 s of a processor", SLOW),
+    ("time.sleep(9)", Limits(seconds=0.5, clock=0.7),
+     "the program does not end in 0.7 s, in which it takes less than 0.5 s of a processor", WAITS),
+])
+def test_code_that_hangs_is_ended_with_its_line_in_c_too(tmp_path, line, limits, said, hint):
     (tmp_path / "Wärme").mkdir()
     folder = Folder(tmp_path / "Wärme")
-    assert folder.error(f"import re, time\n{line}\n", SHORT) == (
-        "heat.py:2:1: error: the program runs for more than 0.5 s\n"
-        f"  {line}\n  {'^' * len(line)}\n{SLOW}"
-    )
+    assert folder.error(f"import re, time\n{line}\n", limits) == (
+        f"heat.py:2:1: error: {said}\n  {line}\n  {'^' * len(line)}\n{hint}")
+
+
+def test_what_a_program_printed_follows_the_remedy(folder):
+    said = folder.error("import time\nprint('step 1', flush=True)\ntime.sleep(9)\n",
+                        Limits(seconds=0.5, clock=0.7))
+    assert said.endswith(f"{WAITS}  it printed last:\n  step 1\n".replace("  it", "it"))
+
+
+@pytest.mark.long
+def test_the_time_in_which_others_have_the_processor_does_not_count(folder):
+    """A second of the clock, of which the program takes a part."""
+    folder.run("import time\ntime.sleep(1.2)\n", Limits(seconds=1))
 
 
 def test_two_threads_take_the_time_of_a_processor_twice(folder):
@@ -225,7 +247,7 @@ def test_two_threads_take_the_time_of_a_processor_twice(folder):
     threads = "for _ in range(3):\n    threading.Thread(target=spin).start()\n"
     spin = "def spin():\n    x = b'x' * 99_000_000\n    while True:\n        hashlib.md5(x)\n"
     said = folder.error(f"import hashlib, threading\n{spin}{threads}spin()\n", limits)
-    assert "the program runs for more than 1 s" in said.partition("\n")[0]
+    assert "the program takes more than 1 s of a processor" in said.partition("\n")[0]
 
 
 def test_a_module_that_hides_one_of_python_is_refused(folder):
@@ -240,7 +262,7 @@ def test_a_module_that_hides_one_of_python_is_refused(folder):
 def test_a_module_that_cannot_be_parsed_has_its_line(folder):
     folder.write("helper.py", "x = 1\ny = (2\n")
     assert folder.error("import helper\n") == (
-        "helper.py:2:1: error: '(' was never closed\n  y = (2\n  ^^^^^^\n"
+        "helper.py:2:1: error: no Python: '(' was never closed\n  y = (2\n  ^^^^^^\n"
     )
 
 
@@ -258,7 +280,28 @@ def test_what_is_given_back_is_limited(folder):
     assert said == (
         "heat.py:1:1: error: the program gives back more than 99999 bytes\n"
         "  found['x'] = bytes(100_000)\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
-    )
+        "hint: a smaller field, or fewer "
+        "outputs; or more, in program.yaml: `limits: {answer: 199998}`\n")
+
+
+def test_limits_are_those_of_program_yaml(folder):
+    folder.write("program.yaml", "program: heat.py\nlimits: {seconds: 600, memory: 1073741824}\n")
+    assert folder.error("x = bytearray(2 << 30)\n", None) == (
+        "heat.py:1:5: error: the program takes more than 1 GiB of memory, with Python and NumPy\n"
+        "  x = bytearray(2 << 30)\n      ^^^^^^^^^^^^^^^^^^\n"
+        "hint: a smaller field; or more, in program.yaml: `limits: {memory: 2147483648}`\n")
+
+
+def test_the_most_that_program_yaml_gives_is_the_most_there_is():
+    fields = ("seconds", "memory", "answer")
+    most = {name: getattr(MOST, name) for name in fields}
+    assert read_program(Source(path="p", text=f"limits: {most}\n")).limits.model_dump() == most
+    for name in fields:
+        with pytest.raises(UserErrors, match=f"limits.{name} must be at most"):
+            read_program(Source(path="p", text=f"limits: {{{name}: {2 * most[name]}}}\n"))
+    given = read_program(Source(path="p", text="")).limits.model_dump()
+    assert given == {name: getattr(LIMITS, name) for name in fields}
+    assert [suggest_more(name, most[name]) for name in fields] == ["", "", ""]
 
 
 def test_a_message_is_read_only_if_it_is_whole():

@@ -64,7 +64,8 @@ def is_let_go(pipe, seconds):
 
 def test_an_interrupt_of_the_command_ends_it_too(folder):
     """Which runs stages in processes of its own, and these the program."""
-    folder.write("heat.py", "import time\nfile = open('held')\ntime.sleep(50)\n")
+    imports = "import time\nfrom lairmake.objects import LocalArray as Made\n"
+    folder.write("heat.py", f"{imports}file = open('held')\ntime.sleep(50)\n")
     folder.write("dodo.py", DODO)
     build = subprocess.Popen(
         [sys.executable, "-m", "lairmake"], cwd=folder.path, text=True,

@@ -32,6 +32,6 @@ def test_what_hangs_is_at_its_line_of_the_source(tmp_path):
         run_apart(capture_program, folder.inputs(), {"il": il}, limits=Limits(seconds=1.0),
                   find=partial(find_place, il))
     assert str(error.value).replace(f"{tmp_path}/", "") == (
-        "heat.py:8:5: error: the program runs for more than 1 s\n      while n: pass\n"
-        "      ^^^^^^^^^^^^^\nhint: a loop that ends, fewer steps or a smaller field: this much is "
-        "waited for\n")
+        "heat.py:8:5: error: the program takes more than 1 s of a processor\n      while n: pass\n"
+        "      ^^^^^^^^^^^^^\nhint: a loop that ends, fewer steps or a smaller field; or more, "
+        "in program.yaml: `limits: {seconds: 10}`\n")

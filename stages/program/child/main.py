@@ -29,13 +29,14 @@ def serve(answer: int, held: int) -> None:
         told, files = unpack(file.read())
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     add_paths(told["paths"])
-    set_limits(Limits(**told["limits"]), answer)
+    limits = Limits(**told["limits"])
+    set_limits(limits, answer)
     watch = Watch(told["folder"], [*told["paths"], sys.prefix, sys.base_prefix])
     fault, found = None, {}
     try:
         found = _call(told, files, watch)
     except BaseException as error:
-        fault = asdict(describe(error, watch))
+        fault = asdict(describe(error, watch, limits))
     _send(answer, {"fault": fault, "opened": watch.opened}, found)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 from stages.diagnose import Source, Span, UserError
-from stages.program.child.limits import LIMITS, Limits
+from stages.program.child.limits import LIMITS, Limits, spell_bytes, suggest_more
 from stages.program.child.place import Fault, Place
 from stages.program.child.process import Ended, converse
 from stages.program.child.wire import pack, unpack
@@ -29,7 +29,9 @@ MOST_DUMPED = 100_000
 """How many bytes are looked at of what faulthandler says."""
 MARK = 4
 """How many numbers tell whether a file was written."""
-SLOW = "a loop that ends, fewer steps or a smaller field: this much is waited for"
+SLOW = "a loop that ends, fewer steps or a smaller field"
+WAITS = "nothing comes from outside while a program is built: what waits is put under " \
+        "MACH_Compiler_Ignore"
 
 
 Find: TypeAlias = Callable[[Source, Place], Place]
@@ -55,10 +57,22 @@ class Files(Protocol):
         """Return all files, none of which counts as read."""
 
 
+class Limited(Protocol):
+    """What program.yaml says that its source may take."""
+
+    seconds: float
+    memory: int
+    answer: int
+
+
 class Settings(Protocol):
     """What program.yaml says."""
 
     parameters: dict[str, Any]
+
+    @property
+    def limits(self) -> Limited:
+        """Return what its source may take."""
 
     def span(self, *path: str | int) -> Span | None:
         """Return where a key stands."""
@@ -80,17 +94,19 @@ class Program:
 
 def run_apart(
     function: Callable[..., Mapping[str, bytes]], files: Files, arguments: Mapping[str, Any],
-    data: Mapping[str, bytes] | None = None, limits: Limits = LIMITS,
+    data: Mapping[str, bytes] | None = None, limits: Limits | None = None,
     find: Find = lambda source, place: place,
 ) -> dict[str, bytes]:
     """Return what a function of ours gives that runs the code of a program.
 
     It is called with the text and the path of the program, `source` and `path`, with `arguments`,
-    which JSON has to hold, and with `data`, where they are given. Where it does not run
-    the source itself, `find` gives places of that. Raises UserError where the program does what it
+    which JSON has to hold, and with `data`, where they are given. Its `limits` are those that
+    program.yaml says, unless others are given. Where it does not run the source itself, `find`
+    gives places of that. Raises UserError where the program does what it
     may not, or raises something.
     """
     program = _open_program(files, find)
+    limits = limits or _limits_of(program.settings)
     told = {
         "module": function.__module__, "function": function.__name__, "folder": program.folder,
         "program": program.name, "parameters": program.settings.parameters,
@@ -106,6 +122,21 @@ def run_apart(
     if fault is not None:
         _raise(program, fault, ended)
     return found
+
+
+def _limits_of(settings: Settings) -> Limits:
+    said = settings.limits
+    return Limits(seconds=said.seconds, memory=said.memory, answer=said.answer)
+
+
+def tell_of_limits(settings: Settings, path: str) -> None:
+    """Say on stderr that code is about to run which program.yaml gives more than it would have."""
+    given = _limits_of(settings)
+    parts = [f"{given.seconds:g} s of a processor"] if given.seconds > LIMITS.seconds else []
+    parts += [f"{spell_bytes(given.memory)} of memory"] if given.memory > LIMITS.memory else []
+    parts += [f"an answer of {spell_bytes(given.answer)}"] if given.answer > LIMITS.answer else []
+    if parts:
+        sys.stderr.write(f"{path} lets its program take {' and '.join(parts)}\n")
 
 
 def _list_paths() -> list[str]:
@@ -142,16 +173,27 @@ def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
     """Raise UserError for a process that gave no answer."""
     report = ended.answer[:MOST_DUMPED].decode("utf-8", "replace")
     span = _dumped_span(program, report) or _first_line(program.source)
-    hint = _last_said(ended)
+    said = _last_said(ended)
     if len(ended.answer) > limits.answer:
-        raise UserError(f"the program gives back more than {limits.answer} bytes", span, hint)
-    is_killed = ended.code == -signal.SIGKILL and ended.seconds >= limits.seconds
-    if report.startswith("Timeout") or is_killed or ended.code == -signal.SIGXCPU:
-        raise UserError(f"the program runs for more than {limits.seconds:g} s", span, hint or SLOW)
+        hint = f"a smaller field, or fewer outputs{suggest_more('answer', limits.answer)}"
+        raise UserError(f"the program gives back more than {spell_bytes(limits.answer)}", span,
+                        _join(hint, said))
+    is_killed = ended.code == -signal.SIGKILL
+    if ended.code == -signal.SIGXCPU or (is_killed and ended.computed >= limits.seconds):
+        raise UserError(f"the program takes more than {limits.seconds:g} s of a processor", span,
+                        _join(f"{SLOW}{suggest_more('seconds', limits.seconds)}", said))
+    if report.startswith("Timeout") or (is_killed and ended.seconds >= limits.longest):
+        raise UserError(
+            f"the program does not end in {limits.longest:g} s, in which it takes less than "
+            f"{limits.seconds:g} s of a processor", span, _join(WAITS, said))
     how = f"its process ends with code {ended.code}"
     if ended.code < 0:
         how = f"its process is ended: {signal.strsignal(-ended.code)}"
-    raise UserError(f"the program gives no result: {how}", span, hint)
+    raise UserError(f"the program gives no result: {how}", span, said)
+
+
+def _join(hint: str, said: str | None) -> str:
+    return hint if said is None else f"{hint}\n{said}"
 
 
 def _first_line(source: Source) -> Span:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from stages.diagnose import nearest
-from stages.program.child.limits import LIMITS
+from stages.program.child.limits import LIMITS, Limits, spell_bytes, suggest_more
 from stages.program.child.watch import RefusedError, Watch
 from stages.program.values.errors import ProgramError
 from stages.program.values.parameters import ParameterError
@@ -51,9 +52,9 @@ class Fault:
     bug: str | None
 
 
-def describe(error: BaseException, watch: Watch) -> Fault:
+def describe(error: BaseException, watch: Watch, limits: Limits = LIMITS) -> Fault:
     """Return what is wrong in a program that raised an exception."""
-    message, hint = _said(_refusal_in(error) or error)
+    message, hint = _said(_refusal_in(error) or error, limits)
     place = _place_of_syntax(error, watch) or _place_of(error.__traceback__, watch)
     bug = "".join(traceback.format_exception(error)) if _is_ours(error) else None
     at = asdict(place) if place is not None else None
@@ -71,20 +72,30 @@ def _refusal_in(error: BaseException) -> RefusedError | None:
     return None
 
 
-def _said(error: BaseException) -> tuple[str, str | None]:
+def _said(error: BaseException, limits: Limits) -> tuple[str, str | None]:
     if isinstance(error, ProgramError | RefusedError):
         return error.message, error.hint
     if isinstance(error, SystemExit):
         return f"the program ends itself: sys.exit({_text(error)})", "let it run to its end"
     if isinstance(error, SyntaxError):
-        return str(error.msg), None
-    kind, text = type(error).__name__, _text(error)
-    hint = None
+        return f"no Python: {error.msg}", None
     if isinstance(error, MemoryError):
-        hint = f"{LIMITS.memory >> 30} GiB are there, for Python and NumPy as well"
-    if isinstance(error, NameError):
-        hint = _suggest(error)
+        more = suggest_more("memory", limits.memory)
+        return (f"the program takes more than {spell_bytes(limits.memory)} of memory, with Python "
+                "and NumPy", f"a smaller field{more}")
+    if isinstance(error, RecursionError):
+        return f"the program has more than {sys.getrecursionlimit()} calls in each other", \
+               "a loop, or a function that ends"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"the program imports {error.name}, which is not there", _remedy_module(error.name)
+    kind, text = type(error).__name__, _text(error)
+    hint = _suggest(error) if isinstance(error, NameError) else None
     return f"the program raises {kind}{': ' if text else ''}{text}", hint
+
+
+def _remedy_module(name: str) -> str:
+    where = "a module of its own lies beside it as a .py file, a package is installed with Lairmake"
+    return f"{where}: `pip install {name.partition('.')[0]}`" if name.isascii() else where
 
 
 def _suggest(error: NameError) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -36,12 +37,16 @@ KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPYCACHEPREF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a process ended, what it answered, and the last that code printed in it."""
+    """How a process ended, what it answered, and the last that code printed in it.
+
+    It lasted so many `seconds`, of which processors `computed` for it.
+    """
 
     code: int
     answer: bytes
     said: str
     seconds: float
+    computed: float
 
 
 def _environment() -> dict[str, str]:
@@ -54,7 +59,7 @@ def converse(request: bytes, folder: str, limits: Limits) -> Ended:
     held, hold = os.pipe()
     answer, theirs = os.pipe()
     words = [sys.executable, *options, "-c", START, str(STAGES.parent), str(theirs), str(held)]
-    start = time.monotonic()
+    start, before = time.monotonic(), _computed()
     with contextlib.ExitStack() as stack:
         stack.callback(os.close, hold)
         stack.callback(os.close, answer)
@@ -70,7 +75,14 @@ def converse(request: bytes, folder: str, limits: Limits) -> Ended:
         found, said = _exchange(process, request, answer, limits)
         code = -signal.SIGKILL if len(found) > limits.answer else _wait(process)
     text = said.decode("utf-8", "replace")
-    return Ended(code=code, answer=found, said=text, seconds=time.monotonic() - start)
+    return Ended(code=code, answer=found, said=text, seconds=time.monotonic() - start,
+                 computed=_computed() - before)
+
+
+def _computed() -> float:
+    """Return how many seconds processors computed for processes that ended and were begun here."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @contextlib.contextmanager
@@ -95,7 +107,7 @@ def _exchange(
     Ends with the process, where time is up, and where the answer is too long.
     """
     assert process.stdin is not None and process.stdout is not None
-    until = time.monotonic() + limits.seconds + GRACE
+    until = time.monotonic() + limits.longest + GRACE
     rest, found, said = memoryview(request), bytearray(), b""
     os.set_blocking(process.stdin.fileno(), False)
     with selectors.DefaultSelector() as selector:

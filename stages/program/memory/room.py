@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import typing
 from collections.abc import Iterable
 
 from stages.diagnose import Source, Span, UserError
-from stages.machine.profile import Profile
 from stages.program.memory.addresses import END, START, Addresses, Place
 from stages.program.values.forms import KINDS
+
+if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
 
 SHOWN = 5
 FEWER = "fewer elements on each PE, by smaller arrays or a larger field"

@@ -11,9 +11,10 @@ from stages.program.memory.room import FEWER, find_constructor
 from stages.program.sections.calling import Caller, Draft
 from stages.program.sections.cutting import cut_graph
 from stages.program.sections.program import Call, Sections
-from stages.program.sections.room_checks import check_width, check_workers, find_field
+from stages.program.sections.room_checks import check_workers
 from stages.program.sections.shares import WORD, choose_responses
 from stages.program.sections.slots import place_slots
+from stages.program.sections.width_checks import check_width, find_field
 
 LARGEST = 2**15 - 1
 """The largest argument."""

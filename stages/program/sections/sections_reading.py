@@ -33,9 +33,9 @@ from stages.program.sections.program import (
     Sections,
     Slot,
 )
-from stages.program.sections.room_checks import NARROWEST
 from stages.program.sections.shares import find_most_responses
 from stages.program.sections.states_reading import read_states
+from stages.program.sections.width_checks import NARROWEST
 from stages.program.values.forms import OPERATIONS, REDUCTIONS
 from stages.yaml_limits import pause_collector
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from stages.diagnose import Span, UserError
 from stages.machine.profile import Profile
 from stages.program.regions.region import Region
-from stages.program.sections.room_checks import NARROWEST
+from stages.program.sections.width_checks import NARROWEST
 from stages.program.vm.colours import COLOURS
 from stages.program.vm.geometry import BETWEEN, Geometry
 from stages.program.vm.numbers import assign_numbers
