@@ -5,7 +5,6 @@ Source   V Sec. 4.1.1; the grammar is lair.lark
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -17,7 +16,15 @@ from lark import Lark, UnexpectedCharacters, UnexpectedToken
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair import tree
 from stages.lair.builder import Builder
-from stages.lair.names import elsewhere
+from stages.lair.comments import check_comments, explain_comment
+from stages.lair.instead import elsewhere
+from stages.lair.slips import (
+    describe_split,
+    find_open,
+    name_character,
+    suggest,
+    suggest_for_character,
+)
 from stages.shipped import compiled
 
 DATA = ("lair.lark",)
@@ -29,18 +36,6 @@ _WORDS = {
     "_WHERE": "`where`",
 }
 
-_LOOPS = "iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`"
-_REMEDIES = {
-    (",", "`]`"): "each index has brackets of its own: `W[i][j]`",
-    (";", ""): "a statement ends where the next one begins, without a `;`",
-    ("%", ""): "a remainder is `i mod 2`, and stands in conditions: `where i mod 2 = 0`",
-    (",", "`and`"): "several conditions are joined by `and`",
-    ("[", "`and`"): "conditions compare iterators and sizes; values are for `select`",
-    ("[", "`<=`"): "conditions compare iterators and sizes; values are for `select`",
-}
-"""What to write instead of what other languages have, where LAIR expected something."""
-
-
 @lru_cache
 def parse_lair(source: Source) -> tree.File:
     """Return the tree of a LAIR file, for which several stages ask.
@@ -48,6 +43,7 @@ def parse_lair(source: Source) -> tree.File:
     Raises UserErrors with one syntax error if it is not LAIR.
     """
     file: tree.File = _parse(source, "file")
+    check_comments(file)
     return file
 
 
@@ -93,45 +89,26 @@ def _unexpected_token(source: Source, error: UnexpectedToken) -> UserError:
     expected = _alternatives(error.accepts or error.expected)
     if token.type == "$END":
         end = len(source.text.rstrip())
-        message = f"found the end of the file, expected {expected}"
-        return UserError(message, _at(source, end, end), _before(source.text))
-    span = _at(source, token.start_pos or 0, token.end_pos or 0)
-    message = f"found `{token}`, expected {expected}"
-    before = source.text[: span.start]
-    hint = _remedy(str(token), expected) or elsewhere(str(token)) or _before(before)
-    return UserError(message, span, hint)
-
-
-def _before(before: str) -> str | None:
-    """Return what to write instead of what stands before a token that nothing goes on with."""
-    if re.search(r"\bfor\s*\Z", before):
-        return _LOOPS
-    if re.search(r"\[[^\[\]\n]*//[^\n]*\s*\Z", before):
-        return "`//` begins a comment: indices are sums of iterators times integers"
-    if re.search(r"\ball\s*\([^()]*\)\s*in\s*\([^()]*\)\s*\w+\s*\Z", before):
-        return "conditions begin with `where`"
-    condition = before.rpartition("where")[2] if "where" in before else ""
-    if re.search(r"\b(or|not)\s*\Z", condition):
-        return "conditions are comparisons, joined by `and`"
-    if "//" in condition and not re.search(r"[{}]|\ball\b", condition):
-        return "in conditions `//` is a quotient, and comments begin with `#`"
-    return None
+        span, found, said = _at(source, end, end), "", "the end of the file"
+    else:
+        span = _at(source, token.start_pos or 0, token.end_pos or 0)
+        found, said = str(token), f"`{token}`"
+    before = explain_comment(source, span.start)
+    if before is not None:
+        return before
+    hint = suggest(source.text, span.start, found, expected) or elsewhere(found)
+    return UserError(f"found {said}, expected {expected}", span, hint)
 
 
 def _unexpected_character(source: Source, error: UnexpectedCharacters) -> UserError:
     start = error.pos_in_stream or 0
-    span = _at(source, start, start + 1)
     found = source.text[start]
-    message = f"found `{found}`, which is no part of LAIR"
-    return UserError(message, span, _remedy(found, ""))
-
-
-def _remedy(found: str, expected: str) -> str | None:
-    """Return what to write instead of what was found; None where that is not known."""
-    if found.isidentifier() and expected == "`(`":
-        return _LOOPS
-    known = _REMEDIES.items()
-    return next((h for (word, near), h in known if word == found and near in expected), None)
+    message = f"found {name_character(found)}, which is no part of LAIR"
+    hint = suggest_for_character(found)
+    bracket = find_open(source.text[:start])
+    if found == "%" and bracket is not None and source.text[bracket] == "[":
+        hint = describe_split(source.text[bracket + 1 : start], "mod")
+    return UserError(message, _at(source, start, start + 1), hint)
 
 
 def _too_deep(source: Source) -> UserError:

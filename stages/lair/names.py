@@ -52,19 +52,6 @@ def is_reserved(name: str) -> bool:
     return any(check_name(name, start))
 
 
-INDICES = "for indices as values name an input that holds them, 0, 1, ..."
-_ELSEWHERE = {
-    "argmax": "find the largest value with max=, then select where it is equal",
-    "argmin": "find the least value with min=, then select where it is equal",
-}
-
-
-def elsewhere(name: str) -> str | None:
-    """Return what to write instead of a function of other languages; None for other names."""
-    remedy = _ELSEWHERE.get(name.lower().removesuffix("="))
-    return f"{remedy}; {INDICES}" if remedy else None
-
-
 def did_you_mean(name: str, known: Iterable[str], kind: str) -> str:
     """Return the hint for an unknown name: the nearest known one, else all of a kind."""
     names = list(known)

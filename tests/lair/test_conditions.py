@@ -125,9 +125,9 @@ f.lair:2:40: error: unknown iterator or size triangle
 hint: iterators and sizes: i, j, N; in conditions comments begin with `#`
 """),
     "longer_comment": ("where j <= i // a triangle\n  y[i] += x[j]", """\
-f.lair:3:3: error: found `y`, expected `*=`, `+=`, `=`, `[`, `max=` or `min=`
-    y[i] += x[j]
-    ^
+f.lair:2:37: error: `//` is a quotient here, and no comment
+    all (i, j) in (N, N) where j <= i // a triangle
+                                      ^^
 hint: in conditions `//` is a quotient, and comments begin with `#`
 """),
     "misspelled": ("wher j <= i y[i] += x[j]", """\

@@ -92,10 +92,11 @@ hint: a statement ends where the next one begins, without a `;`
 }
 """,
         """\
-f.lair:3:1: error: found `}`, expected `+`, `-` or `]`
-  }
-  ^
-hint: `//` begins a comment: indices are sums of iterators times integers
+f.lair:2:29: error: `//` begins a comment here: the rest of the line is not read
+    all (i) in (2) y[i] = x[i // 2]
+                              ^^^^^
+hint: indices are sums of iterators times integers: let `2*a + b` stand for i, with b below 2, \
+and `a` is `i // 2`
 """,
     ),
     "two_indices_in_brackets": (

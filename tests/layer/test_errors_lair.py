@@ -14,6 +14,7 @@ LAIRS = {
 ff.lair:5:26: error: found `j`, expected `*`, `+`, `-`, `/` or `]`
       y[i] += W[i][j] * x[2j]
                            ^
+hint: a product has a sign: `2 * j`
 """,
     ),
     "unknown_type": (
