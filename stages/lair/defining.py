@@ -112,10 +112,29 @@ def check_definition(statement: Statement, tensor: Tensor) -> Iterator[UserError
         yield UserError(f"cannot tell whether all of {name} is defined", span, hint)
         return
     if not missing.is_empty():
-        hint = f"the statement defines every element of {name} that it reaches, and no other"
+        hint = _reaches_no_other(statement, tensor, _elements(tensor, context))
         yield UserError(f"{name}{_element(missing)} is not defined", span, hint)
     if several:
         yield _defined_twice(statement)
+
+
+def _reaches_no_other(statement: Statement, tensor: Tensor, wanted: isl.Set) -> str:
+    """Return that a statement reaches no other elements, and how it is written that does."""
+    import islpy as isl
+
+    from stages.lair.gaps import suggest_cover
+
+    def covers(wider: Statement) -> bool:
+        rows = wider.target.rows
+        reached = _relation(rows, wider, wanted.get_ctx(), conditions=False).range()
+        return wanted.is_subset(reached)
+
+    said = f"the statement defines every element of {tensor.name} that it reaches, and no other"
+    try:
+        instead = suggest_cover(statement, tensor, covers)
+    except isl.Error:
+        return said
+    return said if instead is None else f"{said}; all are by {instead}"
 
 
 def _check_conditioned(statement: Statement, layer: Layer) -> Iterator[UserError]:
@@ -138,7 +157,7 @@ def _check_conditioned(statement: Statement, layer: Layer) -> Iterator[UserError
         yield UserError(f"cannot tell whether all of {name} is defined", span, hint)
         return
     if not missing.is_empty():
-        hint = f"the statement defines every element of {name} that it reaches, and no other"
+        hint = _reaches_no_other(statement, layer.tensors[name], find_wanted(layer, name, context))
         if not reduces:
             hint = "`=` defines elements only where its conditions hold; `+=` gives others 0"
         yield UserError(f"{name}{_element(missing)} is not defined", span, hint)

@@ -183,7 +183,9 @@ hint: `=` defines elements only where its conditions hold; `+=` gives others 0
 f.lair:2:36: error: y[3] is not defined
     all (i, j) in (N, 3) where j < 2 y[j] += x[i]
                                      ^^^^
-hint: the statement defines every element of y that it reaches, and no other
+hint: the statement defines every element of y that it reaches, and no other; all are by \
+`all (i, j) in (N, 4) where j < 2 and j < 3 y[j] += ...`: an element to which nothing is \
+reduced is 0
 """),
     "several": ("where j <= i y[i] = x[j]", """\
 f.lair:2:37: error: several instances define one element of y

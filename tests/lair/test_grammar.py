@@ -14,6 +14,7 @@ ERRORS = {
 f.lair:1:8: error: found the end of the file, expected `)` or a name
   lair f(
          ^
+hint: the `(` in line 1 is still open
 """,
     ),
     "empty": (
@@ -33,6 +34,7 @@ f.lair:1:1: error: found the end of the file, expected `graph` or `lair`
 f.lair:2:28: error: found `i`, expected `*`, `+`, `-`, `/` or `]`
     all (i) in (N) y[i] = x[2i]
                              ^
+hint: a product has a sign: `2 * i`
 """,
     ),
     "misspelt_keyword": (

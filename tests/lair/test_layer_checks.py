@@ -86,7 +86,8 @@ hint: LAIR allows one access per tensor in a statement
 f.lair:2:22: error: y[3] is not defined
     all (i) in (N - 1) y[i] = x[i]
                        ^^^^
-hint: the statement defines every element of y that it reaches, and no other
+hint: the statement defines every element of y that it reaches, and no other; all are by \
+`all (i) in (4) where i < 3 y[i] += ...`: an element to which nothing is reduced is 0
 """,
     ),
     "element_undefined_by_stride": (
@@ -96,7 +97,9 @@ hint: the statement defines every element of y that it reaches, and no other
 f.lair:2:24: error: y[0][1] is not defined
   { all (a, i) in (2, 3) y[a][2*i] = x[i] }
                          ^^^^^^^^^
-hint: the statement defines every element of y that it reaches, and no other
+hint: the statement defines every element of y that it reaches, and no other; all are by \
+`all (a, i, r) in (2, 3, 2) where r < 1 y[a][2*i + r] += ...`: an element to which nothing is \
+reduced is 0
 """,
     ),
     "several_instances": (
