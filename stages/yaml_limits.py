@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import yaml
 
 from stages.nesting import too_deep
+from stages.yaml_words import explain_scalar
 
 MOST_NODES = 100_000
 """How many nodes a text may say by aliases, beside one for each of its characters."""
@@ -34,13 +35,8 @@ class WrongScalarError(yaml.MarkedYAMLError):
 FAULTS = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError)
 """What PyYAML lets through of a scalar whose tag, or form, it is none of."""
 
-KINDS = {"timestamp": "date", "int": "number", "float": "number", "bool": "truth"}
-
-
-def describe_scalar(node: yaml.Node) -> str:
-    """Return what is wrong with a scalar that is read as another kind of value than it is."""
-    kind = KINDS.get(node.tag.rpartition(":")[2], "value of its kind")
-    return f"{node.value or 'this'} is no {kind}"
+OURS = (TooLargeError, WrongScalarError)
+"""Errors with words of ours: those of others are the parser's."""
 
 
 def construct(loader: yaml.SafeLoader, node: yaml.Node) -> object:
@@ -50,7 +46,7 @@ def construct(loader: yaml.SafeLoader, node: yaml.Node) -> object:
     except FAULTS as error:
         begun = (each for each in loader.recursive_objects if isinstance(each, yaml.ScalarNode))
         wrong = next(begun, None)
-        said = "this has no value" if wrong is None else describe_scalar(wrong)
+        said = "this has no value" if wrong is None else explain_scalar(wrong)
         raise WrongScalarError(problem=said, problem_mark=(wrong or node).start_mark) from error
 
 

@@ -15,7 +15,8 @@ import yaml
 
 from stages.diagnose import nearest
 from stages.machine.lanes import Row, UnknownKeyError, read_lanes
-from stages.yaml_limits import compose, construct
+from stages.yaml_limits import OURS, compose, construct
+from stages.yaml_words import explain_yaml
 
 DATA = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
@@ -111,7 +112,13 @@ def _parsed(text: str, *, fast: bool) -> Any:
 def _said(error: Exception) -> str:
     """Return what is wrong with a text, and in which line."""
     mark = getattr(error, "problem_mark", None)
-    return f"line {mark.line + 1}: {error.problem}" if mark else str(error)  # type: ignore[attr-defined]
+    if mark is not None:
+        problem = str(getattr(error, "problem", ""))
+        said = problem if isinstance(error, OURS) else explain_yaml(problem)
+        return f"line {mark.line + 1}: {said}"
+    if isinstance(error, UnicodeDecodeError | yaml.reader.ReaderError):
+        return "it holds what is no text in UTF-8"
+    return "it has a date or a number that is none"
 
 
 def _value_of(key: str, figure: Any, profile: str) -> Any:

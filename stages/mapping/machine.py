@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from stages.diagnose import Span, UserError, source_of
-from stages.machine.figures import ProfileError
-from stages.machine.profile import Profile, load_profile
+from stages.diagnose import Span, UserError, UserErrors, source_of
+from stages.machine.figures import ProfileError, hint_at
+from stages.machine.profile import KNOWN, Profile, load_profile
 from stages.mapping.yaml_text import find_top_key
 
 if TYPE_CHECKING:
@@ -32,11 +32,17 @@ def read_machine(asking: Asking, further: Further) -> Profile:
     """Return the figures of the machine that a file is `asking` for, of a `further` file if it is
     in one.
 
-    Raises UserError where that names none that is known, or figures that are none.
+    Raises UserError where that names none that is known, or a figure that is none, UserErrors where
+    several figures are none.
     """
     given = asking.machine
     figures = {"profile": given} if isinstance(given, str) else dict(given)
     name = shown = str(figures.pop("profile"))
+    unknown = [str(figure) for figure in figures if figure not in KNOWN]
+    if len(unknown) > 1:
+        raise UserErrors(
+            UserError(f"unknown figure {figure}", asking.key_span("machine", figure),
+                      hint_at("figure", figure, KNOWN)) for figure in unknown)
     if name.endswith(".yaml"):
         path, shown = further(name, asking.span("machine"))
         name = str(path)

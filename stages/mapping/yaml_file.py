@@ -125,6 +125,7 @@ _WANTED = {
     "float_type": "a number",
     "greater_than_equal": "at least {ge}",
     "int_type": "an integer",
+    "invalid_key": "a mapping whose keys are names",
     "isl_type": "a text in isl syntax",
     "less_than_equal": "at most {le}",
     "list_type": "a list",

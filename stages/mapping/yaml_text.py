@@ -11,10 +11,13 @@ from typing import Any
 
 import yaml
 
-from stages.diagnose import Source, Span, UserError, UserErrors, headline
+from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.mapping.yaml_written import write_yaml
 from stages.nesting import too_deep
-from stages.yaml_limits import DEEPEST, FAULTS, TooLargeError, compose, describe_scalar, load
+from stages.yaml_limits import DEEPEST, FAULTS, OURS, TooLargeError, compose, load
+from stages.yaml_words import explain_scalar, explain_yaml
+
+EDITED = "undo the edit, or delete it: a build writes it anew"
 
 Path = tuple[str | int, ...]
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
@@ -63,7 +66,7 @@ def read_data(source: Source) -> Any:
         return load(source.text)
     except (yaml.YAMLError, ValueError) as error:
         read_document(source)
-        raise UserError(f"{source.path}: {headline(error)}") from error
+        raise UserError(f"{source.path} is no YAML of ours any more", hint=EDITED) from error
 
 
 def find_top_key(source: Source, key: str) -> Span | None:
@@ -76,15 +79,14 @@ def find_top_key(source: Source, key: str) -> Span | None:
 
 def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> UserError:
     mark = error.problem_mark or error.context_mark
-    said = error.problem or error.context
+    problem = error.problem or error.context or ""
     if error.problem == "found unexpected end of stream" and error.context_mark is not None:
-        mark, said = error.context_mark, "this text has no end"
-    if said is not None and "base64" in said:  # PyYAML goes on with what Python says of it
-        said = "this is no base64"
+        mark = error.context_mark
     start = mark.index if mark is not None else 0
     span = Span(source=source, start=start, end=start + 1)
     is_large = isinstance(error, TooLargeError)
-    remedy = "say less" if is_large else _remedy(source.text, start, said or "")
+    remedy = "say less" if is_large else _remedy(source.text, start, problem)
+    said = problem if isinstance(error, OURS) else explain_yaml(problem)
     return UserError(f"YAML: {said}", span, remedy)
 
 
@@ -92,10 +94,15 @@ def _remedy(text: str, start: int, said: str) -> str:
     """Return what to do about a text that YAML stops to understand at a character."""
     if text[start : start + 1] == "\t":
         return "YAML indents with spaces, not with tabs"
-    if text[start : start + 1] == "*":
-        return "quote a text that begins with `*`"
+    if text[start : start + 1] in ("*", "@", "`", "%", "&", "!"):
+        return f"quote a text that begins with `{text[start]}`"
+    if "escape" in said:
+        return "in double quotes a backslash is `\\\\`, in single quotes it stands for itself"
     if "mapping values" in said:
         return "a line is `key: value`; a text that has a `:` itself stands in quotes"
+    is_open = re.match(r"expected ',' or '(.)', but got '?<stream end>", said)
+    if is_open:
+        return f"a `{is_open[1]}` closes it"
     lines = text.split("\n")[: text.count("\n", 0, start) + 1]
     odd = [number for number, line in enumerate(lines, 1) if line.count('"') % 2]
     if odd:
@@ -127,17 +134,18 @@ class _Reader:
                 return self._mapping(node, path)
             case yaml.SequenceNode():
                 return [self.value(item, (*path, k)) for k, item in enumerate(node.value)]
+        assert isinstance(node, yaml.ScalarNode)
         value = self._scalar(node)
-        if isinstance(value, str) and isinstance(node, yaml.ScalarNode):
+        if isinstance(value, str):
             self.offsets[path] = _offsets(self.source.text, node, value)
         return value
 
-    def _scalar(self, node: yaml.Node) -> Any:
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
         try:
             return self.loader.construct_object(node)
         except FAULTS:
-            span, said = _node_span(self.source, node), f"YAML: {describe_scalar(node)}"
-            self.errors.append(UserError(said, span, "quote the text"))
+            span, said = _node_span(self.source, node), explain_scalar(node)
+            self.errors.append(UserError(f"YAML: {said}", span, "quote the text"))
             return None
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import typing
 
+from stages.diagnose import UserError, UserErrors
 from stages.program.front.stripped import digest_code, strip_source
+from stages.program.source.parameter_checks import find_unknown
 from stages.program.source.parsing import give_room
 from stages.program.source.plain_checks import explain_plain, may_make_objects
 from stages.program.source.translation import translate_source
@@ -34,6 +36,11 @@ def run(inputs: Inputs) -> dict[str, str]:
     translation = translate_source(source)
     if not may_make_objects(translation.tree):
         raise explain_plain(source)
+    program = inputs.program()
+    errors = [UserError(said, program.key_span("parameters", name), hint)
+              for name, said, hint in find_unknown(translation.tree, program.parameters)]
+    if errors:
+        raise UserErrors(errors)
     with give_room():
         code = digest_code(strip_source(source.text, source.path))
     return {"program.il": translation.text, "build/source.yaml": f"{HEADER}\nsha256: {code}\n"}

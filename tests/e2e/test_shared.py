@@ -173,8 +173,8 @@ hint: did you mean store?
   store: 3
          ^
 """),
-    ("store: [\n", """lairmake.yaml:2:1: error: YAML: expected the node content, but found \
-'<stream end>'
+    ("store: [\n", """lairmake.yaml:2:1: error: YAML: found the end of the text, expected a \
+value
   
   ^
 hint: isl texts stand in quotes, or below `|`

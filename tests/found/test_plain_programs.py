@@ -172,3 +172,33 @@ def test_what_a_function_returns_that_is_no_object_has_no_hint_of_a_kind():
     head = 'from lairmake.objects import LocalArray\nx = LocalArray("x", 1.0, shape=(4, 4, 4))\n'
     assert record(f"{head}def f(n):\n    return n * 2\nz: LocalArray = f(3)\n") == (
         "z is an int of the host, and no LocalArray\nhint: `z = LocalArray(\"z\", ...)` makes one")
+
+
+ASKS = """\
+from lairmake.objects import LocalArray, parameter
+n, width = parameter("n", 6), parameter("width", 4)
+x = LocalArray("x", 1.0, shape=(n, width, 4))
+"""
+
+
+def test_parameters_that_are_none_are_told_of_before_the_program_runs(folder):
+    (folder.path / "program.yaml").write_text(
+        "program: p.py\nparameters: {m: 3, wdith: 3, n: 2}\n", encoding="utf-8")
+    assert folder.run(translate, ASKS) == """\
+program.yaml:2:14: error: the program has no parameter 'm'
+  parameters: {m: 3, wdith: 3, n: 2}
+               ^
+hint: it asks for n, width
+
+program.yaml:2:20: error: the program has no parameter 'wdith'
+  parameters: {m: 3, wdith: 3, n: 2}
+                     ^^^^^
+hint: did you mean width?
+"""
+
+
+@pytest.mark.parametrize("line", ["import helper", "k = 'm'\nparameter(k, 3)", "ask = parameter"])
+def test_parameters_that_a_run_may_ask_for_are_left_to_it(folder, line):
+    (folder.path / "program.yaml").write_text(
+        "program: p.py\nparameters: {m: 3}\n", encoding="utf-8")
+    assert folder.run(translate, f"{ASKS}{line}\n") == ""

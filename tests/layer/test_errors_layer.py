@@ -181,7 +181,7 @@ layer.yaml:4:14: error: invocations must be at most 1048576
         "sizes: {M: 8, N: 8}",
         "sizes: {M: 8, N: 8",
         """\
-layer.yaml:2:7: error: YAML: expected ',' or '}', but got ':'
+layer.yaml:2:7: error: YAML: found `:`, expected `,` or `}`
   target: "{ PE[2, 3] }"
         ^
 hint: isl texts stand in quotes, or below `|`

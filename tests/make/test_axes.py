@@ -47,7 +47,7 @@ def test_a_key_that_comes_again_has_all_values_once():
      'hint: an empty text is `""`\n'),
     ("a=(1,2", "--set:1:3: error: ) is missing\n  a=(1,2\n    ^^^^\n"),
     ("a='1,2", "--set:1:3: error: ' is missing\n  a='1,2\n    ^^^^\n"),
-    ("a=1,b: c: d", "--set:1:5: error: YAML: mapping values are not allowed here\n"
+    ("a=1,b: c: d", "--set:1:5: error: YAML: found `:` behind what is no key\n"
      "  a=1,b: c: d\n      ^^^^^^^\nhint: quote a text\n"),
 ])
 def test_what_is_no_key_with_values_is_refused_at_its_place(word, text):

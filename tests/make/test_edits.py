@@ -95,7 +95,7 @@ simd.yaml:4:12: error: send_y is missing
     by: exact
              ^
 """),
-    ("by: hull", "by: [hull", """simd.yaml:3:7: error: YAML: expected ',' or ']', but got ':'
+    ("by: hull", "by: [hull", """simd.yaml:3:7: error: YAML: found `:`, expected `,` or `]`
   send_y:
         ^
 hint: isl texts stand in quotes, or below `|`

@@ -149,8 +149,10 @@ def test_a_profile_whose_name_is_too_long_for_a_file_is_unknown():
 
 
 @pytest.mark.parametrize(("value", "said"), [
-    ("!!bool x", "x is no truth"), ("!!int ''", "this is no number"),
-    ("!!timestamp x", "x is no date"), ("2020-99-99", "2020-99-99 is no date"),
+    ("!!bool x", "`x` reads as a truth value, and is none"),
+    ("!!int ''", "an empty text reads as an integer, and is none"),
+    ("!!timestamp x", "`x` reads as a date, and is none"),
+    ("2020-99-99", "`2020-99-99` reads as a date, and is none"),
 ])
 def test_a_scalar_of_a_profile_that_is_none_is_named_with_its_line(tmp_path, value, said):
     path = tmp_path / "mine.yaml"

@@ -10,10 +10,10 @@ ERRORS = {
     "open_bracket": (
         TARGET + 'a: [1',
         """\
-layer.yaml:2:6: error: YAML: expected ',' or ']', but got '<stream end>'
+layer.yaml:2:6: error: YAML: found the end of the text, expected `,` or `]`
   a: [1
        ^
-hint: isl texts stand in quotes, or below `|`
+hint: a `]` closes it
 """,
     ),
     "key_twice": (
@@ -36,7 +36,7 @@ layer.yaml:2:3: error: YAML: a key is a name
     "unknown_alias": (
         'a: *b',
         """\
-layer.yaml:1:4: error: YAML: found undefined alias 'b'
+layer.yaml:1:4: error: YAML: `*b` is the name of no anchor
   a: *b
      ^
 hint: quote a text that begins with `*`
@@ -45,7 +45,7 @@ hint: quote a text that begins with `*`
     "isl_without_quotes": (
         TARGET + 'placement: [n] -> { a[i] -> PE[i, 0] }',
         """\
-layer.yaml:2:16: error: YAML: expected <block end>, but found '<scalar>'
+layer.yaml:2:16: error: YAML: found a text, expected a key, or the end of the line
   placement: [n] -> { a[i] -> PE[i, 0] }
                  ^
 hint: isl texts stand in quotes, or below `|`
@@ -63,7 +63,7 @@ hint: say less
     "tab": (
         TARGET + '\tx: 3',
         """\
-layer.yaml:2:1: error: YAML: found character '\\t' that cannot start any token
+layer.yaml:2:1: error: YAML: found a tab, which begins no value
   \tx: 3
   ^
 hint: YAML indents with spaces, not with tabs
@@ -72,7 +72,7 @@ hint: YAML indents with spaces, not with tabs
     "missing_quote": (
         'target: "{ PE[4, 5] }\nplacement: "{ ff[i] -> PE[i, 0] }"',
         """\
-layer.yaml:2:13: error: YAML: expected <block end>, but found '{'
+layer.yaml:2:13: error: YAML: found `{`, expected a key, or the end of the line
   placement: "{ ff[i] -> PE[i, 0] }"
               ^
 hint: line 1 has a `\"` too few: a text ends with the quote that it begins with
@@ -98,16 +98,16 @@ layer.yaml:1:4: error: YAML: a character that no text may hold
     "unknown_tag": (
         TARGET + 'top: !!foo x',
         """\
-layer.yaml:2:6: error: YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:foo'
+layer.yaml:2:6: error: YAML: an unknown tag, `!foo`
   top: !!foo x
        ^
-hint: isl texts stand in quotes, or below `|`
+hint: quote a text that begins with `!`
 """,
     ),
     "no_date": (
         TARGET + 'lair: 2020-99-99',
         """\
-layer.yaml:2:7: error: YAML: 2020-99-99 is no date
+layer.yaml:2:7: error: YAML: `2020-99-99` reads as a date, and is none
   lair: 2020-99-99
         ^^^^^^^^^^
 hint: quote the text
@@ -116,7 +116,7 @@ hint: quote the text
     "no_truth": (
         TARGET + 'lair: !!bool x',
         """\
-layer.yaml:2:7: error: YAML: x is no truth
+layer.yaml:2:7: error: YAML: `x` reads as a truth value, and is none
   lair: !!bool x
         ^^^^^^^^
 hint: quote the text
@@ -125,7 +125,7 @@ hint: quote the text
     "no_number": (
         TARGET + 'lair: !!int ""',
         """\
-layer.yaml:2:7: error: YAML: this is no number
+layer.yaml:2:7: error: YAML: an empty text reads as an integer, and is none
   lair: !!int ""
         ^^^^^^^^
 hint: quote the text
@@ -134,7 +134,7 @@ hint: quote the text
     "no_timestamp": (
         TARGET + 'lair: !!timestamp x',
         """\
-layer.yaml:2:7: error: YAML: x is no date
+layer.yaml:2:7: error: YAML: `x` reads as a date, and is none
   lair: !!timestamp x
         ^^^^^^^^^^^^^
 hint: quote the text
@@ -160,7 +160,7 @@ layer.yaml:2:7: error: lair must be a text
     "a_key_without_a_colon": (
         'sizes {M: 8, N: 8}',
         """\
-layer.yaml:1:15: error: YAML: mapping values are not allowed here
+layer.yaml:1:15: error: YAML: found `:` behind what is no key
   sizes {M: 8, N: 8}
                 ^
 hint: a line is `key: value`; a text that has a `:` itself stands in quotes
@@ -169,7 +169,7 @@ hint: a line is `key: value`; a text that has a `:` itself stands in quotes
     "colon_in_a_value": (
         'a: b: c',
         """\
-layer.yaml:1:5: error: YAML: mapping values are not allowed here
+layer.yaml:1:5: error: YAML: found `:` behind what is no key
   a: b: c
       ^
 hint: a line is `key: value`; a text that has a `:` itself stands in quotes

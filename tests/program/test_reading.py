@@ -44,7 +44,7 @@ IN_GRAPH = {
     "graph.yaml:4: fl_0 is float32, and runs over int32": ("over: myGA", "range: [0, 5, 1]"),
     "graph.yaml:5: range is not [start, stop, step]": ("over: myGA", "range: [0, 5, 0]"),
     "graph.yaml:9: src is 1e, no number": ("[myGs, fl_0]", "[myGs, 1e]"),
-    "graph.yaml:2: YAML: expected ',' or ']'": ("field: [6, 6]", "field: [6, 6"),
+    "graph.yaml:2: YAML: found `:`, expected `,` or `]`": ("field: [6, 6]", "field: [6, 6"),
 }
 IN_OBJECTS = {
     "objects.yaml:3: a LocalArray has rank 3 to 6, this has rank 2": ("[6, 6, 8]", "[6, 6]"),

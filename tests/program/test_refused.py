@@ -55,7 +55,7 @@ TEXTS = {
     DEEP: "",
     "x" * 100000: "",
     "def f(a, a):\n    pass\n": "p.py:1:10",
-    "x = " + "9" * 5000: "p.py:1:1: error: no Python: Exceeds the limit",
+    "x = " + "9" * 5000: "p.py:1:1: error: no Python: a number of more digits than",
 }
 
 

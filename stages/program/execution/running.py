@@ -88,8 +88,11 @@ def run_programs(
             )
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error
-        except (ValueError, isl.Error) as error:
+        except ValueError as error:
             said = f"{source.path} does not fit the program: {error}"
+            raise UserError(said, hint=EDITED) from error
+        except isl.Error as error:
+            said = f"{source.path} does not fit the program: isl cannot compute with its sets"
             raise UserError(said, hint=EDITED) from error
         except FabricFailure as error:
             raise error_of(error, source, PROGRAMS, OURS) from error

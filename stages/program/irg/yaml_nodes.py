@@ -8,8 +8,8 @@ from typing import ClassVar, TypeAlias
 
 import yaml
 
-from stages.diagnose import Source, Span, UserError, headline, nearest
-from stages.mapping.yaml_text import read_document
+from stages.diagnose import Source, Span, UserError, nearest
+from stages.mapping.yaml_text import EDITED, read_document
 from stages.yaml_limits import check_depth, compose
 
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -34,7 +34,7 @@ def compose_text(source: Source) -> yaml.Node | None:
         return _composed(_Loader(source.text))
     except (yaml.YAMLError, ValueError) as error:
         read_document(source)
-        raise UserError(f"{source.path}: {headline(error)}") from error
+        raise UserError(f"{source.path} is no YAML of ours any more", hint=EDITED) from error
 
 
 def _composed(loader: _Loader) -> yaml.Node | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TypeAlias
 
+from stages.program.source.argument_checks import check_arguments
 from stages.program.source.binding_checks import (
     check_assignment,
     check_bindings,
@@ -67,6 +68,7 @@ OF_NODES: dict[Check, tuple[type[ast.AST], ...]] = {
     check_operator: (ast.BinOp, ast.AugAssign),
     check_truth: (ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Assert),
     check_call: (ast.Call,),
+    check_arguments: (ast.Call,),
     check_name: (ast.Name, ast.Attribute),
     check_text: (ast.FormattedValue,),
     check_subscript: (ast.Subscript,),

@@ -40,8 +40,8 @@ def _say_what_is_wrong(source: Source) -> Iterator[None]:
         raise _explain_syntax(source, error) from None
     except (RecursionError, MemoryError):
         raise UserError(f"{source.path} is nested too deeply", None, "write it flatter") from None
-    except ValueError as error:
-        raise UserError(f"{source.path} is no Python: {error}") from None
+    except ValueError:
+        raise UserError(f"{source.path} is no Python: it holds what no source may") from None
 
 
 def _explain_syntax(source: Source, error: SyntaxError) -> UserError:
@@ -56,6 +56,8 @@ def _explain_syntax(source: Source, error: SyntaxError) -> UserError:
     if error.end_lineno == error.lineno and error.end_offset is not None:
         end = max(end, places.starts[line - 1] + error.end_offset - 1)
     said = error.msg.partition(";")[0]
+    if said.startswith("Exceeds the limit"):
+        said = "a number of more digits than Python reads"
     return UserError(f"no Python: {said}", Span(source=source, start=start, end=end))
 
 

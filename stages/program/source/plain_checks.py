@@ -30,6 +30,12 @@ def may_make_objects(tree: ast.Module) -> bool:
             return True
         if isinstance(node, ast.alias) and node.asname and node.name in KINDS:
             return True
+    return has_others(tree)
+
+
+def has_others(tree: ast.Module) -> bool:
+    """Whether a source imports modules that are none of Python's, NumPy's, or ours."""
+    for node in walk_all(tree):
         if isinstance(node, ast.Import):
             modules = [each.name for each in node.names]
         elif isinstance(node, ast.ImportFrom):

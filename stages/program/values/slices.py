@@ -114,8 +114,11 @@ def _axis(form: Form, n: int, key: Any) -> Axis:
         return Axis(start=at % size, size=1, drops=True)
     try:
         start, stop, step = key.indices(size)
-    except (TypeError, ValueError) as error:
-        raise ProgramError(f"slice of axis {n}: {error}") from None
+    except TypeError:
+        said = f"slice of axis {n} has an end that is no integer"
+        raise ProgramError(said, "`x[1:-1]`; a quotient of integers is `n // 2`") from None
+    except ValueError:
+        raise ProgramError(f"slice of axis {n} has a step of 0") from None
     count = len(range(start, stop, step))
     if is_pe and step != 1:
         raise ProgramError(f"a step of {step} in axis {n}, which is one of PEs",

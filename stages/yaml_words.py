@@ -1,0 +1,70 @@
+"""What keeps a text from being YAML, in our words: those of the parser are for who knows it."""
+
+from __future__ import annotations
+
+import re
+
+import yaml
+
+TOKENS = {
+    "<stream end>": "the end of the text", "<block end>": "the end of what is indented",
+    "<scalar>": "a text", "<block mapping start>": "a key", "<block sequence start>": "a list",
+    "<document start>": "`---`", "<document end>": "`...`", "<anchor>": "an anchor, `&`",
+    "<alias>": "an alias, `*`", "<tag>": "a tag, `!`", "<directive>": "a directive, `%`",
+}
+"""What the parser calls parts of a text; others are signs."""
+SAID = (
+    (r"expected '(.)' or '(.)', but got (.+)", "found {2}, expected `{0}` or `{1}`"),
+    (r"expected <block end>, but found (.+)", "found {0}, expected a key, or the end of the line"),
+    (r"expected the node content, but found (.+)", "found {0}, expected a value"),
+    (r"expected '<document start>', but found (.+)", "found {0} behind the value"),
+    (r"mapping values are not allowed here", "found `:` behind what is no key"),
+    (r"mapping keys are not allowed here", "found `?`, which begins no key here"),
+    (r"sequence entries are not allowed here", "found `-`, which begins no entry of a list here"),
+    (r"could not find expected ':'", "a key without `:`"),
+    (r"found character (.+) that cannot start any token", "found {0}, which begins no value"),
+    (r"found undefined alias (.+)", "`*{0}` is the name of no anchor"),
+    (r"found duplicate anchor (.+?);.*", "a second anchor {0}"),
+    (r"could not determine a constructor for the tag .*?([^:']+)'?", "an unknown tag, `!{0}`"),
+    (r"found unknown escape character (.+)", "`\\{0}` stands for nothing"),
+    (r"found unexpected end of stream", "this text has no end"),
+    (r"found unexpected document separator", "found `---` or `...` in a text"),
+    (r"expected escape sequence .*", "an escape without its digits"),
+    (r"found unhashable key", "a key is a name"),
+    (r"failed to (convert|decode) base64 data.*", "this is no base64"),
+    (r"but found another document", "a second document, behind `---`"),
+)
+"""What the parser says, and we do."""
+OTHERWISE = "this is not YAML"
+
+
+def explain_yaml(problem: str) -> str:
+    """Return what is wrong with a text, as the parser's `problem` says it."""
+    for pattern, said in SAID:
+        found = re.fullmatch(pattern, problem, re.DOTALL)
+        if found is not None:
+            return said.format(*map(_name, found.groups()))
+    return OTHERWISE
+
+
+def _name(part: str) -> str:
+    """Return how a person calls a part of a text that the parser names."""
+    quoted = part[:1] in "'\"" and part[-1:] == part[:1]
+    bare = part[1:-1] if quoted else part
+    if bare in TOKENS:
+        return TOKENS[bare]
+    if bare in ("\\t", "\t"):
+        return "a tab"
+    return f"`{bare}`" if quoted and not bare.isalnum() else bare
+
+
+KINDS = {
+    "timestamp": "a date", "int": "an integer", "float": "a number", "bool": "a truth value",
+}
+"""What YAML calls kinds of values, and we do."""
+
+
+def explain_scalar(node: yaml.ScalarNode) -> str:
+    """Return what is wrong with a text that YAML reads as a number or a date, and that is none."""
+    kind = KINDS.get(node.tag.rpartition(":")[2], "a value")
+    return f"{f'`{node.value}`' if node.value else 'an empty text'} reads as {kind}, and is none"
