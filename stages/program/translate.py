@@ -13,6 +13,7 @@ from __future__ import annotations
 import typing
 
 from stages.diagnose import UserError, UserErrors
+from stages.mapping.machine import read_machine
 from stages.program.front.stripped import digest_code, strip_source
 from stages.program.source.parameter_checks import find_unknown
 from stages.program.source.parsing import give_room
@@ -30,13 +31,15 @@ HEADER = "# What the source does where NumPy runs it, whatever its comments say.
 def run(inputs: Inputs) -> dict[str, str]:
     """Return program.il, and what rehearse goes by.
 
-    Raises UserErrors with all that no program may have.
+    Raises UserErrors with all that no program may have, and for a program.yaml with a machine or
+    parameters that there are not: what they are changes nothing here, but later stages take long.
     """
     source = inputs.program_source()
     translation = translate_source(source)
     if not may_make_objects(translation.tree):
         raise explain_plain(source)
     program = inputs.program()
+    read_machine(program, inputs.unnoted().further_path)
     errors = [UserError(said, program.key_span("parameters", name), hint)
               for name, said, hint in find_unknown(translation.tree, program.parameters)]
     if errors:

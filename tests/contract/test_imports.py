@@ -39,8 +39,8 @@ ALL = " ".join(EVERY)
 RUN_AGAIN = " report_network report_program"
 COMPILED = f"simulate operate report execute{RUN_AGAIN}"
 MACHINE = (
-    "choose settle route simd render simulate split fit link operate emit skew remember section "
-    "paint lower execute"
+    "choose settle route simd render simulate split fit link operate emit skew translate remember "
+    "section paint lower execute"
 )
 AGAIN = {
     "layer/pe/compute.py": "settle render",

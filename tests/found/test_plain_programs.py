@@ -202,3 +202,14 @@ def test_parameters_that_a_run_may_ask_for_are_left_to_it(folder, line):
     (folder.path / "program.yaml").write_text(
         "program: p.py\nparameters: {m: 3}\n", encoding="utf-8")
     assert folder.run(translate, f"{ASKS}{line}\n") == ""
+
+
+def test_a_machine_that_is_none_is_told_of_before_the_program_runs(folder):
+    (folder.path / "program.yaml").write_text(
+        "program: p.py\nmachine: {profile: wse2, lanez: 3}\n", encoding="utf-8")
+    assert folder.run(translate, ASKS) == """\
+program.yaml:2:26: error: unknown figure lanez
+  machine: {profile: wse2, lanez: 3}
+                           ^^^^^
+hint: did you mean lanes?
+"""
