@@ -13,7 +13,7 @@ from __future__ import annotations
 import typing
 
 from stages.diagnose import Source, UserError, UserErrors
-from stages.program.child.limits import Limits
+from stages.program.child.limits import Limits, suggest_more
 from stages.program.interpreter.arrays import check_array, write_array
 from stages.program.interpreter.compare import find_difference
 from stages.program.interpreter.counts import Counts, write_counts
@@ -81,7 +81,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         if not all(_is_same(store, entry, found[entry.name]) for entry in outputs):
             check_addressed(graph, accesses, (make, make_addressed), il)
     except EndlessError as error:
-        raise explain_endless(error, il, longest) from None
+        raise explain_endless(error, il, longest, _suggest_longer(longest)) from None
     except CounterError as error:
         raise explain_counter(error, il) from None
     except MemoryError:
@@ -101,6 +101,10 @@ def _find_longest(inputs: Inputs) -> float:
     What the graph gives does not depend on it, so program.yaml does not count as read.
     """
     return LONGEST * inputs.unnoted().program().limits.seconds / Limits().seconds
+
+
+def _suggest_longer(longest: float) -> str:
+    return suggest_more("seconds", longest / LONGEST * Limits().seconds)
 
 
 def _explain_size(graph: Graph, addresses: Addresses) -> UserError:

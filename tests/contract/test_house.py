@@ -9,7 +9,7 @@ from stages import WINGS, module_of
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = """
 stages.nesting stages.plural
-stages.diagnose stages.shipped stages.yaml_limits
+stages.diagnose stages.shipped stages.yaml_limits stages.yaml_words
 stages.jinja
 stages.poly
 stages.machine

@@ -198,7 +198,8 @@ FILES = {
     "syntax": (
         "memory: [1",
         """\
-layer.yaml:4:10: error: wafer.yaml is not YAML: line 1: found the end of the text, expected `,` or `]`
+layer.yaml:4:10: error: wafer.yaml is not YAML: line 1: found the end of the text, expected `,` \
+or `]`
   machine: wafer.yaml
            ^^^^^^^^^^
 """,

@@ -5,9 +5,7 @@ import os
 
 import pytest
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.mapping.program_yaml import read_program
-from stages.program.child.limits import LIMITS, MOST, Limits, suggest_more
+from stages.diagnose import UserError
 from stages.program.child.wire import pack, unpack
 from tests.program.started import Folder
 
@@ -210,46 +208,6 @@ def test_whatever_ends_a_program_is_an_error_of_its_user(folder, source):
     assert folder.error(source) == ENDS[source]
 
 
-SLOW = "hint: a loop that ends, fewer steps or a smaller field; or more, in program.yaml: " \
-    "`limits: {seconds: 5}`\n"
-WAITS = "hint: nothing comes from outside while a program is built: what waits is put under " \
-    "MACH_Compiler_Ignore\n"
-
-
-@pytest.mark.parametrize(("line", "limits", "said", "hint"), [
-    ("re.match('(a*)*b', 'a' * 40)", Limits(seconds=0.5),
-     "the program takes more than 0.5 s of a processor", SLOW),
-    ("time.sleep(9)", Limits(seconds=0.5, clock=0.7),
-     "the program does not end in 0.7 s, in which it takes less than 0.5 s of a processor", WAITS),
-])
-def test_code_that_hangs_is_ended_with_its_line_in_c_too(tmp_path, line, limits, said, hint):
-    (tmp_path / "Wärme").mkdir()
-    folder = Folder(tmp_path / "Wärme")
-    assert folder.error(f"import re, time\n{line}\n", limits) == (
-        f"heat.py:2:1: error: {said}\n  {line}\n  {'^' * len(line)}\n{hint}")
-
-
-def test_what_a_program_printed_follows_the_remedy(folder):
-    said = folder.error("import time\nprint('step 1', flush=True)\ntime.sleep(9)\n",
-                        Limits(seconds=0.5, clock=0.7))
-    assert said.endswith(f"{WAITS}  it printed last:\n  step 1\n".replace("  it", "it"))
-
-
-@pytest.mark.long
-def test_the_time_in_which_others_have_the_processor_does_not_count(folder):
-    """A second of the clock, of which the program takes a part."""
-    folder.run("import time\ntime.sleep(1.2)\n", Limits(seconds=1))
-
-
-def test_two_threads_take_the_time_of_a_processor_twice(folder):
-    """Which is as limited as that of the clock; and no handler of a user sees the signal."""
-    limits = Limits(seconds=1)
-    threads = "for _ in range(3):\n    threading.Thread(target=spin).start()\n"
-    spin = "def spin():\n    x = b'x' * 99_000_000\n    while True:\n        hashlib.md5(x)\n"
-    said = folder.error(f"import hashlib, threading\n{spin}{threads}spin()\n", limits)
-    assert "the program takes more than 1 s of a processor" in said.partition("\n")[0]
-
-
 def test_a_module_that_hides_one_of_python_is_refused(folder):
     """Python has it already when the program begins, and would never look for another one."""
     folder.write("numbers.py", "")
@@ -273,35 +231,6 @@ def test_a_parameter_that_is_wrong_is_so_where_it_is_set(folder):
         "program.yaml:2:23: error: parameter m=x: not of the type of its default, 2\n"
         "  parameters: {n: 3, m: x}\n                        ^\n"
     )
-
-
-def test_what_is_given_back_is_limited(folder):
-    said = folder.error("found['x'] = bytes(100_000)\n", Limits(answer=99_999))
-    assert said == (
-        "heat.py:1:1: error: the program gives back more than 99999 bytes\n"
-        "  found['x'] = bytes(100_000)\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
-        "hint: a smaller field, or fewer "
-        "outputs; or more, in program.yaml: `limits: {answer: 199998}`\n")
-
-
-def test_limits_are_those_of_program_yaml(folder):
-    folder.write("program.yaml", "program: heat.py\nlimits: {seconds: 600, memory: 1073741824}\n")
-    assert folder.error("x = bytearray(2 << 30)\n", None) == (
-        "heat.py:1:5: error: the program takes more than 1 GiB of memory, with Python and NumPy\n"
-        "  x = bytearray(2 << 30)\n      ^^^^^^^^^^^^^^^^^^\n"
-        "hint: a smaller field; or more, in program.yaml: `limits: {memory: 2147483648}`\n")
-
-
-def test_the_most_that_program_yaml_gives_is_the_most_there_is():
-    fields = ("seconds", "memory", "answer")
-    most = {name: getattr(MOST, name) for name in fields}
-    assert read_program(Source(path="p", text=f"limits: {most}\n")).limits.model_dump() == most
-    for name in fields:
-        with pytest.raises(UserErrors, match=f"limits.{name} must be at most"):
-            read_program(Source(path="p", text=f"limits: {{{name}: {2 * most[name]}}}\n"))
-    given = read_program(Source(path="p", text="")).limits.model_dump()
-    assert given == {name: getattr(LIMITS, name) for name in fields}
-    assert [suggest_more(name, most[name]) for name in fields] == ["", "", ""]
 
 
 def test_a_message_is_read_only_if_it_is_whole():

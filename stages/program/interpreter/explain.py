@@ -8,7 +8,6 @@ from itertools import zip_longest
 import numpy as np
 
 from stages.diagnose import Source, Span, UserError
-from stages.program.child.limits import suggest_more
 from stages.program.interpreter.compare import find_difference, spell_value
 from stages.program.interpreter.graph_run import CounterError, EndlessError, run_graph
 from stages.program.interpreter.stores import Store
@@ -145,10 +144,12 @@ def explain_counter(error: CounterError, il: Source | None) -> UserError:
     return UserError(said, find_line(il, loop.il), OVERLAP)
 
 
-def explain_endless(error: EndlessError, il: Source | None, seconds: float) -> UserError:
-    """Return what to say of a graph that ran too long."""
+def explain_endless(
+    error: EndlessError, il: Source | None, seconds: float, more: str
+) -> UserError:
+    """Return what to say of a graph that ran too long, and how to give it `more`."""
     loop = error.loop
     said = f"the graph takes more than {seconds:.0f} s of a processor: {loop.name}, node " \
            f"{loop.id}, is in iteration {error.iteration + 1}"
-    hint = "does the loop end? fewer iterations, or PEs"
-    return UserError(said, find_line(il, loop.il), hint + suggest_more("seconds", seconds / 10))
+    hint = f"does the loop end? fewer iterations, or PEs{more}"
+    return UserError(said, find_line(il, loop.il), hint)
