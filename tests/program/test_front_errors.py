@@ -105,8 +105,8 @@ REFUSED = {
     "x = np.sqr(la)": "np.sqr is none of the functions for objects\nhint: did you mean np.sqrt?",
     "x = np.random": "np.random is none of the functions for objects\n"
     "hint: what prepares data is NumPy's own: `import numpy` in Run_On_Host",
-    "x = numpy.sin(la)": "NumPy's own sin is called with an object\n"
-    "hint: objects have `+ - * /`, np.sqrt, np.exp and np.log; of a number `math.sin`",
+    "x = numpy.tan(la)": "NumPy's own tan is called with an object\n"
+    "hint: objects have `+ - * /`, np.sqrt, np.exp and np.log; of a number `math.tan`",
     "x = numpy.mean(la)": "NumPy's own mean is called with an object\n"
     "hint: `np.sum(x) / x.size`",
     "x = la.sum()": "a LocalArray has no .sum\nhint: `np.sum(x)`",

@@ -20,6 +20,7 @@ b = GlobalArray("b", 1.0, shape=(3, 2))
 n = 2
 """
 HOST = "with Run_On_Host():\n    import numpy\n    w = numpy.ones((4, 4, 4), 'float32')\n"
+PAIRS = "for t in a:\n    for k, w in pairs:\n        x[:, :, k] = w"
 TYPED = {
     "x = np.abs(x)": ("x[...] = ", "x[...] = np.abs(x)"),
     "x += 1": ("x[...] += ...", "x[...] += 1"),
@@ -95,6 +96,20 @@ TYPED = {
     "for t in a:\n    n += 1": ("for i in range(n)", "for t in range(3):\n    n += 1"),
     "k = 0\nfor t in a:\n    k = 1\ng[...] = k": (
         "n[...] += 1", "k = GlobalScalar('k', 0)\nfor t in a:\n    k[...] += 1"),
+    "g[...] = float(i)": ('x.astype("float32")', 'g[...] = i.astype("float32")'),
+    "class C:\n    def __init__(self):\n        self.t = np.sum(x)\nc = C()": (
+        "self.t: MACHScalar = ...",
+        "class C:\n    def __init__(self):\n        self.t: MACHScalar = np.sum(x)\nc = C()"),
+    "seen = [0]\nfor t in a:\n    seen[0] = 1": (
+        "make it a GlobalArray",
+        "seen = GlobalArray('seen', 0, shape=(1,))\nfor t in a:\n    seen[0] = 1"),
+    "def f(p):\n    p[0:1] = 1\nfor t in a:\n    f(x)": (
+        "p: LocalArray", "def f(p: LocalArray):\n    p[0:1] = 1\nfor t in a:\n    f(x)"),
+    f"pairs = zip((0, 1), (2.0, 3.0))\n{PAIRS}": (
+        "pairs = list(...)", f"pairs = list(zip((0, 1), (2.0, 3.0)))\n{PAIRS}"),
+    "def f(p):\n    if p > 0:\n        x[...] = 0.0\nf(g)": (
+        "def f(x: GlobalScalar)",
+        "def f(p: GlobalScalar):\n    if p > 0:\n        x[...] = 0.0\nf(g)"),
     "for t in a:\n    print(t)": (
         "MACH_Compiler_Ignore", "for t in a:\n    with MACH_Compiler_Ignore():\n        print(t)"),
     "if g > 1:\n    q: MACHScalar = np.sum(x)\nu[...] = q": (

@@ -27,6 +27,11 @@ POWERS = {
 }
 VALUES = ("float", "int", "bool", "complex", "round", "str", "repr", "format", "print")
 """What asks for the value of an object, which only a run has."""
+CASTS = {
+    "float": '`x.astype("float32")`, or ', "int": '`x.astype("int32")`, or ',
+    "bool": "`x != 0`, or ", "round": f"{INSTEAD['round']}, or ",
+}
+"""What a program has in place of some of these."""
 
 FOREIGN = ("sum", "min", "max", "all", "any", "sorted", "pow", "divmod", "list", "tuple", "iter",
            "next", "map", "filter", "set")
@@ -120,7 +125,7 @@ def _check_foreign(places: Places, node: ast.Call, name: str, first: ast.expr) -
     """Report a function of Python or NumPy that is given an object."""
     if name in VALUES:
         places.report(node, f"{name} of an object: its value is not known yet",
-                      f"put it under {IGNORED}")
+                      f"{CASTS.get(name, '')}put it under {IGNORED}")
     elif name in FOREIGN:
         hint = INSTEAD.get({"pow": "power"}.get(name, name), "a loop over a GlobalArray")
         if name in REDUCTIONS:

@@ -14,6 +14,7 @@ POWER = "`x ** 2` and `x * x * x` are; `np.sqrt(x)`"
 MADE = "an object of its own: `LocalArray(\"y\", 0.0, shape=x.shape)`"
 MEAN = "`np.sum(x) / x.size`"
 WHOLE = '`t: LocalArray = x.astype("int32").astype("float32")` drops what is behind the point'
+NEAR_ZERO = ", about, where `np.abs(x)` is below `1.5`"
 SMALL = "; where `np.abs(x)` is below `2.0 ** 31`"
 PREPARED = "what prepares data is NumPy's own: `import numpy` in Run_On_Host"
 
@@ -21,6 +22,10 @@ INSTEAD = {
     "roll": "slices of another object: `y[1:] = x[:-1]` and `y[:1] = x[-1:]`",
     "tanh": "`1.0 - 2.0 / (np.exp(2.0 * x) + 1.0)`",
     "sinh": "`(np.exp(x) - np.exp(-x)) * 0.5`", "cosh": "`(np.exp(x) + np.exp(-x)) * 0.5`",
+    "sin": "`x * (1.0 - x * x * (0.16666667 - x * x * (0.008333333 - x * x * (0.0001984127 - "
+    f"x * x * 0.0000027557))))`{NEAR_ZERO}",
+    "cos": "`1.0 - x * x * (0.5 - x * x * (0.041666667 - x * x * (0.0013888889 - "
+    f"x * x * 0.000024801587)))`{NEAR_ZERO}",
     "mean": MEAN, "average": MEAN,
     "var": "`np.sum((x - m) * (x - m)) / x.size`, with `m: MACHScalar = np.sum(x) / x.size`",
     "std": "`np.sqrt(np.sum((x - m) * (x - m)) / x.size)`, with "
