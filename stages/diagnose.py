@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from stages.known_words import ELSEWHERE
 from stages.nesting import DEEPEST, too_deep
 
 LONGEST_LINE = 200
@@ -142,8 +143,11 @@ def nearest(
     more is one, too, `mach` for `machine`, and an ending behind a mark. `cutoff` is how much of
     both must be alike, from 0 to 1. A slip leaves the first letter among the first two: sin is none
     for min. Only with `numbers` it may be in a number alone: float8 is none for float32, but
-    part_t9 may be one for part_t1.
+    part_t9 may be one for part_t1. A function or type of other languages is none: rsqrt for sqrt.
     """
+    known = list(known)
+    if word.lower() in ELSEWHERE and word.lower() not in {each.lower() for each in known}:
+        return None
     meant: list[tuple[int, float, str]] = []
     for each in (each for each in known if _may_be(word, each, numbers)):
         slips, alike = count_slips(word.lower(), each.lower()), _compare(word, each)

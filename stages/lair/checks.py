@@ -12,7 +12,7 @@ from stages.diagnose import Span, UserError
 from stages.lair.affine import find_non_affine
 from stages.lair.conditions import check_conditions
 from stages.lair.expressions import FUNCTIONS
-from stages.lair.instead import INDICES, elsewhere, list_types
+from stages.lair.instead import INDICES, elsewhere
 from stages.lair.names import check_name, did_you_mean
 from stages.lair.tree import (
     Call,
@@ -64,7 +64,7 @@ def check_distinct(names: Iterable[Name], taken: Collection[str] = ()) -> Iterat
 
 def _check_type(name: str, known: Collection[str], span: Span) -> Iterator[UserError]:
     if name not in known:
-        hint = list_types(name, known) or did_you_mean(name, known, "types")
+        hint = did_you_mean(name, known, "types")
         yield UserError(f"unknown type {name}", span, hint)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from stages.diagnose import UserError
 from stages.lair.checks import check_distinct, check_head, check_sizes
-from stages.lair.instead import list_types
 from stages.lair.names import check_name, did_you_mean
 from stages.lair.tree import File, Graph, Name, Node, NodeCall, Reference
 from stages.machine.types import TYPES
@@ -97,7 +96,7 @@ def _check_types(call: NodeCall, graph: Graph) -> Iterator[UserError]:
     known = [*TYPES, *(param.name for param in graph.type_params)]
     for each in call.types:
         if each.name not in known:
-            hint = list_types(each.name, known) or did_you_mean(each.name, known, "types")
+            hint = did_you_mean(each.name, known, "types")
             yield UserError(f"unknown type {each.name}", each.span, hint)
 
 

@@ -1,8 +1,6 @@
-"""Functions and types of other languages, and what LAIR has in their places."""
+"""Functions of other languages, and what LAIR has in their places."""
 
 from __future__ import annotations
-
-from collections.abc import Collection
 
 INDICES = "for indices as values name an input that holds them, 0, 1, ..."
 _LARGEST = f"find the largest value with max=, then select where it is equal; {INDICES}"
@@ -64,21 +62,6 @@ FUNCTIONS_INSTEAD = {
 x, a and b are values, c and d values that are 1 or 0.
 """
 
-TYPES_INSTEAD = frozenset((
-    "bfloat16", "bf16", "f8", "f16", "f32", "f64", "fp8", "fp16", "fp32", "fp64", "half", "single",
-    "float", "double", "real", "float8", "float64", "float128", "tf32", "int", "short", "long",
-    "int4", "int8", "int64", "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "uint",
-    "uint8", "uint16", "uint32", "uint64", "bool", "boolean", "char", "byte", "complex",
-    "complex64", "complex128",
-))
-"""Types of other languages: their names are no slips for those that there are."""
-
-
 def elsewhere(name: str) -> str | None:
     """Return what to write instead of a function of other languages; None for other names."""
     return FUNCTIONS_INSTEAD.get(name.lower().removesuffix("="))
-
-
-def list_types(name: str, types: Collection[str]) -> str | None:
-    """Return the types there are, where a name is that of one of other languages; else None."""
-    return f"types: {', '.join(types)}" if name.lower() in TYPES_INSTEAD else None

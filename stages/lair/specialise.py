@@ -21,7 +21,6 @@ from stages.lair.calls import Called, bind_calls, write_out
 from stages.lair.checks import check_distinct, check_node
 from stages.lair.fix import Fixer
 from stages.lair.graphs import check_graph
-from stages.lair.instead import list_types
 from stages.lair.layer import Carry, Layer, Statement, Tensor
 from stages.lair.layer_checks import check_layer
 from stages.lair.names import did_you_mean
@@ -149,7 +148,7 @@ def _check_values(
             hint = did_you_mean(each, known, f"type parameters of {name}")
             yield UserError(f"{name} has no type {each}", locate("types", each), hint)
         if type_ not in TYPES:
-            hint = list_types(type_, TYPES) or did_you_mean(type_, TYPES, "types")
+            hint = did_you_mean(type_, TYPES, "types")
             yield UserError(f"unknown type {type_}", locate("types", each), hint)
 
 

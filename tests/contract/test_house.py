@@ -8,7 +8,7 @@ from stages import WINGS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = """
-stages.nesting stages.plural
+stages.nesting stages.plural stages.known_words
 stages.diagnose stages.shipped stages.yaml_limits stages.yaml_words
 stages.jinja
 stages.poly

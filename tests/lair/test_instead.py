@@ -6,9 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, UserErrors
+from stages.diagnose import Source, UserErrors, nearest
+from stages.known_words import TYPES as FOREIGN_TYPES
 from stages.lair import parse_lair, specialise
-from stages.lair.instead import FUNCTIONS_INSTEAD, TYPES_INSTEAD
+from stages.lair.instead import FUNCTIONS_INSTEAD
 from stages.machine.types import TYPES
 from stages.reference.evaluate import evaluate_all
 
@@ -138,7 +139,7 @@ def test_only_slips_are_meant_for_another_function(word, hint):
 
 def test_types_of_other_languages_are_no_slips():
     listed = "types: float16, float32, int16, int32"
-    hints = {**dict.fromkeys(TYPES_INSTEAD, listed), "flaot16": "did you mean float16?",
+    hints = {**dict.fromkeys(FOREIGN_TYPES, listed), "flaot16": "did you mean float16?",
              "Float32": "did you mean float32?", "in16": "did you mean int16?"}
     for name, hint in hints.items():
         text = f"lair f(): {name} x[8] -> float16 y[8] {{ all (i) in (8) y[i] = x[i] }}"
@@ -153,3 +154,15 @@ def test_a_type_that_layer_yaml_gives_is_no_slip_either():
     with pytest.raises(UserErrors) as caught:
         specialise(parse_lair(Source(path="f.lair", text=text)), None, {}, {"T": "bfloat16"})
     assert caught.value.errors[0].hint == "types: float16, float32, int16, int32"
+
+
+@pytest.mark.parametrize(("word", "known", "meant"), [
+    ("Tan", ["Tanh", "Sin"], None), ("Asin", ["Sin"], None), ("Gelu", ["Relu"], None),
+    ("Rsqrt", ["Sqrt"], None), ("SIN", ["sin"], "sin"), ("Tanhh", ["Tanh"], "Tanh"),
+    ("placemnet", ["placement", "pin"], "placement"), ("mach", ["machine"], "machine"),
+    ("ff.x", ["u_ff.x"], "u_ff.x"), ("arrives", ["leaves"], None), ("skw", ["skew"], "skew"),
+    ("n", ["m"], None), ("lnaes", ["lanes"], "lanes"), ("size", ["sizes", "types"], "sizes"),
+    ("tiles", ["types", "tensors"], None),
+])
+def test_a_slip_is_counted_in_letters(word, known, meant):
+    assert nearest(word, known) == meant
