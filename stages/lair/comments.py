@@ -48,7 +48,8 @@ def explain_comment(source: Source, start: int) -> UserError | None:
         return None
     at, end = found[-1].start(), found[-1].end()
     before, bracket = text[:at], find_open(text[:at])
-    if bracket is not None and text[bracket] != "{":
+    is_operand = re.search(r"[\w\])][ \t]*\Z", before) is not None
+    if bracket is not None and text[bracket] != "{" and is_operand:
         hint = _suggest(before, bracket, text[at + 2 : end].split())
         return UserError(CUT, _at(source, at, end), hint)
     condition = before.rpartition("where")[2] if "where" in before else ""

@@ -23,7 +23,8 @@ def parse_source(places: Places) -> ast.Module:
     """Return the tree of a source. Raises UserError where Python, or we, cannot read it."""
     source = places.source
     if len(source.text) > LARGEST:
-        raise UserError(f"{source.path} has {len(source.text)} characters: {LARGEST} is the most")
+        said = f"{source.path} has {len(source.text)} characters: {LARGEST} is the most"
+        raise UserError(said, hint="long tables in a file, which `numpy.load` reads in Run_On_Host")
     with _say_what_is_wrong(source), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(source.text, source.path)
