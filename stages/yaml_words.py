@@ -8,11 +8,14 @@ import yaml
 
 TOKENS = {
     "<stream end>": "the end of the text", "<block end>": "the end of what is indented",
-    "<scalar>": "a text", "<block mapping start>": "a key", "<block sequence start>": "a list",
+    "<scalar>": "a text", "<block mapping start>": "a line that is indented further",
+    "<block sequence start>": "a list, `-`",
     "<document start>": "`---`", "<document end>": "`...`", "<anchor>": "an anchor, `&`",
     "<alias>": "an alias, `*`", "<tag>": "a tag, `!`", "<directive>": "a directive, `%`",
 }
 """What the parser calls parts of a text; others are signs."""
+NAMED = {"\\t": "a tab", "\\n": "the end of the line", "\\x00": "the end of the text"}
+"""Characters that are not seen, as the parser spells them."""
 SAID = (
     (r"expected '(.)' or '(.)', but got (.+)", "found {2}, expected `{0}` or `{1}`"),
     (r"expected <block end>, but found (.+)", "found {0}, expected a key, or the end of the line"),
@@ -23,12 +26,19 @@ SAID = (
     (r"sequence entries are not allowed here", "found `-`, which begins no entry of a list here"),
     (r"could not find expected ':'", "a key without `:`"),
     (r"found character (.+) that cannot start any token", "found {0}, which begins no value"),
-    (r"found undefined alias (.+)", "`*{0}` is the name of no anchor"),
-    (r"found duplicate anchor (.+?);.*", "a second anchor {0}"),
-    (r"could not determine a constructor for the tag .*?([^:']+)'?", "an unknown tag, `!{0}`"),
-    (r"found unknown escape character (.+)", "`\\{0}` stands for nothing"),
+    (r"found undefined alias (.+)", "`*{bare}` is the name of no anchor"),
+    (r"second occurrence", "a second anchor of this name"),
+    (r"could not determine a constructor for the tag 'tag:yaml.org,2002:([^']+)'",
+     "an unknown tag, `!!{bare}`"),
+    (r"could not determine a constructor for the tag (.+)", "an unknown tag, `{bare}`"),
+    (r"found unknown escape character (.+)", "`\\{bare}` stands for nothing"),
     (r"found unexpected end of stream", "this text has no end"),
     (r"found unexpected document separator", "found `---` or `...` in a text"),
+    (r"expected a comment or a line break, but found (.+)", "found {0}, where a line ends"),
+    (r"expected chomping or indentation .*, but found (.+)", "found {0} behind `|` or `>`"),
+    (r"expected alphabetic or numeric character, but found (.+)",
+     "found {0} behind `*` or `&`, where a name begins"),
+    (r"expected URI, but found (.+)", "found {0} in a tag, `!`"),
     (r"expected escape sequence .*", "an escape without its digits"),
     (r"found unhashable key", "a key is a name"),
     (r"failed to (convert|decode) base64 data.*", "this is no base64"),
@@ -43,7 +53,8 @@ def explain_yaml(problem: str) -> str:
     for pattern, said in SAID:
         found = re.fullmatch(pattern, problem, re.DOTALL)
         if found is not None:
-            return said.format(*map(_name, found.groups()))
+            bare = found[1].strip("'\"") if found.groups() else ""
+            return said.format(*map(_name, found.groups()), bare=bare)
     return OTHERWISE
 
 
@@ -53,9 +64,9 @@ def _name(part: str) -> str:
     bare = part[1:-1] if quoted else part
     if bare in TOKENS:
         return TOKENS[bare]
-    if bare in ("\\t", "\t"):
-        return "a tab"
-    return f"`{bare}`" if quoted and not bare.isalnum() else bare
+    if bare in NAMED:
+        return NAMED[bare]
+    return f"`{bare}`" if quoted else bare
 
 
 KINDS = {

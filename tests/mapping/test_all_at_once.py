@@ -13,6 +13,8 @@ from stages.mapping.kernel_yaml import Kernel
 from stages.mapping.layer_yaml import Mapping
 from stages.mapping.machine import read_machine
 from stages.mapping.program_yaml import Program, read_program
+from stages.mapping.yaml_text import read_document
+from stages.yaml_words import OTHERWISE
 
 WRONG = (None, 1, 0, -1, 1.5, float("nan"), "x", [], [1], {}, {"x": 1}, {1: 2}, True, 10**400, [[]],
          {"profile": 1}, {"x": {"arrives": 3}}, {"x": [3]}, {"x": {}}, {"seconds": 0.5})
@@ -43,3 +45,26 @@ def test_no_value_has_an_error_in_the_words_of_pydantic():
                     kinds |= {each["type"] for each in error.errors()}
     known = {*yaml_file._WANTED, "extra_forbidden", "missing"}
     assert len(kinds) > 10 and kinds & theirs <= known
+
+
+PARSED = {
+    "a: b: c": "found `:` behind what is no key",
+    "a: [1": "found the end of the text, expected `,` or `]`",
+    "a: *b": "`*b` is the name of no anchor", 'a: "\\q"': "`\\q` stands for nothing",
+    "a: !!foo x": "an unknown tag, `!!foo`", "a: !foo x": "an unknown tag, `!foo`",
+    "a: @b": "found `@`, which begins no value", "\ta: b": "found a tab, which begins no value",
+    "a: | x": "found `x`, where a line ends", "a: |x": "found `x` behind `|` or `>`",
+    "a: 'b": "this text has no end",
+    "c: *": "found the end of the text behind `*`", "a: &a 1\nb: &a 2": "a second anchor of this",
+    "a: 1\n---\nb: 2": "a second document, behind `---`", "a\nb: 1": "found `:` behind what is no",
+    "a: 2020-13-41": "`2020-13-41` reads as a date, and is none", "- a\nb: c": "found ",
+    "a: {b: 1": "found the end of the text, expected `,` or `}`",
+}
+
+
+@pytest.mark.parametrize("text", PARSED)
+def test_what_is_no_yaml_is_said_in_words_of_ours(text):
+    with pytest.raises(UserErrors) as caught:
+        read_document(Source(path="layer.yaml", text=text))
+    said = caught.value.errors[0].message
+    assert said.startswith(f"YAML: {PARSED[text]}") and "<" not in said and OTHERWISE not in said

@@ -98,7 +98,7 @@ layer.yaml:1:4: error: YAML: a character that no text may hold
     "unknown_tag": (
         TARGET + 'top: !!foo x',
         """\
-layer.yaml:2:6: error: YAML: an unknown tag, `!foo`
+layer.yaml:2:6: error: YAML: an unknown tag, `!!foo`
   top: !!foo x
        ^
 hint: quote a text that begins with `!`
