@@ -22,6 +22,9 @@ REFUSED = {
     "x[...] = np.where(x > 0)": ("7:10", "np.where is given no x", "it takes mask, x, y"),
     "x[...] = np.maximum(x)": ("7:10", "np.maximum is given no y", "it takes x, y"),
     "x[...] = np.sqrt(x, y)": ("7:10", "np.sqrt is given too many arguments, 2", "it takes x"),
+    "x[...] = x.astype('float32', copy=False)":
+        ("7:30", "x.astype has no argument copy", "it takes dtype"),
+    "x[...] = x.astype()": ("7:10", "x.astype is given no dtype", "it takes dtype"),
 }
 
 

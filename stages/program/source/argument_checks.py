@@ -32,10 +32,10 @@ def check_arguments(places: Places, calls: Calls, spot: Spot) -> None:
     """Report arguments that a function of ours does not have, too many of them, or too few."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Call)
-    called = context.find(node.func)
-    if context.host == IGNORED or called.what != MEMBER or called.detail not in TAKEN:
+    found = _find_taken(spot, node.func)
+    if context.host == IGNORED or found is None:
         return
-    known, least = TAKEN[called.detail]
+    known, least = found
     name = ast.unparse(node.func)
     for each in node.keywords:
         if each.arg is not None and each.arg not in known:
@@ -49,3 +49,12 @@ def check_arguments(places: Places, calls: Calls, spot: Spot) -> None:
     if is_plain and (lacks or len(node.args) > len(known)):
         what = f"too many arguments, {len(node.args)}" if not lacks else f"no {lacks[0]}"
         places.report(node, f"{name} is given {what}", f"it takes {', '.join(known)}")
+
+
+def _find_taken(spot: Spot, called: ast.expr) -> tuple[tuple[str, ...], int] | None:
+    """Return what a function of ours, or the one method of objects, takes; None for others."""
+    if isinstance(called, ast.Attribute) and called.attr == "astype" and (
+            spot.context.find(called.value).is_object):
+        return ("dtype",), 1
+    found = spot.context.find(called)
+    return TAKEN.get(found.detail) if found.what == MEMBER else None
