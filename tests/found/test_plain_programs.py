@@ -152,6 +152,39 @@ def record(source):
     return str(caught.value)
 
 
+FUNCTIONS = """\
+from lairmake import numpy as np
+from lairmake.objects import GlobalScalar, LocalArray, LocalScalar, MACHScalar
+x, s = LocalArray("x", 1.0, shape=(4, 4, 4)), LocalScalar("s", 1.0, shape=(4, 4))
+"""
+HINTED = {
+    "def f(p: LocalArray):\n    p[...] = 0.0\nf(s)\n":
+        "p is given a LocalScalar, and its hint says LocalArray\nhint: `p: LocalScalar`, or pass a "
+        "LocalArray",
+    "def f(p: 'LocalScalar') -> None:\n    p[...] = 0.0\nf(x)\n":
+        "p is given a LocalArray, and its hint says LocalScalar\nhint: `p: LocalArray`, or pass a "
+        "LocalScalar",
+    "def f(p: LocalArray) -> LocalArray:\n    return np.sum(p, axis=2)\nz: LocalScalar = f(x)\n":
+        "f returns a LocalScalar, and its hint says LocalArray\n"
+        "hint: `def f(...) -> LocalScalar:`",
+    "def f(p: MACHScalar):\n    s[...] = p\nf(np.sum(x, axis=2))\nf(np.sum(x))\nf(x)\n":
+        "p is given a LocalArray, and its hint says MACHScalar\nhint: `p: LocalArray`, or pass a "
+        "MACHScalar",
+}
+
+
+@pytest.mark.parametrize("text", HINTED)
+def test_an_argument_or_a_result_of_another_kind_than_its_hint_is_refused(text):
+    assert record(FUNCTIONS + text) == HINTED[text]
+
+
+def test_hints_of_several_kinds_and_arguments_that_are_no_objects_are_as_they_were():
+    text = "def f(p: LocalArray | LocalScalar, q: LocalArray | None = None, n: int = 3) -> " \
+        "LocalArray | None:\n    p[...] = 0.0\n    return q\nf(x)\nf(s, x)\n"
+    il = translate_source(Source(path="p.py", text=FUNCTIONS + text)).text
+    assert len(record_program(il, "p.py").graph.items) == 2
+
+
 @pytest.mark.long
 def test_a_hint_of_another_kind_is_told_of_where_it_stands(folder):
     assert folder.run(translate, KINDS) == ""

@@ -15,7 +15,7 @@ import numpy as np
 
 from stages.program.il import numpy as il_numpy, objects as il_objects
 from stages.program.il.finishing import Captured, finish_recording
-from stages.program.il.naming import NAMING, Naming, name_value
+from stages.program.il.naming import GIVEN, Naming
 from stages.program.il.recording import begin_recording
 from stages.program.irg.accesses import write_accesses
 from stages.program.irg.graph_text import write_graph
@@ -39,7 +39,7 @@ def record_program(il: str, path: str) -> Captured:
         tree = Naming().visit(ast.parse(il, path))
     recording = begin_recording(path)
     with _serve_modules():
-        execute(tree, path, {NAMING: name_value})
+        execute(tree, path, GIVEN)
     check_parameters()
     return finish_recording(recording)
 
