@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from stages.known_words import ELSEWHERE
+from stages.known_words import FUNCTIONS, TYPES
 from stages.nesting import DEEPEST, too_deep
 
 LONGEST_LINE = 200
@@ -146,7 +146,7 @@ def nearest(
     part_t9 may be one for part_t1. A function or type of other languages is none: rsqrt for sqrt.
     """
     known = list(known)
-    if word.lower() in ELSEWHERE and word.lower() not in {each.lower() for each in known}:
+    if _is_of_others(word.lower(), [each.lower() for each in known]):
         return None
     meant: list[tuple[int, float, str]] = []
     for each in (each for each in known if _may_be(word, each, numbers)):
@@ -154,6 +154,13 @@ def nearest(
         if alike >= cutoff and _is_slip(word, each, slips):
             meant.append((-slips, alike, each))
     return max(meant)[2] if meant else None
+
+
+def _is_of_others(word: str, known: Sequence[str]) -> bool:
+    """Whether a word is a function or type of other languages; `float` may be all of float16."""
+    if word in known or word not in FUNCTIONS | TYPES:
+        return False
+    return word in FUNCTIONS or sum(each.startswith(word) for each in known) != 1
 
 
 def _compare(one: str, other: str) -> float:

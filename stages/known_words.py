@@ -22,5 +22,3 @@ FUNCTIONS = frozenset((
     "swish", "tan", "tanh", "tgamma", "trunc",
 ))
 """Functions of values."""
-
-ELSEWHERE = TYPES | FUNCTIONS
