@@ -57,8 +57,9 @@ def test_two_threads_take_the_time_of_a_processor_twice(folder):
 def test_what_is_given_back_is_limited(folder):
     said = folder.error("found['x'] = bytes(100_000)\n", Limits(answer=99_999))
     assert said == (
-        "error: the program gives back more than 99999 bytes\nhint: a smaller field, or fewer "
-        "outputs; or more, in program.yaml: `limits: {answer: 199998}`\n")
+        "heat.py:1:1: error: the program gives back more than 99999 bytes\n"
+        "  found['x'] = bytes(100_000)\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "hint: a smaller field, or fewer outputs; or more, in program.yaml: `limits: {answer: 199998}`\n")
 
 
 def test_limits_are_those_of_program_yaml(folder):
