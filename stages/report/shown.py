@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import fnmatch
 import functools
 import re
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.make.core.declare import declaration, path_of
+from stages.make.core.declare import declaration, docstring_of
 from stages.make.core.pipeline import stages_until
 from stages.make.store.folders import CHOSEN, LayerFolder, every_stage, file_of, shown_path
 from stages.report.colour import paint, paint_isl, wrap_isl
@@ -43,8 +42,7 @@ class Shown:
 @functools.cache
 def paper_of(stage: str) -> str:
     """Return where a paper has a stage, as `V Sec. 5.1`, from its docstring; empty for nowhere."""
-    tree = ast.parse(path_of(stage).read_text(encoding="utf-8"))
-    found = PAPER.search(ast.get_docstring(tree) or "")
+    found = PAPER.search(docstring_of(stage))
     return " ".join(found[1].split()) if found else ""
 
 

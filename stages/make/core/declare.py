@@ -29,6 +29,11 @@ def path_of(stage: str) -> Path:
     return STAGES.parent.joinpath(*module_of(stage).split(".")).with_suffix(".py")
 
 
+def docstring_of(stage: str) -> str:
+    """Return what the docstring of a stage says, "" where it has none."""
+    return ast.get_docstring(ast.parse(path_of(stage).read_text(encoding="utf-8"))) or ""
+
+
 @functools.cache
 def declaration(stage: str) -> Declaration:
     """Return what the file of a stage declares.
