@@ -1,6 +1,7 @@
 """The store, and a second one behind it that other workspaces share."""
 
 import contextlib
+import errno
 import hashlib
 
 import pytest
@@ -121,3 +122,20 @@ def test_the_lock_of_a_key_is_that_of_both_stores(tmp_path, shared):
     shared.lock = lambda key: locks.append(key) or contextlib.nullcontext()
     with open_store(tmp_path, shared).lock(KEY):
         assert locks == [KEY]
+
+
+def test_a_store_that_is_not_to_be_written_to_is_read_on(tmp_path, shared, said, monkeypatch):
+    """Also one far away, as a bucket that this user may only read."""
+    publish(open_store(tmp_path / "first", shared))
+
+    def refuse(*arguments):
+        raise PermissionError(errno.EACCES, "Access Denied", "team/blobs")
+
+    monkeypatch.setattr(shared, "write", refuse)
+    store = open_store(tmp_path / "second", shared)
+    store.publish(ENTRY, "ef" + "0" * 62, PRIMARY, {"lair.isl": b"other\n"}, {})
+    assert (store.second, shared.read_only, store.lookup(KEY, *STAGE)) == (shared, True, ENTRY)
+    assert said == [
+        "the shared store is only read: team/blobs: Access Denied (if that is meant, "
+        "`read_only: true` says so; else who owns the store has to `chmod -R g+rwX` it)"
+    ]
