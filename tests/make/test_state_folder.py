@@ -63,6 +63,14 @@ def test_a_disk_that_is_not_mounted_is_not_written_over(home, tmp_path, monkeypa
     assert refused(home) == (said, "make the folder, or mount its disk")
 
 
+@pytest.mark.parametrize("name", ["~nobody-here/state", "x" * 5000 + "/state"])
+def test_a_name_that_no_folder_has_is_refused(home, monkeypatch, name):
+    monkeypatch.setenv("LAIRMAKE_STATE", name)
+    message, hint = refused(home)
+    assert message.endswith(f"{name.partition('/')[0]} is not there")
+    assert hint == "make the folder, or mount its disk"
+
+
 @pytest.mark.parametrize("named", ["variable", "file"])
 def test_where_others_may_put_another_folder_is_refused(home, tmp_path, monkeypatch, named):
     (tmp_path / "all").mkdir()

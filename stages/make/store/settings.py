@@ -79,5 +79,5 @@ def _placed(settings: Settings, folder: Path) -> SharedStore | None:
     store = settings.store
     if store is None or "://" in store.url:
         return store
-    place = (folder / Path(store.url).expanduser()).resolve()
+    place = (folder / os.path.expanduser(store.url)).resolve()
     return SharedStore(url=str(place), read_only=store.read_only)

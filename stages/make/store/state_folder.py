@@ -52,14 +52,14 @@ def make_state_folder(home: Path) -> Path:
 @functools.cache
 def _folder_of(home: Path, given: str) -> Path:
     if given:
-        return _below((user_folder() / Path(given).expanduser()).resolve(), home, VARIABLE, None)
+        return _below((user_folder() / os.path.expanduser(given)).resolve(), home, VARIABLE, None)
     named = _named_in(home / FILE)
     if named is None:
         return home / STATE
     name, span = named
     if mark_of(files_in(home)) is not None:
         _refuse(f"`{KEY}:` counts beside projects/ only", span, f"{VARIABLE} names a folder")
-    return _below((home / Path(name).expanduser()).resolve(), home, f"{KEY}:", span)
+    return _below((home / os.path.expanduser(name)).resolve(), home, f"{KEY}:", span)
 
 
 def _named_in(path: Path) -> tuple[str, Span] | None:
@@ -78,7 +78,7 @@ def _below(base: Path, home: Path, said: str, span: Span | None) -> Path:
     """Return the folder of a workspace in a base; others have other ones. Raises UserErrors."""
     if base == home or home in base.parents:
         _refuse(f"{said} {shown_path(base)} lies in {home}", span, "name a folder elsewhere")
-    if not base.parent.is_dir():
+    if not os.path.isdir(base.parent):
         _refuse(f"{said} {base.parent} is not there", span, "make the folder, or mount its disk")
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
     own = base / f"{home.name[:LONGEST]}-{digest}"
@@ -102,7 +102,7 @@ def _is_open(folder: Path) -> bool:
 def _is_ours(folder: Path) -> bool:
     """Return whether a folder is this user's, and nobody else may write to it; also if there is
     none."""
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(OSError):
         found = os.lstat(folder)
         is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & OTHERS
         return is_private and found.st_uid == os.geteuid()
