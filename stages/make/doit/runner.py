@@ -12,6 +12,7 @@ from typing import Any
 from doit.exceptions import BaseFail, TaskError
 from doit.runner import MRunner
 
+from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import restored
 from stages.make.core.apart import Apart, apart, wait_for
 from stages.make.core.task_values import values_of
@@ -19,6 +20,7 @@ from stages.make.core.workers import workers
 from stages.make.doit.act import ask, outcome
 from stages.make.doit.grouped import needed
 from stages.make.doit.session import Session
+from stages.make.store.store import store_of
 
 
 def cores() -> int:
@@ -144,9 +146,18 @@ class LazyRunner(MRunner):  # type: ignore[misc]
 
     def _add_process(self) -> None:
         """Let another process begin; what more than one of them needs is loaded here, once."""
+        if not self._processes:
+            self._try_stores()
         if len({_layer_of(node) for node in (*self._busy.values(), *self._ready)}) > 1 < self._most:
             self._load_stages()
         self._processes.append(apart(len(self._processes)))
+
+    def _try_stores(self) -> None:
+        """Find out what is wrong with the stores, which each process would say else."""
+        home = self._session.home
+        if home is not None:
+            with contextlib.suppress(UserError, UserErrors), store_of(home).lock(""):
+                pass  # what keeps a stage from being built fails that
 
     def _load_stages(self) -> None:
         """Load the stages that are ready; one that fails does so where it runs."""
