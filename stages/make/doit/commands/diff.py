@@ -8,10 +8,11 @@ from typing import Any
 
 from stages.make.core.declare import declaration
 from stages.make.core.layers import find_combination, is_buildable, open_folder
+from stages.make.core.nearest import nearest_task
 from stages.make.core.pipeline import stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import option
-from stages.make.store.folders import LayerFolder, user_folder
+from stages.make.store.folders import LayerFolder, every_stage, user_folder
 from stages.report.built_states import is_moment, state_after, state_before
 from stages.report.change import describe_change
 from stages.report.difference import find_differences
@@ -84,7 +85,9 @@ class Diff(LayerCommand):
         revisions = [word for word in words if word not in stages]
         for word in revisions:
             if find_commit(Path.cwd(), word) is None:
-                raise self.refuse(f"{word} is no layer, no stage and no revision of git")
+                stages_known = {stage for layer in layers for stage in every_stage(layer)}
+                hint = nearest_task(word, self.layers(), stages_known)
+                raise self.refuse(f"{word} is no layer, no stage and no revision of git", hint)
         if len(stages) > 1 or len(revisions) > 1:
             raise self.refuse("say one revision and one stage at most")
         return next(iter(stages), None), next(iter(revisions), "")

@@ -44,7 +44,9 @@ class Report(LayerCommand):
         stages = {name: stage_that_draws(each, file) for name, each in chosen.items()}
         for name in (name for name, stage in stages.items() if stage is None):
             hint = f"`{self.session.program} report {name}` draws all that there is"
-            raise self.refuse(f"{name} has no {file}: its parts do not run on one fabric", hint)
+            has_parts = bool(parts_of(chosen[name]))
+            why = "its parts do not run on one fabric" if has_parts else "it runs on no fabric"
+            raise self.refuse(f"{name} has no {file}: {why}", hint)
         loader = self.loader_of(list(chosen.values()))
         os.chdir(user_folder())
         run = self.cmds.get_plugin("run")(task_loader=loader, cmds=self.cmds, **self._kwargs)

@@ -10,6 +10,7 @@ from stages.diagnose import UserError
 from stages.make.core.nearest import did_you_mean, nearest_task
 from stages.make.core.pipeline import files_written, stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from stages.make.doit.commands.kind_hints import hint_of_stage
 from stages.make.store.folders import LayerFolder, every_stage, file_of, parts_of, shown_path
 from stages.report.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
 from stages.report.shown import (
@@ -133,7 +134,9 @@ class Show(LayerCommand):
         there = [read_file(folder, name) for name, path in files if path.is_file()]
         objects = [each for file in there for name in file.objects for each in called(name)]
         words = [*known, *(name for name, _ in files), *objects]
-        hint = did_you_mean(wanted, words) or nearest_task(wanted, self.layers(), ())
+        hint = hint_of_stage(folder, wanted) or did_you_mean(wanted, words)
+        if not any(wanted in every_stage(each) for each in self.layers()):
+            hint = hint or nearest_task(wanted, self.layers(), ())
         hint = hint or f"the stages are {', '.join(known)}"
         return self.refuse(f"{wanted} is no stage and no object of {folder.name}", hint)
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from doit.exceptions import InvalidCommand
+
 from stages.diagnose import UserError
 from stages.make.core.axes import OPTION, Axis, read_axes
 from stages.make.core.combinations import Combination, combine, holds_isl, read_text
@@ -18,6 +20,7 @@ from stages.make.core.pins import pins
 from stages.make.core.task_values import RESULTS
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import EVERYTHING, option
+from stages.make.doit.commands.kind_hints import hint_of_sweep
 from stages.make.doit.commands.of_folders import build_folders
 from stages.make.doit.commands.run import PROCESSES
 from stages.make.store.folders import LayerFolder, file_of, shown_path
@@ -71,8 +74,7 @@ class Sweep(LayerCommand):
     def act(self, options: Options, words: list[str]) -> int:
         """Build all combinations, and print what came of each."""
         if not options["given"]:
-            hint = f"`{self.session.program} sweep fc {OPTION} sizes.M=32,64`"
-            raise self.refuse(f"nothing is set: {self.doc_usage}", hint)
+            raise self.refuse(f"nothing is set: {self.doc_usage}", self._example(words))
         if options["sort"] not in ("", *COLUMNS):
             raise self.refuse(f"{options['sort']} is no column: {', '.join(COLUMNS)}")
         folder, rest = self.select_one(words)
@@ -94,6 +96,18 @@ class Sweep(LayerCommand):
         _keep(folder, axes, rows)
         _print(folder, axes, rows, options)
         return int(not any(map(is_right, rows)) or any(_is_wrong(row) for row in rows))
+
+
+    def _example(self, words: list[str]) -> str:
+        """Return a sweep of the folder that words name; of fc, where it is not clear which."""
+        try:
+            folder, _ = self.select_one(words)
+        except InvalidCommand:
+            name, given = "fc", "sizes.M=32,64"
+        else:
+            _check_alone(folder, self.session.program)
+            name, given = folder.name, hint_of_sweep(folder)
+        return f"`{self.session.program} {self.name} {name} {OPTION} {given}`"
 
 
 def _as_typed(name: str, left: list[str]) -> list[str]:

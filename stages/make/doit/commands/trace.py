@@ -12,6 +12,7 @@ from stages.make.core.declare import declaration
 from stages.make.core.telling import Progress
 from stages.make.doit.commands.command import LayerCommand, Options
 from stages.make.doit.commands.inert import option
+from stages.make.doit.commands.kind_hints import hint_of_fabric
 from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path, user_folder
 
 FILE = "build/trace.pftrace"
@@ -54,8 +55,8 @@ class Trace(LayerCommand):
         folder = folders[0]
         stage = next((name for name in LAYOUTS if name in every_stage(folder)), None)
         if stage is None:
-            raise self.refuse(f"{folder.name} does not run on one fabric",
-                              "`run: whole` in its network.yaml, or name one of its parts")
+            said = f"{folder.name} does not run on one fabric"
+            raise self.refuse(said, hint_of_fabric(folder))
         begin, end = self._cycles(options["cycles"])
         most = self._most(options["most"])
         loader = self.loader_of([folder])
