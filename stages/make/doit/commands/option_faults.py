@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import getopt
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -105,6 +104,8 @@ def fault_behind(command: Any, arguments: Sequence[str], at: int) -> str:
     fault = option_fault(parser, arguments[at:], _more(command, command.name))
     if fault is not None and late_option(parser.options, arguments[at:]) != 0:
         return ": ".join([*words, fault])
+    import shlex
+
     right = shlex.join([command.session.program, *words, *arguments[at:], *arguments[:at]])
     return f"{arguments[at]} is an option, which stands before all tasks\nhint: `{right}`"
 
