@@ -48,7 +48,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     mapping, layer = inputs.mapping(), inputs.lair()
     lair = read_lair(inputs.objects("lair.isl"))
     profile = read_machine(mapping, inputs.further_path)
-    check_grid(parse_target(mapping.target), profile, mapping)
+    check_grid(parse_target(mapping.target), profile, mapping.span("target"))
     proposals = propose(mapping, layer, lair, profile)
     if not proposals:
         raise UserError(

@@ -51,7 +51,8 @@ def check_machine(
 ) -> None:
     """Raise UserError if the layer needs more PEs, memory or tasks than the machine has."""
     grid = model.grid
-    check_grid((grid.right - grid.left + 1, grid.bottom - grid.top + 1), profile, mapping)
+    size = grid.right - grid.left + 1, grid.bottom - grid.top + 1
+    check_grid(size, profile, mapping.span("target"))
     for program in programs:
         check_memory(program, profile, mapping)
         check_tasks(program, profile, mapping)

@@ -56,12 +56,13 @@ def read_machine(asking: Asking, further: Further) -> Profile:
         raise UserError(said, span, error.hint) from error
 
 
-def check_grid(size: tuple[int, int], profile: Profile, mapping: Mapping) -> None:
-    """Raise UserError if a target of a width and a height is larger than the machine."""
+def check_grid(size: tuple[int, int], profile: Profile, span: Span) -> None:
+    """Raise UserError if a target of a width and a height, asked for at `span`, is larger than the
+    machine."""
     if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
         raise UserError(
             f"the target is {size[0]} x {size[1]} PEs, "
             f"{profile.name} has {profile.grid[0]} x {profile.grid[1]}",
-            mapping.span("target"),
+            span,
             "make the target smaller, or take a machine with a larger grid",
         )

@@ -19,7 +19,7 @@ import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
 from stages.mapping.graph_yaml import Graph, load_graph
-from stages.mapping.machine import read_machine
+from stages.mapping.machine import check_grid, read_machine
 from stages.mapping.yaml_text import write_document
 from stages.network.fitting.expecting import Expected, Part, expect, read_given, read_part
 from stages.network.fitting.sizing import (
@@ -94,14 +94,16 @@ class _Try:
 def run(inputs: Inputs) -> dict[str, str]:
     """Return fitted.yaml.
 
-    Raises UserError for a machine that there is not, UserErrors for a limit of cycles to which
-    parts are not expected to keep.
+    Raises UserError for a machine that there is not, or is smaller than a target, UserErrors for a
+    limit of cycles to which parts are not expected to keep.
     """
     given = load_graph(map(inputs.source, inputs.names("network.yaml")))
     network = _Network(
         given=given, parts=inputs.yaml("parts.yaml"),
         profile=read_machine(given, inputs.further_path),
     )
+    for name in network.parts:
+        _check_target(name, network)
     lanes, tried = _choose(network)
     names = [name for name in network.parts if is_fitted(name, given)]
     sizes = {name: _size(name, lanes, network) for name in names}
@@ -114,6 +116,15 @@ def run(inputs: Inputs) -> dict[str, str]:
     }
     header = HEADER if given.cycles is None else HEADER + LIMITED
     return {"fitted.yaml": write_document(header, said)}
+
+
+def _check_target(name: str, network: _Network) -> None:
+    """Raise UserError where a part may be larger than the machine: nobody looks for its place."""
+    given = network.given
+    own = given.parts.get(name)
+    path = ("target",) if own is None or own.target is None else ("parts", name, "target")
+    if own is None or own.folder is None:
+        check_grid(find_largest(name, given), network.profile, given.span(*path))
 
 
 def _check_limit(sizes: Mapping[str, Sized], given: Graph) -> Iterator[UserError]:

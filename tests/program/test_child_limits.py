@@ -59,7 +59,8 @@ def test_what_is_given_back_is_limited(folder):
     assert said == (
         "heat.py:1:1: error: the program gives back more than 99999 bytes\n"
         "  found['x'] = bytes(100_000)\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
-        "hint: a smaller field, or fewer outputs; or more, in program.yaml: `limits: {answer: 199998}`\n")
+        "hint: a smaller field, or fewer outputs; or more, in program.yaml: "
+        "`limits: {answer: 199998}`\n")
 
 
 def test_limits_are_those_of_program_yaml(folder):

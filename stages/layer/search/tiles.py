@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from math import isqrt
 
 import islpy as isl
 
@@ -78,11 +79,17 @@ def _by_two(instances: isl.Set, sizes: Sequence[int], at: Interval) -> Iterator[
     """Yield i // a * n + j // b, for all iterators and for n places of j."""
     first, last = at
     extent = last - first + 1
-    for inner in (n for n in range(2, extent) if extent % n == 0):
+    for inner in _divisors(extent):
         for (k, size), (other, size2) in product(enumerate(sizes), enumerate(sizes)):
             if k != other and size > 1 and size2 > 1:
                 outer = _block(k, size, extent // inner)
                 yield make(instances, first, ((inner, outer), (1, _block(other, size2, inner))))
+
+
+def _divisors(number: int) -> list[int]:
+    """Return what divides a number, but for 1 and itself, in ascending order."""
+    low = [n for n in range(2, isqrt(number) + 1) if number % n == 0]
+    return sorted({*low, *(number // n for n in low)})
 
 
 def list_blocks(instances: isl.Set, count: int) -> Iterator[isl.Map]:

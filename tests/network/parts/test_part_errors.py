@@ -153,3 +153,22 @@ def test_a_folder_of_a_layer_may_have_any_name(graph, name):
     folder = graph.write(content, f"parts: {{relu1: {name}}}\n").build()
     run_stage("split", folder)
     assert list(parts_of(folder)) == ["relu1", "add1"]
+
+
+@pytest.mark.parametrize(("given", "place"), [
+    ('target: "{ PE[2147483647, 2] }"\n', "1:9"),
+    ('parts: {relu1: {target: "{ PE[2147483647, 2] }"}}\n', "1:25"),
+])
+def test_a_target_that_the_machine_has_no_room_for_is_refused_before_places_are_looked_for(
+    graph, given, place
+):
+    content = make_model("y = Relu(x)", {"x": (3,)}, {}).SerializeToString()
+    folder = graph.write(content, given).build()
+    run_stage("split", folder)
+    with pytest.raises(UserError) as caught:
+        run_stage("fit", folder)
+    said = str(caught.value).replace(f"{graph.path}/", "").splitlines()
+    assert said[0] == (
+        f"network.yaml:{place}: error: the target is 2147483647 x 2 PEs, wse2 has 750 x 994"
+    )
+    assert said[-1] == "hint: make the target smaller, or take a machine with a larger grid"
