@@ -94,11 +94,11 @@ def has_words_of_python(said):
     return OF_PYTHON.search(QUOTED.sub("", said)) is not None
 
 
-def names_a_file(error, folder, kind):
-    """Return whether a text names a file of a folder, or the folder."""
+def names_a_file(error, folder):
+    """Return whether a text names a file of a folder, the folder, or the graph of a framework."""
     said = str(error)
     names = [name for every in (*map(files_of, MAKERS), {"p.py": b""}) for name in every]
-    return str(folder) in said or any(name in said for name in names)
+    return any(each in said for each in (str(folder), *names, "error: g: "))
 
 
 def told(kind, code, said, folder):
@@ -112,7 +112,7 @@ def told(kind, code, said, folder):
         return FINE if (kind, code) == ("pinned", 1) else WRONG
     if code == 0:
         return FINE
-    named = "error: " in said.lower() and names_a_file(said, folder, kind)
+    named = "error: " in said.lower() and names_a_file(said, folder)
     return REFUSED if named and (kind == "pinned" or is_whole(folder)) else WRONG
 
 
@@ -138,7 +138,7 @@ def ended(kind, name, folder):
         build(kind, name, folder)
     except (UserError, UserErrors) as error:
         sys.stderr.write(str(error))
-        if names_a_file(error, folder, kind) and not has_words_of_python(str(error)):
+        if names_a_file(error, folder) and not has_words_of_python(str(error)):
             return REFUSED
         sys.stderr.write(f"{kind} {name}: no file is named, or in words of Python\n")
         return WRONG
