@@ -77,6 +77,15 @@ SIBLINGS = {
         "tensor.dim of dimension 5 of 2 dimensions",
     "%k = affine.apply affine_map<(a, b) -> (a + b)>(%i)":
         "affine.apply of 1 index by (d0, d1) -> ((d0 + d1))",
+    "%k = affine.apply affine_map<(a) -> (a floordiv 0)>(%i)":
+        "an index is not affine: (d0 floordiv 0) divides by no positive number",
+    generic(first="affine_map<(i, j) -> (i, j mod -4)>"):
+        "linalg.generic has a map that is not affine: (d1 mod -4) divides by no positive number",
+    generic(body="%q = arith.addf %r, %r : tensor<8xf32> linalg.yield %q : tensor<8xf32>"):
+        "r is no scalar, and no operand",
+    "%y = linalg.fill ins(%c : f32) outs(%r : tensor<8xf32>) -> tensor<4x8xf32>":
+        "linalg.fill gives 2 dimensions for an output of 1 dimension",
+    "%y = arith.constant dense<1.0> : tensor<0xf32>": "tensor<0xf32> has no elements",
     "%y = arith.addf %i, %i : index":
         "MLIR: arith.addf is written in another way",
 }

@@ -42,6 +42,19 @@ def write_affine(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str] =
             return f"floor((({left}) + {right} - 1)/{right})"
 
 
+def find_fault(expr: AffineExpr) -> str | None:
+    """Return what keeps an expression from being affine: a product, or a division by what is no
+    positive number; None where nothing does."""
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return None
+    if expr.kind is Kind.Mul and not any(isinstance(e, Constant) for e in (expr.lhs, expr.rhs)):
+        return f"{expr} multiplies what are no numbers"
+    is_division = expr.kind in (Kind.Mod, Kind.FloorDiv, Kind.CeilDiv)
+    if is_division and not (isinstance(expr.rhs, Constant) and expr.rhs.value > 0):
+        return f"{expr} divides by no positive number"
+    return find_fault(expr.lhs) or find_fault(expr.rhs)
+
+
 def linear(expr: AffineExpr, dims: int) -> tuple[list[int], int] | None:
     """Return the coefficient of each dimension, and the constant; None if there are divisions."""
     match expr:

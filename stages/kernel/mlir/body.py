@@ -132,7 +132,8 @@ class Body:
     def _volume(self, value: SSAValue) -> Expr:
         name = self._draft.volume(value)
         if self._draft.sizes(value) and self._at is None:
-            raise self._draft.error(self._owner, f"{name} is no scalar, and no operand")
+            hint = "give it under `ins`, or take one of its elements: tensor.extract"
+            raise self._draft.error(self._owner, f"{name} is no scalar, and no operand", hint)
         check_defined(self._draft, self._owner, value)
         at = self._at if self._draft.sizes(value) else ()
         return self._element(name, write_tuple(name, at or ()))

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
+    TensorType,
 )
 from xdsl.ir import Operation
 
@@ -18,7 +19,9 @@ from stages.kernel.mlir.draft import Draft
 def constant(draft: Draft, operation: Operation) -> None:
     """Add arith.constant: one value, or a dense tensor of them."""
     assert isinstance(operation, ConstantOp)
-    value = operation.value
+    value, type_ = operation.value, operation.result.type
+    if isinstance(type_, TensorType) and 0 in type_.get_shape():
+        raise draft.error(operation, f"{type_} has no elements", "sizes are at least 1")
     if isinstance(value, DenseIntOrFPElementsAttr):
         values = [read_number(each) for each in value.get_attrs()]
         found = values[0] if value.is_splat() else values

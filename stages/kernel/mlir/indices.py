@@ -12,10 +12,12 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from stages.diagnose import UserError
-from stages.kernel.mlir.affine_text import write_affine
+from stages.kernel.mlir.affine_text import find_fault, write_affine
 from stages.kernel.mlir.draft import Draft
 from stages.kernel.mlir.syntax import show_form
 from stages.plural import plural
+
+AFFINE = "an index is a sum of others times numbers, or such a sum divided by a positive number"
 
 
 def write_index(draft: Draft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
@@ -74,6 +76,9 @@ def read_map(draft: Draft, operation: ApplyOp) -> AffineMap:
     if wanted != given or len(by.results) != 1:
         message = f"affine.apply of {plural(given, 'index')} by {by}"
         raise draft.error(operation, message, show_form(operation.name))
+    fault = find_fault(by.results[0])
+    if fault is not None:
+        raise draft.error(operation, f"an index is not affine: {fault}", AFFINE)
     return by
 
 

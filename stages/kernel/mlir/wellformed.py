@@ -26,6 +26,7 @@ from xdsl.dialects.tensor import (
 from xdsl.ir import Block, Operation, SSAValue
 
 from stages.diagnose import UserError
+from stages.kernel.mlir.affine_text import find_fault
 from stages.kernel.mlir.draft import Draft, find_rank
 from stages.kernel.mlir.payload import MapOp, ReduceOp
 from stages.kernel.mlir.syntax import show_form
@@ -104,6 +105,16 @@ def _single(block: Block, what: str, arguments: Sequence[int], yields: int) -> F
     yield from _counts("yielded value", given, yields, plural(yields, "result"))
 
 
+def _results(operation: Operation, outputs: Sequence[SSAValue]) -> Found:
+    """Yield what is wrong with results: each is like an output; without any, memory is written."""
+    if operation.results:
+        wanted = plural(len(outputs), "output")
+        yield from _counts("result", len(operation.results), len(outputs), wanted)
+    for result, output in zip(operation.results, outputs, strict=False):
+        if find_rank(result) != find_rank(output):
+            yield f"gives {_dims(result)} for an output of {_dims(output)}"
+
+
 def _cast(operation: Operation) -> Found:
     assert isinstance(operation, CastOp)
     yield from _alike([operation.source], find_rank(operation.dest))
@@ -166,6 +177,7 @@ def _broadcast(operation: Operation) -> Found:
     yield from _within(new, operation.init)
     kept = find_rank(operation.init) - len(new)
     yield from _counts("dimension", find_rank(operation.input), kept, f"{kept} that are not new")
+    yield from _results(operation, [operation.init])
 
 
 def _transpose(operation: Operation) -> Found:
@@ -209,9 +221,9 @@ def _structured(operation: Operation) -> Found:
         yield from _counts("index", len(by.results), find_rank(value), of)
         if by.num_symbols:
             yield f"has a map with symbols: {by}"
-    if operation.results:
-        outputs = len(operation.outputs)
-        yield from _counts("result", len(operation.results), outputs, plural(outputs, "output"))
+        for fault in filter(None, map(find_fault, by.results)):
+            yield f"has a map that is not affine: {fault}"
+    yield from _results(operation, operation.outputs)
     wanted, outputs = len(operands), len(operation.outputs)
     yield from _single(operation.body.block, plural(wanted, "operand"), [wanted], outputs)
 
