@@ -26,6 +26,13 @@ FLAGS += ["-fPIC"]
 ENGINE, PROGRAMS = ["-O2", "-fno-semantic-interposition"], ["-O1"]
 """How the engine and the programs are optimised: compiling a program takes longer than it runs."""
 
+STYLE = (
+    *("misleading-indentation", "unused-parameter", "unused-variable", "unused-function"),
+    *("unused-but-set-variable", "unused-label", "missing-field-initializers", "comment"),
+)
+BY_HAND = [f"-Wno-{each}" for each in STYLE]
+"""Warnings that a program written by hand may give: they are of how it is written, and no fault."""
+
 RECORDED, NAMED = ["-DRECORDED"], ["-DNAMED"]
 """What the engine, and programs, are compiled with besides where runs are recorded."""
 
@@ -67,12 +74,14 @@ def c_compiler() -> list[str]:
 
 
 def build_library(
-    programs: Sequence[Path], out_dir: Path, cache: Path | None = None, *, recorded: bool = False
+    programs: Sequence[Path], out_dir: Path, cache: Path | None = None, *, recorded: bool = False,
+    generated: bool = False,
 ) -> Path:
     """Compile the engine and the programs into `out_dir`/fabric.so, and return its path.
 
     With `cache`, a folder, the engine is compiled once for each compiler and kept there. Where it
-    is `recorded`, runs are (`stages.fabric.recorded`), which takes longer.
+    is `recorded`, runs are (`stages.fabric.recorded`), which takes longer. Programs that are not
+    `generated` are written by hand, and only warnings that tell of faults reject them.
     Raises CompilerError with the compiler's own message if one of them is rejected.
     """
     _with_included(programs)
@@ -83,8 +92,8 @@ def build_library(
     ways = [*ENGINE, *RECORDED] if recorded else ENGINE
     engine = _compiled_engine([*command, *ways], out_dir, cache or out_dir)
     sources = map(str, [*engine, *programs])
-    named = NAMED if recorded else []
-    _run([*command, *PROGRAMS, *named, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
+    ways = [*PROGRAMS, *(NAMED if recorded else []), *([] if generated else BY_HAND)]
+    _run([*command, *ways, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
     return library
 
 

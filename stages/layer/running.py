@@ -44,7 +44,7 @@ def run_on_fabric(
     with tempfile.TemporaryDirectory() as folder:
         try:
             library = build_library(
-                programs, Path(folder), cache=users_cache(), recorded=recorded
+                programs, Path(folder), cache=users_cache(), recorded=recorded, generated=True
             )
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error

@@ -105,7 +105,7 @@ def _simulate(
         files, symbols = write_programs(programs, Path(folder))
         try:
             library = build_library(
-                files, Path(folder), cache=users_cache(), recorded=recorded
+                files, Path(folder), cache=users_cache(), recorded=recorded, generated=True
             )
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error

@@ -49,7 +49,7 @@ def test_without_any_compiler_there_is_a_remedy(monkeypatch, tmp_path):
 def test_a_rejected_program_shows_the_compilers_text(tmp_path):
     (tmp_path / "pe_bad.c").write_text('#include "pe.h"\nint unused(int a) { return 0; }\n')
     with pytest.raises(CompilerError, match="unused"):
-        build_library([tmp_path / "pe_bad.c"], tmp_path / "out")
+        build_library([tmp_path / "pe_bad.c"], tmp_path / "out", generated=True)
     assert not (tmp_path / "out" / "fabric.so").exists()
 
 
@@ -206,3 +206,39 @@ def test_without_a_home_the_engine_is_not_kept(monkeypatch, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert users_cache() is None
+
+
+BY_HAND = """#include "pe.h"
+static void on_x(struct pe *pe, wavelet w)
+{
+    int unused = 0;
+    if (pe->x > 0)
+        activate(pe, 0);
+        block(pe, 0);
+}
+static void pe_main(struct pe *pe)
+{
+    on_data(pe, 0, on_x);
+}
+const struct program program_by_hand = { .name = "by_hand", .memory = 4, .main = pe_main };
+"""
+
+
+def test_how_a_program_by_hand_is_written_rejects_it_no_more_than_a_machine_would(tmp_path):
+    """Indentation that misleads, and what is not used; of generated programs both are faults."""
+    (tmp_path / "pe_by_hand.c").write_text(BY_HAND)
+    assert build_library([tmp_path / "pe_by_hand.c"], tmp_path / "out", users_cache()).exists()
+    with pytest.raises(CompilerError, match="unused"):
+        build_library([tmp_path / "pe_by_hand.c"], tmp_path / "out", users_cache(), generated=True)
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("int unused = 0;", "int unused; pe->charge += unused;", "uninitialized"),
+    ("pe->x > 0", "pe->charge = 0", "parentheses"),
+    ("on_data(pe, 0, on_x)", "on_date(pe, 0, on_x)", "on_date"),
+    ("on_data(pe, 0, on_x)", "on_data(pe, 0, pe_main)", "pe_main"),
+], ids=["never set", "an assignment", "a misspelt name", "a task of another kind"])
+def test_a_fault_of_a_program_by_hand_rejects_it(tmp_path, old, new, said):
+    (tmp_path / "pe_by_hand.c").write_text(BY_HAND.replace(old, new))
+    with pytest.raises(CompilerError, match=said):
+        build_library([tmp_path / "pe_by_hand.c"], tmp_path / "out", users_cache())

@@ -79,7 +79,7 @@ def run_programs(
     with tempfile.TemporaryDirectory() as folder:
         try:
             library = build_library(
-                programs, Path(folder), cache=users_cache(), recorded=recorded
+                programs, Path(folder), cache=users_cache(), recorded=recorded, generated=True
             )
             return run_fabric(
                 library, layout, machine, arrays, shapes=shapes, cycle_limit=limit,
