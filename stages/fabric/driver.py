@@ -18,20 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric import library as engine
-from stages.fabric.check import find_faults
+from stages.fabric.acceptance import accept, check_arrays
 from stages.fabric.counts import Count, add_up
-from stages.fabric.elements import DTYPES
 from stages.fabric.expected import Ports, find_leaving_ports
-from stages.fabric.external import Values
 from stages.fabric.gathered import FabricFailure, read_outputs, read_residents
 from stages.fabric.grid import Grid
 from stages.fabric.layout_yaml import Layout
-from stages.fabric.loaded import Loaded, load, scatter_inputs
+from stages.fabric.loaded import Loaded
 from stages.fabric.probed import Probed
 from stages.fabric.probes import Probes, place_probes, read_probes
 from stages.fabric.progress import Tell, find_share, report_progress
 from stages.fabric.recorded import Asked, Recorded, Recording, prepare, read_record
-from stages.fabric.resident import find_residents
 from stages.fabric.stuck import FabricStuck
 from stages.fabric.waiting import read_waiting
 from stages.machine.profile import Profile
@@ -110,12 +107,12 @@ def run_fabric(
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
     contradicts itself or the arrays; FabricStuck and FabricFailure during it.
     """
-    values = {name: _several(array) for name, array in arrays.items()}
-    _check_arrays(layout, values, invocations)
+    values = {name: [array] if isinstance(array, np.ndarray) else array
+              for name, array in arrays.items()}
+    check_arrays(layout, values, invocations)
     with engine.open_library(library) as opened:
-        loaded = load(opened, layout, values, invocations, shapes or {}, symbols or {})
-        _check_routes(loaded, layout, profile)
-        scatter_inputs(loaded, layout, values)
+        loaded = accept(
+            opened, layout, profile, values, invocations, shapes or {}, symbols or {})
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
         recording = prepare(asked, loaded) if recorded else None
         status, outcome = _run(
@@ -130,31 +127,6 @@ def run_fabric(
             read_waiting(outcome, loaded.colours.names),
             _result(loaded, layout, outcome, left, placed, recording),
         )
-
-
-def _several(array: Array | Sequence[Array]) -> Sequence[Array]:
-    return [array] if isinstance(array, np.ndarray) else array
-
-
-def _check_arrays(layout: Layout, values: Values, invocations: int) -> None:
-    arriving = ((entry.tensor, entry.type, invocations) for entry in layout.arrivals.values())
-    resident = ((name, tensor.type, 1) for name, tensor in find_residents(layout, "in"))
-    for name, type_, most in (*arriving, *resident):
-        dtype = DTYPES[type_]
-        if name not in values:
-            raise ValueError(f"tensor {name} is missing")
-        if len(values[name]) not in (1, most):
-            raise ValueError(f"tensor {name} has {len(values[name])} values, not {most}")
-        if values[name][0].dtype != dtype:
-            raise ValueError(f"tensor {name} is {values[name][0].dtype}, not {dtype}")
-
-
-def _check_routes(loaded: Loaded, layout: Layout, profile: Profile) -> None:
-    """Raise FabricFailure with the first faults of the routes, if they have any."""
-    colours, inlets = loaded.colours, loaded.inlets.inlets
-    found = find_faults(layout, loaded.grid, colours, inlets, loaded.outlets, profile)
-    if found:
-        raise FabricFailure("; ".join(fault.said for fault in found[:5]), found[0].place)
 
 
 def _run(

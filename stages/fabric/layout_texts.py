@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -11,14 +10,20 @@ from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.fabric.grid import SIDES, read_grid
 from stages.fabric.layout_yaml import Colour, Layout
 from stages.fabric.library import MAX_POSITIONS
+from stages.fabric.port_texts import (
+    FILTER,
+    Path,
+    Wrong,
+    find_wrong_form,
+    find_wrong_ports,
+    read_again,
+)
 from stages.fabric.switches import POP_MODES
 from stages.machine.types import TYPES
 from stages.mapping.isl_text import IslText
-from stages.mapping.texts import parse_map
 from stages.mapping.yaml_text import Document, read_document
 from stages.poly.pieces import find_example, list_maps, list_sets
 
-Path = tuple[str | int, ...]
 MAX_COLOURS = 32
 """As many as the engine has room for."""
 MOST_PES = 2**22
@@ -27,26 +32,23 @@ STORED = "write `map: { [PE[x, y] -> L[i]] -> T[i] }` for a part of `tensor: T`"
 ROUTES = f"write `{{ [PE[x, y] -> W[]] -> ramp[] }}`; sides: {', '.join(SIDES)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wrong:
-    """What is wrong under a path of keys; `said` is None where the text there is not isl."""
-
-    path: Path
-    said: str | None
-    hint: str = ""
-
-
 def check_texts(layout: Layout, source: Source) -> None:
-    """Raise UserErrors with what is wrong with grid, roles, tensors and colours of a `source`."""
+    """Raise UserErrors with what is wrong with the texts of a layout, and with its names."""
+    found = find_wrong(layout)
+    if found:
+        document = read_document(source)
+        raise UserErrors([_explain(wrong, source, document) for wrong in found])
+
+
+def find_wrong(layout: Layout) -> list[Wrong]:
+    """Return what is wrong with grid, roles, tensors, colours and ports of a layout."""
     found = [*_of_grid(layout), *_of_numbers_of_colours(layout), *_of_types(layout),
-             *_of_tensors(layout)]
+             *_of_tensors(layout), *find_wrong_ports(layout)]
     if not found:
         grid = isl.UnionSet(layout.grid)
         found = [*_of_roles(layout), *(wrong for name, colour in layout.colours.items()
                                        for wrong in _find(name, colour, grid))]
-    if found:
-        document = read_document(source)
-        raise UserErrors([_explain(wrong, source, document) for wrong in found])
+    return found
 
 
 def find_place(source: Source, path: Path) -> Span:
@@ -66,11 +68,8 @@ def _explain(wrong: Wrong, source: Source, document: Document) -> UserError:
     value = document.value
     for key in wrong.path:
         value = value[key]
-    try:
-        parse_map(IslText(text=value, source=source, offsets=document.offsets[wrong.path]))
-    except UserError as error:
-        return error
-    return UserError("isl: invalid input", _find_span(document, wrong.path), wrong.hint)
+    return read_again(wrong, IslText(
+        text=value, source=source, offsets=document.offsets[wrong.path]))
 
 
 def _of_grid(layout: Layout) -> Iterator[Wrong]:
@@ -93,8 +92,10 @@ def _of_roles(layout: Layout) -> Iterator[Wrong]:
         try:
             pes = isl.UnionSet(role.at)
         except isl.Error:
-            pes = None
-        if pes is None or any(each.get_tuple_name() != "PE" or each.dim(isl.dim_type.set) != 2
+            yield Wrong(path=path, said=None, text=role.at, is_set=True,
+                        hint="write `{ PE[x, y] : 0 <= x < 4 and y = 0 }`")
+            continue
+        if any(each.get_tuple_name() != "PE" or each.dim(isl.dim_type.set) != 2
                               or each.dim(isl.dim_type.param) for each in list_sets(pes)):
             yield Wrong(path=path, said=f"role {name} is of no set of PEs",
                         hint="write `{ PE[x, y] : 0 <= x < 4 and y = 0 }`")
@@ -125,7 +126,7 @@ def _of_tensors(layout: Layout) -> Iterator[Wrong]:
         for local, tensor in role.tensors.items():
             path: Path = ("roles", name, "tensors", local)
             if tensor.stored is not None and _is_no_map(tensor.stored):
-                yield Wrong(path=(*path, "map"), said=None, hint=STORED)
+                yield Wrong(path=(*path, "map"), said=None, hint=STORED, text=tensor.stored)
             elif tensor.transfer is not None and None in (tensor.tensor, tensor.stored):
                 yield Wrong(path=path, said=f"{local} of role {name} has `transfer`, and no "
                             f"{'`tensor`' if tensor.tensor is None else '`map`'}", hint=STORED)
@@ -167,6 +168,7 @@ def _find(name: str, colour: Colour, grid: isl.UnionSet) -> Iterator[Wrong]:
         texts[(*at, "routes")] = colour.routes
     for path, text in texts.items():
         yield from _of_routes(path, text)
+    yield from find_wrong_form((*at, "filter"), colour.filter, FILTER)
     numbers = {"counts": (colour.counts, 1, len(positions or [""])), "ring": (colour.ring, 0, 1),
                "pop": (colour.pop, 0, len(POP_MODES) - 1)}
     for key, (number, least, greatest) in numbers.items():
@@ -187,7 +189,7 @@ def _of_routes(path: Path, text: str) -> Iterator[Wrong]:
     """Yield what is wrong with { [PE[x, y] -> from[]] -> to[] }."""
     relation = _parsed(text)
     if relation is None:
-        yield Wrong(path=path, said=None, hint=ROUTES)
+        yield Wrong(path=path, said=None, hint=ROUTES, text=text)
         return
     for each in list_maps(relation):
         if not is_route(each):
@@ -212,7 +214,7 @@ def _of_numbers(
     key, hint = path[-1], f"write `{{ PE[x, y] -> [{greatest}] }}`: {least} to {greatest}"
     relation = _parsed(text)
     if relation is None:
-        yield Wrong(path=path, said=None, hint=hint)
+        yield Wrong(path=path, said=None, hint=hint, text=text)
         return
     for each in list_maps(relation):
         if each.dim(isl.dim_type.in_) != 2 or each.dim(isl.dim_type.out) != 1:

@@ -48,13 +48,13 @@ def counted(tmp_path, monkeypatch):
 def test_a_pe_with_fourteen_colours_takes_three_kilobytes(counted, monkeypatch):
     """What Python hands over counts, but for memories of programs, and values."""
     seen = []
-    loaded = driver.load
+    accept = driver.accept
 
-    def load(*arguments):
-        seen.append(loaded(*arguments))
+    def accepted(*arguments):
+        seen.append(accept(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr(driver, "load", load)
+    monkeypatch.setattr(driver, "accept", accepted)
     values = {f"c{n}": np.ones((SIZE, ELEMENTS), "i4") for n in range(COLOURS)}
     with library.open_library(counted) as opened:
         run_fabric(counted, crossed(), load_profile("wse2", {}), values)
