@@ -8,6 +8,8 @@ Ensures  no work in Python per PE or per element; the same arguments give the sa
 from __future__ import annotations
 
 import ctypes
+import functools
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +39,20 @@ __all__ = ["FabricFailure", "FabricRun", "FabricStuck", "run_fabric"]
 
 Array = NDArray[Any]
 CYCLE_LIMIT = 10**9
+TASK_LIMIT = 10.0
+"""Seconds of the processor that one task may have: none that ends has so many."""
+
+ONE_AT_A_TIME = threading.Lock()
+"""A run has the signals of its process, by which a program that is at fault is stopped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Where a run ends that does not end by itself, and in which order its PEs are visited."""
+
+    cycles: int
+    task: float
+    visits: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +108,8 @@ def run_fabric(
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     cycle_limit: int = CYCLE_LIMIT, tell: Tell | None = None, tasks: int | None = None,
     probes: Mapping[str, isl.Set] | None = None, symbols: Mapping[str, str] | None = None,
-    recorded: bool = False, asked: Asked | None = None,
+    recorded: bool = False, asked: Asked | None = None, task_limit: float = TASK_LIMIT,
+    visits: int = 0,
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
 
@@ -102,10 +119,13 @@ def run_fabric(
     far it is: where nothing enters, of `tasks`, which is about how many run. `probes` has by colour
     the PEs for which its first and last wavelet is noted; `symbols` by role the name of its
     program, else `program_ROLE`. Of a library that is `recorded` the run has the critical path, and
-    the events that are `asked` for.
+    the events that are `asked` for. A task has `task_limit` seconds of the processor. `visits`, if
+    it is not 0, is the seed of an order in which PEs and routers are looked at in each cycle, on
+    which nothing depends.
 
     Raises FabricFailure before the run where routes are at fault, ValueError where the layout
-    contradicts itself or the arrays; FabricStuck and FabricFailure during it.
+    contradicts itself or the arrays; FabricStuck and FabricFailure during it: where it ends with
+    anything under way, too, and for whatever a program does that no PE can.
     """
     values = {name: [array] if isinstance(array, np.ndarray) else array
               for name, array in arrays.items()}
@@ -115,8 +135,9 @@ def run_fabric(
             opened, layout, profile, values, invocations, shapes or {}, symbols or {})
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
         recording = prepare(asked, loaded) if recorded else None
+        limits = Limits(cycles=cycle_limit, task=task_limit, visits=visits)
         status, outcome = _run(
-            opened, loaded, profile, invocations, cycle_limit, tell, tasks, placed, recording
+            opened, loaded, profile, invocations, limits, tell, tasks, placed, recording
         )
         if status == engine.COMPLETE:
             outputs = read_outputs(loaded, layout, invocations, shapes or {})
@@ -130,7 +151,7 @@ def run_fabric(
 
 
 def _run(
-    opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, cycle_limit: int,
+    opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, limits: Limits,
     tell: Tell | None, tasks: int | None, probes: Probes, recording: Recording | None,
 ) -> tuple[int, engine.Outcome]:
     """Run the engine; the arrays it is given are alive in `loaded` and in local names.
@@ -150,7 +171,9 @@ def _run(
         inlets=len(loaded.inlets.inlets),
         outlets=len(loaded.outlets),
         counters=loaded.counters.shape[1],
-        cycle_limit=cycle_limit,
+        cycle_limit=limits.cycles,
+        task_limit=round(limits.task * 1e6),
+        visits=limits.visits,
         colour_names=engine.make_strings(loaded.colours.names),
         programs=engine.make_pointers([ctypes.addressof(program) for program in loaded.programs]),
         memory=engine.make_pointers([memory.ctypes.data for memory in loaded.memory]),
@@ -202,7 +225,8 @@ def _ended(
     outcome = engine.Outcome()
     entering = int(loaded.inlets.inlets["total"].sum())
     least = int((loaded.role >= 0).sum()) * layout.invocations
-    with report_progress(lambda: find_share(outcome, entering, max(least, tasks or 0)), tell):
+    share = functools.partial(find_share, outcome, entering, max(least, tasks or 0))
+    with ONE_AT_A_TIME, report_progress(share, tell):
         status = opened.fabric_run(ctypes.byref(layout), ctypes.byref(outcome))
     if status == engine.FAILED:
         raise FabricFailure(outcome.report.decode())

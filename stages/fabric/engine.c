@@ -124,6 +124,31 @@ static uint64_t find_together(const uint64_t *due, uint64_t words)
     return words & ~rest;
 }
 
+/* Look at all that are due in an order of which `visits` is the seed, to see that it does not matter. */
+static void look_in_disorder(struct engine *engine, enum actor actor, visit *step)
+{
+    const struct agenda *agenda = &engine->clock.agenda[actor];
+    uint64_t *due = &agenda->due[engine->now % HORIZON * agenda->words];
+    uint64_t random = engine->layout->visits + (uint64_t)engine->now * ACTORS + actor;
+    int32_t *ids = zeros(engine, 64 * agenda->words, sizeof *ids), count = 0;
+
+    memset(&agenda->some[engine->now % HORIZON * agenda->summaries], 0,
+           (size_t)agenda->summaries * sizeof *agenda->some);
+    for (int64_t word = 0; ids != NULL && word < agenda->words; word += 1)
+        for (uint64_t left = due[word]; left != 0; left &= left - 1)
+            ids[count++] = (int32_t)(64 * word + __builtin_ctzll(left));
+    for (int32_t left = count; left > 0; left -= 1) {
+        random = (random ^ random >> 29) * 0x9e3779b97f4a7c15u + 1;
+        const int32_t next = (int32_t)(random >> 33) % left, id = ids[next];
+
+        ids[next] = ids[left - 1];
+        step(engine, id);
+    }
+    memset(due, 0, (size_t)agenda->words * sizeof *due);
+    engine->clock.waiting -= count;
+    free(ids);
+}
+
 /* Look at all that are due, in their order. One that asks for the cycle that it is looked at in is
  * not looked at again. */
 static void look_at(struct engine *engine, enum actor actor, struct looks looks)
@@ -132,6 +157,10 @@ static void look_at(struct engine *engine, enum actor actor, struct looks looks)
     uint64_t *all = &agenda->due[engine->now % HORIZON * agenda->words];
     uint64_t *some = &agenda->some[engine->now % HORIZON * agenda->summaries];
 
+    if (engine->layout->visits > 0) {
+        look_in_disorder(engine, actor, looks.step);
+        return;
+    }
     for (int64_t k = 0; k < agenda->summaries; k += 1) {
         uint64_t *due = all + 64 * k, fetched = 0;
 

@@ -120,6 +120,8 @@ struct layout {
     int32_t width, height, west, north;        /* the coordinates of PE 0 are (west, north) */
     int32_t colours, roles, invocations, inlets, outlets, counters;
     int64_t cycle_limit;
+    int64_t task_limit;                        /* microseconds of the processor for one task; 0: any */
+    uint32_t visits;                           /* 0: look at all in their order; or another's seed */
     const char *const *colour_names;
     const struct program *const *programs;     /* [roles] */
     const int32_t *role;                       /* [node], -1: a router without a program */

@@ -6,7 +6,17 @@ import ctypes
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_size_t, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    c_char,
+    c_char_p,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_void_p,
+)
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -106,6 +116,8 @@ class Layout(Structure):
         *((name, c_int32) for name in ("width", "height", "west", "north", "colours", "roles")),
         *((name, c_int32) for name in ("invocations", "inlets", "outlets", "counters")),
         ("cycle_limit", c_int64),
+        ("task_limit", c_int64),
+        ("visits", c_uint32),
         ("colour_names", POINTER(c_char_p)),
         ("programs", POINTER(c_void_p)),
         ("role", c_void_p),

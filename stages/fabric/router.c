@@ -317,7 +317,16 @@ void fetch_router(struct engine *engine, int32_t id)
         fetch_queues(&engine->router[id + engine->step[SOUTH]]);
 }
 
-/* Every channel in turn, beginning after the one that was first served last time. */
+/* Every channel in turn, beginning after the one that was first served last time.
+ *
+ * The order within a cycle: first every port injects; then every PE moves the elements of its streams,
+ * by which colours are restarted, too, and starts a task; then every router moves wavelets. What a port
+ * or a PE does to its router, or to a switch there, the router sees in the same cycle. What a router does
+ * is seen from the next cycle on, by PEs and by other routers: a parcel says when it is ready, a queue
+ * from when on it has space. Of its own channels those behind in turn see in the same cycle how one turned
+ * their switch. So within a phase nobody sees what another one changes, and no order of visits matters;
+ * nor does it whether a router is visited in vain, for whoever changes what it waits for wakes it for
+ * the cycle in which it can see that. */
 void step_router(struct engine *engine, int32_t id)
 {
     struct router *router = &engine->router[id];

@@ -93,7 +93,7 @@ void let_go_on(struct node *node, int colour, uint32_t position)
     uint8_t *switched = switch_of(node->engine, node->id, colour);
 
     *switched = (uint8_t)((*switched & ~(1u << DOWN | 3u << POSITION)) | position << POSITION);
-    wake(node->engine, ROUTERS, node->id, node->engine->now + 1);
+    wake(node->engine, ROUTERS, node->id, node->engine->now);
 }
 
 /* The PE learns of it as of what comes down the ramp. */
