@@ -6,8 +6,11 @@
 
 void *zeros(struct engine *engine, int64_t count, size_t size)
 {
-    void *items = calloc((size_t)(count > 0 ? count : 1), size);
+    void *items;
 
+    hold();
+    items = calloc((size_t)(count > 0 ? count : 1), size);
+    let_go();
     if (items == NULL)
         fail(engine, "out of memory for %lld items of %zu bytes", (long long)count, size);
     return items;

@@ -15,7 +15,7 @@ uint16_t fabric_f16(float value)
     return f16(value).bits;
 }
 
-/* Only the first failure is kept. */
+/* Only the first failure is kept; of a task that fails nothing more runs. */
 void fail(struct engine *engine, const char *format, ...)
 {
     va_list arguments;
@@ -26,13 +26,18 @@ void fail(struct engine *engine, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(engine->outcome->report, REPORT_SIZE, format, arguments);
     va_end(arguments);
+    leave_task(engine);
 }
 
 /* Room for one more item than `space`; the items stay where they are if there is none. */
 void *grow(struct engine *engine, void *items, int32_t *space, size_t size)
 {
     const int32_t wanted = *space > 0 ? 2 * *space : 1;
-    void *grown = realloc(items, (size_t)wanted * size);
+    void *grown;
+
+    hold();
+    grown = realloc(items, (size_t)wanted * size);
+    let_go();
 
     if (grown == NULL) {
         fail(engine, "out of memory after %d items of %zu bytes", *space, size);
@@ -222,6 +227,12 @@ static void run_mains(struct engine *engine)
         wake(engine, SOURCES, i, 0);
 }
 
+static void run_all(struct engine *engine)
+{
+    run_mains(engine);
+    run_clock(engine);
+}
+
 /* What the driver takes for the size of its own structure. */
 const size_t fabric_layout_size = sizeof(struct layout);
 
@@ -235,10 +246,8 @@ int fabric_run(const struct layout *layout, struct outcome *outcome)
     bool complete;
 
     memset(outcome, 0, sizeof *outcome);
-    if (build(&engine)) {
-        run_mains(&engine);
-        run_clock(&engine);
-    }
+    if (build(&engine))
+        run_guarded(&engine, run_all);
     complete = engine.running == 0 && engine.expected == 0;
     if (engine.status == OUT_OF_CYCLES && complete)
         engine.status = COMPLETE;
@@ -250,6 +259,7 @@ int fabric_run(const struct layout *layout, struct outcome *outcome)
         tell_usage(&engine);
     if (engine.recorder != NULL)
         tell_record(&engine);
-    release(&engine);
+    if (!engine.damaged)                       /* else what is released may be anything */
+        release(&engine);
     return engine.status;
 }

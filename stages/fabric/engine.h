@@ -19,7 +19,7 @@ enum side { NORTH, EAST, SOUTH, WEST, RAMP, SIDES };
 #endif
 
 enum limit { MAX_POSITIONS = 4, MAX_COLOURS = 32, REPORT_SIZE = 8192, PERIODS = 64,
-             MAX_STEPS = 64 };
+             MAX_STEPS = 64, MOST_ACTIVATED = 1 << 16, MOST_ISSUED = 1 << 20 };
 
 enum { TYPES = INT32 + 1, OPERATIONS = SAR + 1 };
 enum { LAST_CYCLE = (1 << 30) - 1 };           /* no run comes to it: it is as good as never */
@@ -311,6 +311,10 @@ struct activation {
     AFTER
 };
 
+/* On what a task started, besides an element of a colour, or a control wavelet, which is the colour
+ * and as much as there are colours. */
+enum started_on { IN_MAIN = -2, ACTIVATED = -1 };
+
 struct node {
     struct pe pe;                              /* first: a program's pe is its node */
     struct engine *engine;
@@ -322,6 +326,7 @@ struct node {
     uint32_t filled;                           /* the colours with a FIFO */
     int8_t fifos, last_filled;
     int8_t moved;                              /* the stream that moved last, by its colour */
+    int8_t ran_on;                             /* on what its last task, `ran`, started */
     int32_t filled_at;                         /* the last cycle in which a FIFO was */
     int32_t asked;                             /* when it is to be looked at for `busy_until` */
     int32_t started, sent;                     /* sent: the last cycle in which it did */
@@ -335,6 +340,7 @@ struct node {
     struct activation *activation;             /* in the order of activation */
     int32_t instructions, instruction_space, endless;
     int32_t activations, activation_space;
+    uint32_t ran;                              /* `key_of` of its last task, 0: there was none */
 };
 
 /* The bins of a run while it goes on: `next` is the first cycle after the current one, `hops` those
@@ -344,6 +350,12 @@ struct binning {
     int64_t next, hops;
     int shift;                                 /* a bin has 1 << shift cycles */
     int32_t step[STATES][BINS + 1];
+};
+
+enum { LONGEST_NAME = 64 };
+
+struct described {
+    char text[2 * LONGEST_NAME + 64];
 };
 
 struct source {                                /* the external link beside a node */
@@ -386,6 +398,8 @@ struct engine {
     int64_t expected;                          /* output elements, or ends, still to come */
     enum status status;
     bool running_mains, torn_down;             /* torn_down: whether any router was */
+    bool damaged;                              /* what a program touched may be anybody's */
+    struct node *at_work;                      /* the PE that runs a task now, NULL: none */
     struct clock clock;
     struct node *node;
     struct router *router;
@@ -471,6 +485,15 @@ void report_stuck(struct engine *engine);
 void *grow(struct engine *engine, void *items, int32_t *space, size_t size);
 void fail(struct engine *engine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void run_guarded(struct engine *engine, void (*run)(struct engine *engine));
+void leave_task(const struct engine *engine);
+void hold(void);
+void let_go(void);
+const char *role_name(const struct node *node);
+uint32_t key_of(void (*task)(void));
+struct described describe_task(const struct node *node);
+bool has_place(const struct node *node, const struct vector *v);
+bool is_configured(const struct node *node, const struct vector *v);
 
 /* The PE as the layout calls it: its program may count from another one. */
 static inline int x_of(const struct node *node)
@@ -525,6 +548,11 @@ static inline bool channel_has_space(const struct engine *engine, int32_t node, 
     const struct channel *channel = &router->routing->channel[number];
 
     return has_space(queue_of(router, channel), channel->capacity, engine->now);
+}
+
+static inline const struct program *program_of(const struct node *node)
+{
+    return node->engine->layout->programs[node->role];
 }
 
 /* What comes to a PE on a colour; NULL if no route goes there. */
@@ -648,6 +676,7 @@ void record_torn_down(struct node *node, int colour, const struct parcel *parcel
 void record_vector(struct node *node, int64_t cycles);
 void record_state(struct node *node, int64_t until);
 void record_queue(struct node *node, int colour, int32_t count);
+void record_name(struct engine *engine, void (*task)(void), const char *name);
 #else
 static inline bool make_recorder(struct engine *engine) { (void)engine; return true; }
 #define release_recorder(engine) ((void)0)
@@ -670,6 +699,7 @@ static inline bool make_recorder(struct engine *engine) { (void)engine; return t
 #define record_vector(node, cycles) ((void)0)
 #define record_state(node, until) ((void)0)
 #define record_queue(node, colour, count) ((void)0)
+#define record_name(engine, task, name) ((void)(engine), (void)(task), (void)(name))
 #endif
 
 /* ---- Elements of vector instructions --------------------------------------------------------- */

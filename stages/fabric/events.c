@@ -63,9 +63,9 @@ int32_t name_of(struct engine *engine, const void *key)
     return entry != NULL && entry->key == key ? entry->name : -1;
 }
 
-void name_task(struct pe *pe, void (*task)(void), const char *name)
+void record_name(struct engine *engine, void (*task)(void), const char *name)
 {
-    give_name(((struct node *)pe)->engine, pointer_of((wavelet_task *)task), name);
+    give_name(engine, pointer_of((wavelet_task *)task), name);
 }
 
 void name_running(struct pe *pe, const char *what)

@@ -485,6 +485,17 @@ static void say_otherwise(const struct told *told, int32_t k)
             y_of(&told->engine->node[node_of(told, turned)]));
 }
 
+/* The limit of cycles came first: to what moves, or to a PE that does not come to an end. */
+static void say_on_its_way(const struct told *told, int32_t i)
+{
+    const struct node *node = &told->engine->node[node_of(told, i)];
+
+    if (number_at(told->chain.place[i]) == WHOLE_PE && node->ran != 0)
+        say_runs(told->report, node);
+    else
+        say(told->report, "what is waited for is still on its way");
+}
+
 static void say_cause(const struct told *told)
 {
     const int32_t k = told->count - 1, i = told->index[k];
@@ -495,7 +506,7 @@ static void say_cause(const struct told *told)
     } else switch (kind_of(told, i)) {
     case SENT_ALL: say_exhausted(told, k); say_otherwise(told, k); break;
     case NOT_ACTIVATED: case IS_DONE: say_silent(told, k); say_otherwise(told, k); break;
-    case MOVES: say(told->report, "what is waited for is still on its way"); break;
+    case MOVES: say_on_its_way(told, i); break;
     case FOLLOWS: case REACTS: case EMPTY: case RECEIVES: case MISSES: case FULL:
         say(told->report, "who of several should send is open"); break;
     default: say_left(told, i);

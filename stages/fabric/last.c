@@ -1,7 +1,7 @@
 /* What moved last, where a run comes to the limit of its cycles. */
 #include "waiting.h"
 
-enum { MAX_TOLD = 4 };
+enum { MAX_TOLD = 4, LONG = 100 };              /* cycles without a wavelet */
 
 /* The last move on a colour: out of a channel of a router, or, if it is -1, into the PE. */
 struct move {
@@ -67,6 +67,52 @@ static void tell_task(struct report *report)
     say(report, " began a task\n");
 }
 
+/* The last cycle in which a PE took a wavelet, or sent one; -1: it never did. */
+static int64_t last_exchange(const struct node *node)
+{
+    int64_t last = node->sent;
+
+    for (int colour = 0; colour < node->engine->layout->colours; colour += 1) {
+        struct intake *intake = intake_of(node, colour);
+
+        if (intake != NULL && waiting_in(intake)->since - 1 > last)
+            last = waiting_in(intake)->since - 1;
+    }
+    return last;
+}
+
+/* What a PE is at that does not end. */
+void say_runs(struct report *report, const struct node *node)
+{
+    const int64_t last = last_exchange(node);
+
+    say_pe(report, node->id);
+    say(report, " runs %s, and has taken and sent no wavelet", describe_task(node).text);
+    if (last >= 0)
+        say(report, " since cycle %lld", (long long)last);
+}
+
+/* Of the PEs at work that run what tasks activate, the one that did so longest without a wavelet. */
+static void tell_activated(struct report *report)
+{
+    const struct engine *engine = report->engine;
+    const struct node *longest = NULL;
+
+    for (int32_t i = 0; i < engine->size; i += 1) {
+        const struct node *node = &engine->node[i];
+
+        if (node->ran != 0 && node->ran_on == ACTIVATED
+            && (node->activations > 0 || engine->now < node->busy_until)
+            && (longest == NULL || last_exchange(node) < last_exchange(longest)))
+            longest = node;
+    }
+    if (longest == NULL || engine->now - last_exchange(longest) < LONG)
+        return;
+    say(report, "  ");
+    say_runs(report, longest);
+    say(report, "\n");
+}
+
 /* Of each colour its last move, the latest first, and the last task. */
 void tell_last(struct report *report)
 {
@@ -88,4 +134,5 @@ void tell_last(struct report *report)
         last[latest].cycle = -1;
     }
     tell_task(report);
+    tell_activated(report);
 }

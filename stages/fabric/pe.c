@@ -35,6 +35,50 @@ static void check_configurations(struct node *node)
              x_of(node), y_of(node), node->configurations, limit);
 }
 
+/* A vector is part of the program's memory, of which the machine keeps it. */
+static void check_place(struct node *node, const struct vector *v)
+{
+    if (!has_place(node, v))
+        fail(node->engine, "PE[%d, %d] (%s) configures a vector that is not in its struct memory, in "
+             "%s", node->pe.x, node->pe.y, role_name(node), describe_task(node).text);
+}
+
+/* Whether v is something that may be asked what its lanes are. */
+static void check_form(struct node *node, const struct vector *v)
+{
+    const char *wrong = NULL;
+
+    if ((uint32_t)v->operation > SAR)
+        wrong = "an operation that there is not";
+    for (int k = 0; k < MAX_OPERANDS; k += 1)
+        if ((uint32_t)v->operand[k].type > INT32)
+            wrong = "an element type that there is not";
+    if (v->counter != NO_COUNTER && (v->counter < 0 || v->counter >= program_of(node)->counters))
+        wrong = "a counter that the program does not have";
+    if (wrong != NULL)
+        fail(node->engine, "PE[%d, %d] (%s) configures %s", node->pe.x, node->pe.y,
+             role_name(node), wrong);
+}
+
+/* From none to INT32_MAX points, in one to MAX_RANK dimensions. */
+static void check_sizes(struct node *node, const struct sizes *sizes)
+{
+    int64_t count = 1;
+
+    if (sizes->rank < 1 || sizes->rank > MAX_RANK)
+        fail(node->engine, "PE[%d, %d] (%s) configures a vector of %d sizes; it has 1 to %d",
+             node->pe.x, node->pe.y, role_name(node), sizes->rank, MAX_RANK);
+    for (int i = 0; i < sizes->rank; i += 1) {
+        if (sizes->size[i] < 0)
+            fail(node->engine, "PE[%d, %d] (%s) configures a vector of size %d", node->pe.x,
+                 node->pe.y, role_name(node), sizes->size[i]);
+        count *= sizes->size[i];
+        if (count > INT32_MAX)
+            fail(node->engine, "PE[%d, %d] (%s) configures a vector of more than %d points",
+                 node->pe.x, node->pe.y, role_name(node), INT32_MAX);
+    }
+}
+
 static void check_division(struct node *node, const struct vector *v)
 {
     if (v->operation == DIV && !is_float(v->operand[1].type) && !is_float(v->operand[2].type))
@@ -96,11 +140,14 @@ void configure_fused(struct pe *pe, struct vector *v, int counter, enum operatio
     struct node *node = node_of(pe);
     const struct layout *layout = node->engine->layout;
 
+    check_place(node, v);
     node->configurations += !v->configured;
     *v = (struct vector){ operation, counter, sizes, { d, a, b, c }, 1 };
     pe->charge += layout->machine.configuration;
     if (!node->engine->running_mains)
         layout->usage[node->id].configuration += layout->machine.configuration;
+    check_form(node, v);
+    check_sizes(node, &sizes);
     check_configurations(node);
     check_division(node, v);
     check_bits(node, v);
@@ -135,8 +182,21 @@ void on_control(struct pe *pe, int colour, wavelet_task *reaction)
         intake->control = reaction;
 }
 
+/* Whether a program that does something with a task names one. */
+static bool is_task(struct node *node, task *named, const char *does)
+{
+    if (named == NULL)
+        fail(node->engine, "PE[%d, %d] (%s) %s no task: it is NULL, in %s", node->pe.x, node->pe.y,
+             role_name(node), does, describe_task(node).text);
+    return named != NULL;
+}
+
 void activate_at(struct node *node, task *activated, int64_t ready)
 {
+    if (node->activations == MOST_ACTIVATED)
+        fail(node->engine, "PE[%d, %d] (%s) has %d tasks activated that have not run, the last one "
+             "in %s", node->pe.x, node->pe.y, role_name(node), node->activations,
+             describe_task(node).text);
     if (node->activations == node->activation_space)
         node->activation = grow(node->engine, node->activation, &node->activation_space,
                                 sizeof *node->activation);
@@ -150,7 +210,8 @@ void activate_at(struct node *node, task *activated, int64_t ready)
 
 void activate(struct pe *pe, task *activated)
 {
-    activate_at(node_of(pe), activated, node_of(pe)->engine->now);
+    if (is_task(node_of(pe), activated, "activates"))
+        activate_at(node_of(pe), activated, node_of(pe)->engine->now);
 }
 
 void join(struct pe *pe, task *then)
@@ -160,7 +221,8 @@ void join(struct pe *pe, task *then)
     if (node->joined != NULL)
         fail(node->engine, "PE[%d, %d] joins two streams, and none of the last two is complete",
              x_of(node), y_of(node));
-    node->joined = then;
+    if (is_task(node, then, "joins two streams for"))
+        node->joined = then;
 }
 
 void block(struct pe *pe, int colour)
@@ -185,6 +247,12 @@ int invocation_done(struct pe *pe)
     struct engine *engine = node->engine;
     const int64_t cycle = present(node);
 
+    if (node->invocations == engine->layout->invocations) {
+        fail(engine, "PE[%d, %d] (%s) says once more that an invocation is done than there are, %d, "
+             "in %s", node->pe.x, node->pe.y, role_name(node), node->invocations,
+             describe_task(node).text);
+        return 0;
+    }
     record_done(node, cycle);
     node->invocations += 1;
     if (node->invocations == engine->layout->invocations) {
@@ -277,9 +345,18 @@ int lies_inside(struct pe *pe, struct sizes sizes, struct operand operand, const
     return is_inside(node_of(pe), &v, 0, base);
 }
 
-static void begin(struct node *node)
+/* A task begins: that at an address, for what it starts on, of `enum started_on`. */
+static void enter_task(struct node *node, void (*ran)(void), int ran_on)
 {
+    node->ran = key_of(ran);
+    node->ran_on = (int8_t)ran_on;
+    node->engine->at_work = node;
     open_memory(node);
+}
+
+static void begin(struct node *node, void (*ran)(void), int ran_on)
+{
+    enter_task(node, ran, ran_on);
     node->pe.charge = 0;
     node->pe.spent = (struct costs){ 0, 0, 0 };
     node->pe.computes = 0;
@@ -293,6 +370,10 @@ static void finish(struct node *node)
     struct usage *usage = &engine->layout->usage[node->id];
     const int64_t end = node->started + node->pe.charge;
 
+    if (node->pe.charge < 0 || node->pe.charge > LAST_CYCLE)
+        fail(engine, "PE[%d, %d] (%s) is charged %lld cycles in %s", node->pe.x, node->pe.y,
+             role_name(node), (long long)node->pe.charge, describe_task(node).text);
+    engine->at_work = NULL;
     close_memory(node);
     node->busy_until = end > engine->now ? end : engine->now + 1;
     usage->busy += node->busy_until - engine->now;
@@ -320,7 +401,7 @@ static bool run_activated(struct node *node)
     memmove(node->activation, node->activation + 1,
             (size_t)node->activations * sizeof *node->activation);
     record_activated(node, &first);
-    begin(node);
+    begin(node, (void (*)(void))first.task, ACTIVATED);
     first.task(&node->pe);
     finish(node);
     return true;
@@ -344,7 +425,8 @@ static bool react(struct node *node, int colour)
         return false;
     record_taken(node, colour, head, reaction);
     parcel = take(node, colour, node->engine->layout->machine.dispatch);
-    begin(node);
+    begin(node, (void (*)(void))reaction,
+          parcel.control ? node->engine->layout->colours + colour : colour);
     CHARGE(&node->pe, 0, intake->passes + (node->filled >> colour & 1), 0);
     reaction(&node->pe, (wavelet){ parcel.bits });
     finish(node);
@@ -428,9 +510,11 @@ void step_node(struct engine *engine, int32_t id)
 void run_main(struct node *node)
 {
     struct engine *engine = node->engine;
+    task *const run = engine->layout->programs[node->role]->main;
 
-    open_memory(node);
-    engine->layout->programs[node->role]->main(&node->pe);
+    enter_task(node, (void (*)(void))run, IN_MAIN);
+    run(&node->pe);
+    engine->at_work = NULL;
     close_memory(node);
     if (node->pe.charge > engine->outcome->main_cycles)
         engine->outcome->main_cycles = node->pe.charge;

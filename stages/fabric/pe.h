@@ -3,6 +3,8 @@
  * A program is a `main`, which configures and says what the PE reacts to, and a function per task.
  * A task never waits: it runs at once, and the cycles charged to it delay what follows on its PE.
  * What has a fabric operand is queued, streams on its own, and on completion activates a task.
+ * What is called wrongly ends the run, and so does what a task does that no PE can: the error names
+ * the PE, its task, and what that started on.
  */
 #ifndef PE_H
 #define PE_H
@@ -341,7 +343,8 @@ struct vector {
 #define INT16_FABRIC INT16_OPERAND(0)
 #define INT32_FABRIC INT32_OPERAND(0)
 
-/* Configure v, at the profile's cost; counter may be NO_COUNTER. */
+/* Configure v, which is part of the program's memory, at the profile's cost; counter may be NO_COUNTER.
+ * It has up to INT32_MAX points, in 1 to MAX_RANK dimensions of no negative size. */
 void configure(struct pe *pe, struct vector *v, int counter, enum operation operation,
                struct sizes sizes, struct operand d, struct operand a, struct operand b);
 void configure_fused(struct pe *pe, struct vector *v, int counter, enum operation operation,
@@ -375,7 +378,8 @@ void stream_receive(struct pe *pe, const struct vector *v, int in, void *d, task
 void stream_accumulate(struct pe *pe, const struct vector *v, int in, void *d, const void *b,
                        task *then);
 
-/* out = in (v's a) OPERATION memory (v's b, at `b`), element by element; none of four operands. */
+/* out = in (v's a) OPERATION memory (v's b, at `b`), element by element; none of four operands, and no
+ * MAC, for there is no d to add to. */
 void stream_combine(struct pe *pe, const struct vector *v, int out, int in, const void *b,
                     task *then);
 
@@ -429,17 +433,21 @@ void send_turn(struct pe *pe, int colour, int last);
 void on_teardown(struct pe *pe, task *reaction);
 int is_torn_down(struct pe *pe, int colour);
 
-/* Let the router send on what waits, its switch in a position from 0. Only what is torn down. */
+/* Let the router send on what waits, its switch in a position from 0, from the cycle on that the task
+ * has come to. Only what is torn down. */
 void restart_colour(struct pe *pe, int colour, int position);
 
+/* A value and its index, from 0 to 65535. */
 static inline void send_sparse(struct pe *pe, int colour, float16 value, int index)
 {
-    send_wavelet(pe, colour, sparse_bits(value.bits, index));
+    if (is_one_of(pe, index, UINT16_MAX + 1, "indices of sparse wavelets"))
+        send_wavelet(pe, colour, sparse_bits(value.bits, index));
 }
 
 static inline void send_sparse_int16(struct pe *pe, int colour, int16_t value, int index)
 {
-    send_wavelet(pe, colour, sparse_bits((uint16_t)value, index));
+    if (is_one_of(pe, index, UINT16_MAX + 1, "indices of sparse wavelets"))
+        send_wavelet(pe, colour, sparse_bits((uint16_t)value, index));
 }
 
 /* From now on what a task or a stream takes from `in` also leaves on `out`, control wavelets, too:
@@ -478,7 +486,7 @@ void join(struct pe *pe, task *then);
 void block(struct pe *pe, int colour);
 void unblock(struct pe *pe, int colour);
 
-/* Say that this invocation is complete here. Nonzero if another one is wanted. */
+/* Say that this invocation is complete here, once for each. Nonzero if another one is wanted. */
 int invocation_done(struct pe *pe);
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -495,21 +503,30 @@ static inline void now_runs(struct pe *pe, const char *what)
 }
 #endif
 
-/* Where a run is recorded, it is told what tasks and vectors are called. */
-#ifdef NAMED
-void name_task(struct pe *pe, void (*task)(void), const char *name);
-void name_vector(struct pe *pe, const char *name);
+/* Tasks are known by their names, to who reads of a fault. */
+void name_task(struct pe *pe, void (*of)(void), const char *name);
 
+#ifndef ENGINE_H                               /* there the functions are */
 #define NAME_TASK(pe, t) name_task(pe, (void (*)(void))(t), #t)
 #define on_data(pe, colour, t) (NAME_TASK(pe, t), (on_data)(pe, colour, t))
 #define on_control(pe, colour, t) (NAME_TASK(pe, t), (on_control)(pe, colour, t))
 #define on_teardown(pe, t) (NAME_TASK(pe, t), (on_teardown)(pe, t))
 #define activate(pe, t) (NAME_TASK(pe, t), (activate)(pe, t))
-#define vector_run(pe, v, d, a, b) (name_vector(pe, #v), (vector_run)(pe, v, d, a, b))
+
+/* Vectors, too, where a run is recorded. */
+#ifdef NAMED
+void name_vector(struct pe *pe, const char *name);
+
+#define NAME_VECTOR(pe, v) name_vector(pe, #v)
+#define vector_run(pe, v, d, a, b) (NAME_VECTOR(pe, v), (vector_run)(pe, v, d, a, b))
 #define vector_run_fused(pe, v, d, a, b, c)                                                        \
-    (name_vector(pe, #v), (vector_run_fused)(pe, v, d, a, b, c))
+    (NAME_VECTOR(pe, v), (vector_run_fused)(pe, v, d, a, b, c))
+#else
+#define NAME_VECTOR(pe, v) ((void)0)
+#endif
+
 #define STREAM(call, pe, v, t, ...)                                                                \
-    (NAME_TASK(pe, t), name_vector(pe, #v), (call)(pe, v, __VA_ARGS__, t))
+    (NAME_TASK(pe, t), NAME_VECTOR(pe, v), (call)(pe, v, __VA_ARGS__, t))
 #define stream_send(pe, v, out, a, t) STREAM(stream_send, pe, v, t, out, a)
 #define stream_send_turning(pe, v, out, a, t) STREAM(stream_send_turning, pe, v, t, out, a)
 #define stream_send_control(pe, v, out, a, t) STREAM(stream_send_control, pe, v, t, out, a)

@@ -18,8 +18,11 @@ static bool can_give_room(struct node *node, int colour, const void *room, int64
     if (!node->engine->running_mains || has_room(node, colour))
         fail(node->engine, "PE[%d, %d] gives room to %s twice, or after main", x_of(node),
              y_of(node), layout->colour_names[colour]);
+    else if (bytes == 0)
+        fail(node->engine, "PE[%d, %d] gives %s room for nothing", x_of(node),
+             y_of(node), layout->colour_names[colour]);
     else if (first < 0 || bytes < 0
-             || first + bytes > (int64_t)layout->programs[node->role]->memory)
+             || first + bytes > (int64_t)program_of(node)->memory)
         fail(node->engine, "PE[%d, %d] gives %s room that is not in its memory", x_of(node),
              y_of(node), layout->colour_names[colour]);
     return node->engine->status == COMPLETE;

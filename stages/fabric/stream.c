@@ -28,6 +28,8 @@ bool can_receive(struct node *node, int colour)
 
 static bool is_copy(struct node *node, const struct vector *v)
 {
+    if (!is_configured(node, v))
+        return false;
     if (v->operation != COPY)
         fail(node->engine, "PE[%d, %d] streams between memory and fabric with an operation other "
              "than COPY", x_of(node), y_of(node));
@@ -36,6 +38,8 @@ static bool is_copy(struct node *node, const struct vector *v)
 
 static bool has_no_fourth(struct node *node, const struct vector *v)
 {
+    if (!is_configured(node, v))
+        return false;
     if (is_fused(v))
         fail(node->engine, "PE[%d, %d] streams with an operation of four operands", x_of(node),
              y_of(node));
@@ -51,6 +55,15 @@ static bool has_scalar(struct node *node, const struct vector *v)
     fail(node->engine, "PE[%d, %d] streams a MAC of two vectors, and on this machine one factor of "
          "a multiply-add must be a scalar", x_of(node), y_of(node));
     return false;
+}
+
+/* What leaves has no place where a MAC could sum it up. */
+static bool sums_nothing(struct node *node, const struct vector *v)
+{
+    if (v->operation == MAC)
+        fail(node->engine, "PE[%d, %d] (%s) combines with a MAC, and what leaves is no sum",
+             node->pe.x, node->pe.y, role_name(node));
+    return v->operation != MAC;
 }
 
 /* Room for one more instruction. Returns whether there is memory. */
@@ -74,6 +87,10 @@ void issue(struct node *node, struct instruction instruction, struct stream stre
     if (instruction.in >= 0 && instruction.out >= 0 && intake_of(node, instruction.in)->passes)
         fail(engine, "PE[%d, %d] sends twice what comes on colour %d", x_of(node), y_of(node),
              instruction.in);
+    if (node->instructions == MOST_ISSUED)
+        fail(engine, "PE[%d, %d] (%s) has %d streams and wavelets under way, the last one from %s",
+             node->pe.x, node->pe.y, role_name(node), node->instructions,
+             describe_task(node).text);
     if (!has_entry(node))
         return;
     instruction.start = (int32_t)(start < LAST_CYCLE ? start : LAST_CYCLE);
@@ -148,6 +165,8 @@ void stream_send_control(struct pe *pe, const struct vector *v, int out, const i
 {
     struct node *node = (struct node *)pe;
 
+    if (!is_configured(node, v))
+        return;
     if (v->operand[0].type != INT32 || v->operand[1].type != INT32)
         fail(node->engine, "PE[%d, %d] streams control wavelets that are not of INT32", x_of(node),
              y_of(node));
@@ -177,8 +196,8 @@ void stream_combine(struct pe *pe, const struct vector *v, int out, int in, cons
 {
     struct node *node = (struct node *)pe;
 
-    if (has_no_fourth(node, v) && has_scalar(node, v) && can_receive(node, in)
-        && can_send(node, out))
+    if (has_no_fourth(node, v) && has_scalar(node, v) && sums_nothing(node, v)
+        && can_receive(node, in) && can_send(node, out))
         issue_stream(node, COMBINE, v, in, out, NULL, b, 0, then);
 }
 

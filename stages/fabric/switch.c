@@ -7,6 +7,11 @@ static bool can_command(struct node *node, const struct commands *commands, int 
 {
     const char *wrong = NULL;
 
+    if (commands->count < 1 || commands->count > MAX_COMMANDS)
+        wrong = "no commands, or too many";
+    for (int32_t k = 0; wrong == NULL && k < commands->count; k += 1)
+        if ((uint32_t)commands->command[k] > TEARDOWN)
+            wrong = "a command that there is not";
     if (commands->count > 1 && argument != 0)
         wrong = "an argument beside several commands";
     if (argument < 0 || argument > UINT16_MAX)
@@ -19,10 +24,11 @@ static bool can_command(struct node *node, const struct commands *commands, int 
 
 int32_t control_word(struct pe *pe, struct commands commands, int argument, int quiet)
 {
-    int32_t bits = (int32_t)commands.command[0] << FIRST | (quiet ? QUIET : 0);
+    int32_t bits = quiet ? QUIET : 0;
 
     if (!can_command((struct node *)pe, &commands, argument))
         return 0;
+    bits |= (int32_t)commands.command[0] << FIRST;
     for (int32_t k = 1; k < commands.count; k += 1)
         bits |= LISTED | (int32_t)commands.command[k] << 2 * (k - 1);
     return bits | argument;

@@ -242,20 +242,25 @@ static void run_dimensions(const struct vector *v, int dimension, char *const ba
     }
 }
 
+enum { FAR = INT32_MAX };                      /* beyond any memory */
+
 /* Whether all elements of operand k lie in the PE's memory. */
 bool is_inside(const struct node *node, const struct vector *v, int k, const char *base)
 {
-    const struct program *program = node->engine->layout->programs[node->role];
+    const struct program *program = program_of(node);
     const size_t most = program->operands ? program->operands : program->memory;
     const struct operand *operand = &v->operand[k];
     const ptrdiff_t size = (ptrdiff_t)element_size(operand->type);
     const char *memory = node->pe.memory;
     ptrdiff_t least = base - memory, greatest = least + size;
 
+    if (least % size != 0)
+        fail(node->engine, "PE[%d, %d] touches an element of %td bytes at byte %td of its memory",
+             node->pe.x, node->pe.y, size, least);
     for (int i = 0; i < v->sizes.rank; i += 1) {
-        const ptrdiff_t reach = (ptrdiff_t)operand->stride[i] * (v->sizes.size[i] - 1) * size;
+        const ptrdiff_t steps = (ptrdiff_t)operand->stride[i] * (v->sizes.size[i] - 1);
 
-        *(reach < 0 ? &least : &greatest) += reach;
+        *(steps < 0 ? &least : &greatest) += (steps < -FAR ? -FAR : steps > FAR ? FAR : steps) * size;
     }
     if (least >= 0 && greatest <= (ptrdiff_t)most)
         return true;
@@ -296,13 +301,18 @@ static void count_usage(struct node *node, int64_t count, struct rate rate)
     usage->start_up += node->engine->layout->machine.start_up;
 }
 
-/* Whether v lies in the PE's memory, and was configured. */
-static bool is_configured(const struct node *node, const struct vector *v)
+/* Whether v lies in the PE's memory. */
+bool has_place(const struct node *node, const struct vector *v)
 {
-    const struct program *program = node->engine->layout->programs[node->role];
     const ptrdiff_t at = (const char *)v - (const char *)node->pe.memory;
 
-    if (at >= 0 && at <= (ptrdiff_t)(program->memory - sizeof *v) && v->configured)
+    return at >= 0 && at <= (ptrdiff_t)(program_of(node)->memory - sizeof *v);
+}
+
+/* Whether v lies there, and was configured. */
+bool is_configured(const struct node *node, const struct vector *v)
+{
+    if (has_place(node, v) && v->configured)
         return true;
     fail(node->engine, "PE[%d, %d] runs a vector instruction that it did not configure",
          x_of(node), y_of(node));

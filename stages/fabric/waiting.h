@@ -77,6 +77,7 @@ void say_switch(struct report *report, int32_t node, int colour);
 void say_missing(struct report *report, int32_t outlet);
 int64_t count_missing(const struct engine *engine, int32_t outlet);
 void explain(struct report *report);
+void say_runs(struct report *report, const struct node *node);
 void tell_last(struct report *report);
 
 #endif

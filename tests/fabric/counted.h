@@ -2,6 +2,7 @@
 #ifndef COUNTED_H
 #define COUNTED_H
 
+#define _XOPEN_SOURCE 700                      /* as the engine has it where it needs that */
 #include <stdlib.h>
 #include <string.h>
 
