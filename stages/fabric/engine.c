@@ -238,20 +238,18 @@ const size_t fabric_layout_size = sizeof(struct layout);
 
 /* Run the layout from cycle 0 on, until nothing moves any more.
  *
- * Complete means: every PE with a program completed all its invocations and every outlet has all
- * its elements. Returns a status; unless COMPLETE, the outcome's report says why. */
+ * Complete means: every PE with a program completed all its invocations, every outlet has all its
+ * elements, and nothing is left that is under way, or waits. Returns a status; unless COMPLETE, the
+ * outcome's report says why. */
 int fabric_run(const struct layout *layout, struct outcome *outcome)
 {
     struct engine engine = { .layout = layout, .outcome = outcome };
-    bool complete;
 
     memset(outcome, 0, sizeof *outcome);
     if (build(&engine))
         run_guarded(&engine, run_all);
-    complete = engine.running == 0 && engine.expected == 0;
-    if (engine.status == OUT_OF_CYCLES && complete)
-        engine.status = COMPLETE;
-    else if (engine.status == OUT_OF_CYCLES || (engine.status == COMPLETE && !complete))
+    if (engine.status == OUT_OF_CYCLES
+        || (engine.status == COMPLETE && (!is_done(&engine) || leaves_something(&engine))))
         report_stuck(&engine);
     if (layout->outlets == 0)
         outcome->cycles = engine.last_done;

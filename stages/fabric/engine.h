@@ -481,6 +481,8 @@ int32_t intake_capacity(const struct engine *engine, int32_t node, int colour);
 int32_t channel_capacity(const struct engine *engine, int32_t node, int colour, int side);
 void *zeros(struct engine *engine, int64_t count, size_t size);
 void release(struct engine *engine);
+bool is_done(const struct engine *engine);
+bool leaves_something(const struct engine *engine);
 void report_stuck(struct engine *engine);
 void *grow(struct engine *engine, void *items, int32_t *space, size_t size);
 void fail(struct engine *engine, const char *format, ...)

@@ -3,8 +3,8 @@
  * A program is a `main`, which configures and says what the PE reacts to, and a function per task.
  * A task never waits: it runs at once, and the cycles charged to it delay what follows on its PE.
  * What has a fabric operand is queued, streams on its own, and on completion activates a task.
- * What is called wrongly ends the run, and so does what a task does that no PE can: the error names
- * the PE, its task, and what that started on.
+ * What is called wrongly ends the run, and so does what a task does that no PE can, and whatever is
+ * still under way or waits when nothing moves any more: the error names the PE, its task, the colour.
  */
 #ifndef PE_H
 #define PE_H

@@ -268,18 +268,36 @@ static void report_all(struct report *report)
         report_outlet(report, i);
 }
 
+static void say_undone(struct report *report, int64_t last, bool late)
+{
+    const struct engine *engine = report->engine;
+
+    say(report, "%s after cycle %lld: %d %s not done, %lld output %s missing\n",
+        late ? "the cycle limit was reached" : "the fabric can no longer move", (long long)last,
+        engine->running, engine->running == 1 ? "PE is" : "PEs are",
+        (long long)engine->expected, engine->expected == 1 ? "wavelet is" : "wavelets are");
+}
+
+static void say_rest(struct report *report, int64_t last)
+{
+    say(report, "the fabric came to rest after cycle %lld, all PEs are done, and it leaves",
+        (long long)last);
+    say_remains(report);
+    say(report, "\n");
+}
+
 /* First why it stops, then what else waits, in order, of which only so much is told. */
 void report_stuck(struct engine *engine)
 {
     struct report report = { .engine = engine };
     const bool late = engine->status == OUT_OF_CYCLES;
+    const int64_t last = late || engine->now == 0 ? engine->now : engine->now - 1;
 
     engine->status = late ? OUT_OF_CYCLES : STUCK;
-    say(&report, "%s after cycle %lld: %d %s not done, %lld output %s missing\n",
-        late ? "the cycle limit was reached" : "the fabric can no longer move",
-        (long long)(late || engine->now == 0 ? engine->now : engine->now - 1),
-        engine->running, engine->running == 1 ? "PE is" : "PEs are",
-        (long long)engine->expected, engine->expected == 1 ? "wavelet is" : "wavelets are");
+    if (is_done(engine) && !late)
+        say_rest(&report, last);
+    else
+        say_undone(&report, last, late);
     if (late)
         tell_last(&report);
     explain(&report);

@@ -56,13 +56,13 @@ struct chain find_chain(struct engine *engine);
 /* In report.c: the text that the outcome has, and the words of it. Each thing is told once: `thing`
  * has what lines are of, an instruction, an intake, a queue of a router, a node or an outlet. Of all
  * that was `found` to wait after the chain, `lines` were not told there, and `left_out` are not told
- * at all. */
+ * at all; `counts` are told of what is left. */
 enum { MAX_THINGS = 64 };
 
 struct report {
     struct engine *engine;
     size_t length;
-    int found, lines, left_out, things;
+    int found, lines, left_out, things, counts;
     const void *thing[MAX_THINGS];
 };
 
@@ -79,5 +79,6 @@ int64_t count_missing(const struct engine *engine, int32_t outlet);
 void explain(struct report *report);
 void say_runs(struct report *report, const struct node *node);
 void tell_last(struct report *report);
+void say_remains(struct report *report);
 
 #endif

@@ -159,6 +159,27 @@ static void walk_from_outlet(struct walk *walk, int32_t i)
         walk_from(walk, wait.on[k], i);
 }
 
+/* In a run in which all is done: from what is left all the same. */
+static void walk_from_left(struct walk *walk)
+{
+    struct engine *engine = walk->engine;
+
+    for (int32_t i = 0; i < engine->size && walk->best.rank < CIRCLE; i += 1) {
+        const struct node *node = &engine->node[i];
+
+        if (node->instructions > node->endless || node->activations > 0
+            || engine->now < node->busy_until)
+            walk_from(walk, (int64_t)i * PLACES + WHOLE_PE, -1);
+        for (int32_t k = 0; k < engine->router[i].routing->channels; k += 1)
+            if (queue_of(&engine->router[i], &engine->router[i].routing->channel[k])->count > 0)
+                walk_from(walk, (int64_t)i * PLACES + CHANNEL_PLACES + k, -1);
+        for (int colour = 0; colour < engine->layout->colours; colour += 1)
+            if (intake_of(node, colour) != NULL
+                && waiting_in(intake_of(node, colour))->count > 0)
+                walk_from(walk, (int64_t)i * PLACES + INTAKE_PLACES + colour, -1);
+    }
+}
+
 /* From PEs that are not done: from those with instructions under way, or from the others. */
 static void walk_from_nodes(struct walk *walk, bool with_instructions)
 {
@@ -178,6 +199,8 @@ static void walk_from_all(struct walk *walk)
             walk_from_outlet(walk, i);
     walk_from_nodes(walk, true);
     walk_from_nodes(walk, false);
+    if (is_done(walk->engine))
+        walk_from_left(walk);
 }
 
 static struct chain find_best(struct engine *engine, bool any, bool *open)

@@ -25,8 +25,18 @@ def run_torn(library, profile, position, commands=(NOP, TEARDOWN), pop=ON_SECOND
     return run_fabric(library, layout, profile, arrays).outputs["told"][0].tolist()
 
 
+def stop_torn(*arguments):
+    """Return the same of a run that leaves the element waiting, and what it leaves."""
+    with pytest.raises(FabricStuck) as caught:
+        run_torn(*arguments)
+    left = str(caught.value).splitlines()[0].partition(", and it leaves ")[2]
+    return caught.value.run.outputs["told"][0].tolist(), left
+
+
 def test_nothing_passes_a_router_that_is_torn_down(library, ideal):
-    assert run_torn(library, ideal, -1) == [[1, 0], [0, 1], [0, 0]]
+    told, left = stop_torn(library, ideal, -1)
+    assert told == [[1, 0], [0, 1], [0, 0]]
+    assert left == "1 wavelet that nobody took"
 
 
 @pytest.mark.parametrize("machine", ["ideal", "wse3"])
@@ -37,7 +47,9 @@ def test_what_waits_goes_on_as_the_switch_then_stands(library, machine, position
 
 
 def test_the_router_of_the_sender_is_torn_down_too(library, ideal):
-    assert run_torn(library, ideal, 0, [TEARDOWN], ON_ALL) == [[0, 1], [0, 1], [0, 1]]
+    told, left = stop_torn(library, ideal, 0, [TEARDOWN], ON_ALL)
+    assert told == [[0, 1], [0, 1], [0, 1]]
+    assert left == "1 wavelet that nobody took"
 
 
 @pytest.mark.parametrize(("position", "fault"), [
