@@ -197,7 +197,7 @@ static const char *name_fault(void)
     }
     if (is_below_stack(trap.address))
         return "had no stack left: functions call each other without an end,";
-    if ((uintptr_t)trap.address < FIRST_PAGE && (trap.code == SEGV_MAPERR || trap.number == SIGBUS))
+    if ((uintptr_t)trap.address < FIRST_PAGE && trap.code <= SEGV_ACCERR)
         return "touched memory through a pointer that is NULL";
     return "touched memory that is not its own";
 }
