@@ -20,7 +20,7 @@ from tests.fabric.running import run_fabric
 from tests.fabric.test_fc import W, X
 from tests.layer.built import build
 
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2)
 WIDE = {"queue_depth": 1, "link_width": 64}
 NARROW = {"queue_depth": 2, "link_width": 16}
 
@@ -119,7 +119,7 @@ def test_no_order_of_visits_matters(library, case):
     assert all(other == in_order for other in others)
 
 
-@pytest.mark.parametrize("machine", ["wse2", "systolic"])
+@pytest.mark.parametrize("machine", ["wse2"])
 def test_no_order_of_visits_matters_to_a_layer_by_hand(library, fc, machine):
     profile = load_profile(machine, {"queue_depth": 2, "multicast": True})
     arrays = {"W": W, "x": X}
