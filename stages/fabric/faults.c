@@ -209,10 +209,10 @@ static void tell(struct engine *engine, enum way_back way)
     engine->at_work = NULL;                    /* or `fail` would come back here */
     if (way == ENDLESS)
         fail(engine, "PE[%d, %d] (%s) has had the processor for %g seconds, and did not come to an "
-             "end, in %s", node->pe.x, node->pe.y, role_name(node),
+             "end, in %s", x_of(node), y_of(node), role_name(node),
              (double)engine->layout->task_limit / 1e6, describe_task(node).text);
     else if (way == FAULTY && node != NULL)
-        fail(engine, "PE[%d, %d] (%s) %s in %s", node->pe.x, node->pe.y, role_name(node),
+        fail(engine, "PE[%d, %d] (%s) %s in %s", x_of(node), y_of(node), role_name(node),
              name_fault(), describe_task(node).text);
     else if (way == FAULTY)
         fail(engine, "after cycle %lld the simulator touched memory that is not its own, or did not "

@@ -40,7 +40,7 @@ static void check_place(struct node *node, const struct vector *v)
 {
     if (!has_place(node, v))
         fail(node->engine, "PE[%d, %d] (%s) configures a vector that is not in its struct memory, in "
-             "%s", node->pe.x, node->pe.y, role_name(node), describe_task(node).text);
+             "%s", x_of(node), y_of(node), role_name(node), describe_task(node).text);
 }
 
 /* Whether v is something that may be asked what its lanes are. */
@@ -56,7 +56,7 @@ static void check_form(struct node *node, const struct vector *v)
     if (v->counter != NO_COUNTER && (v->counter < 0 || v->counter >= program_of(node)->counters))
         wrong = "a counter that the program does not have";
     if (wrong != NULL)
-        fail(node->engine, "PE[%d, %d] (%s) configures %s", node->pe.x, node->pe.y,
+        fail(node->engine, "PE[%d, %d] (%s) configures %s", x_of(node), y_of(node),
              role_name(node), wrong);
 }
 
@@ -67,15 +67,15 @@ static void check_sizes(struct node *node, const struct sizes *sizes)
 
     if (sizes->rank < 1 || sizes->rank > MAX_RANK)
         fail(node->engine, "PE[%d, %d] (%s) configures a vector of %d sizes; it has 1 to %d",
-             node->pe.x, node->pe.y, role_name(node), sizes->rank, MAX_RANK);
+             x_of(node), y_of(node), role_name(node), sizes->rank, MAX_RANK);
     for (int i = 0; i < sizes->rank; i += 1) {
         if (sizes->size[i] < 0)
-            fail(node->engine, "PE[%d, %d] (%s) configures a vector of size %d", node->pe.x,
-                 node->pe.y, role_name(node), sizes->size[i]);
+            fail(node->engine, "PE[%d, %d] (%s) configures a vector of size %d", x_of(node),
+                 y_of(node), role_name(node), sizes->size[i]);
         count *= sizes->size[i];
         if (count > INT32_MAX)
             fail(node->engine, "PE[%d, %d] (%s) configures a vector of more than %d points",
-                 node->pe.x, node->pe.y, role_name(node), INT32_MAX);
+                 x_of(node), y_of(node), role_name(node), INT32_MAX);
     }
 }
 
@@ -186,7 +186,7 @@ void on_control(struct pe *pe, int colour, wavelet_task *reaction)
 static bool is_task(struct node *node, task *named, const char *does)
 {
     if (named == NULL)
-        fail(node->engine, "PE[%d, %d] (%s) %s no task: it is NULL, in %s", node->pe.x, node->pe.y,
+        fail(node->engine, "PE[%d, %d] (%s) %s no task: it is NULL, in %s", x_of(node), y_of(node),
              role_name(node), does, describe_task(node).text);
     return named != NULL;
 }
@@ -195,7 +195,7 @@ void activate_at(struct node *node, task *activated, int64_t ready)
 {
     if (node->activations == MOST_ACTIVATED)
         fail(node->engine, "PE[%d, %d] (%s) has %d tasks activated that have not run, the last one "
-             "in %s", node->pe.x, node->pe.y, role_name(node), node->activations,
+             "in %s", x_of(node), y_of(node), role_name(node), node->activations,
              describe_task(node).text);
     if (node->activations == node->activation_space)
         node->activation = grow(node->engine, node->activation, &node->activation_space,
@@ -249,7 +249,7 @@ int invocation_done(struct pe *pe)
 
     if (node->invocations == engine->layout->invocations) {
         fail(engine, "PE[%d, %d] (%s) says once more that an invocation is done than there are, %d, "
-             "in %s", node->pe.x, node->pe.y, role_name(node), node->invocations,
+             "in %s", x_of(node), y_of(node), role_name(node), node->invocations,
              describe_task(node).text);
         return 0;
     }
@@ -371,7 +371,7 @@ static void finish(struct node *node)
     const int64_t end = node->started + node->pe.charge;
 
     if (node->pe.charge < 0 || node->pe.charge > LAST_CYCLE)
-        fail(engine, "PE[%d, %d] (%s) is charged %lld cycles in %s", node->pe.x, node->pe.y,
+        fail(engine, "PE[%d, %d] (%s) is charged %lld cycles in %s", x_of(node), y_of(node),
              role_name(node), (long long)node->pe.charge, describe_task(node).text);
     engine->at_work = NULL;
     close_memory(node);

@@ -62,7 +62,7 @@ static bool sums_nothing(struct node *node, const struct vector *v)
 {
     if (v->operation == MAC)
         fail(node->engine, "PE[%d, %d] (%s) combines with a MAC, and what leaves is no sum",
-             node->pe.x, node->pe.y, role_name(node));
+             x_of(node), y_of(node), role_name(node));
     return v->operation != MAC;
 }
 
@@ -89,7 +89,7 @@ void issue(struct node *node, struct instruction instruction, struct stream stre
              instruction.in);
     if (node->instructions == MOST_ISSUED)
         fail(engine, "PE[%d, %d] (%s) has %d streams and wavelets under way, the last one from %s",
-             node->pe.x, node->pe.y, role_name(node), node->instructions,
+             x_of(node), y_of(node), role_name(node), node->instructions,
              describe_task(node).text);
     if (!has_entry(node))
         return;

@@ -256,7 +256,7 @@ bool is_inside(const struct node *node, const struct vector *v, int k, const cha
 
     if (least % size != 0)
         fail(node->engine, "PE[%d, %d] touches an element of %td bytes at byte %td of its memory",
-             node->pe.x, node->pe.y, size, least);
+             x_of(node), y_of(node), size, least);
     for (int i = 0; i < v->sizes.rank; i += 1) {
         const ptrdiff_t steps = (ptrdiff_t)operand->stride[i] * (v->sizes.size[i] - 1);
 
