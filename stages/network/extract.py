@@ -62,7 +62,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     return {
         "volumes.isl": write_objects(HEADER, {"context": isl.Set("{ : }"), "volumes": volumes}),
         "operations.yaml": write_program(program),
-        "names.yaml": write_document(NAMES, _names(found, weights)),
+        "names.yaml": write_document(NAMES, _names(found, weights, used)),
         **{f"build/weights/{n}.npy": _npy(values, given.type) for n, values in weights.items()},
     }
 
@@ -93,10 +93,12 @@ def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
     return extract_frozen(graph, file, given.type, given.sizes)
 
 
-def _names(found: Extracted, weights: typing.Iterable[str]) -> dict[str, typing.Any]:
-    return {
-        "inputs": dict(found.inputs), "outputs": dict(found.outputs), "weights": list(weights)
-    }
+def _names(
+    found: Extracted, weights: typing.Iterable[str], used: typing.Collection[str]
+) -> dict[str, typing.Any]:
+    """Return names.yaml; inputs that no output needs are left out."""
+    inputs = {theirs: own for theirs, own in found.inputs.items() if own in used}
+    return {"inputs": inputs, "outputs": dict(found.outputs), "weights": list(weights)}
 
 
 def _npy(values: np.ndarray, type_: str) -> bytes:

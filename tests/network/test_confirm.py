@@ -29,7 +29,8 @@ def build(graph, model):
     graph.write(model.SerializeToString())
     (graph.path / "inputs").mkdir()
     for each in model.graph.input:
-        np.save(graph.path / "inputs" / f"{each.name}.npy", X)
+        if each.name != "unused":
+            np.save(graph.path / "inputs" / f"{each.name}.npy", X)
     folder = graph.build()
     supply(folder)
     results = results_of(folder)
@@ -114,6 +115,15 @@ def test_a_part_that_was_given_something_else(built):
 def test_a_part_that_is_wrong(built):
     write(part_of(built, "relu1"), result_of(built, "relu1"), is_right=False)
     assert not confirmed(built)
+
+
+def test_an_input_that_no_output_needs(graph):
+    """It is called by no name here, and has no values."""
+    model = make_model(TEXT, {"x": X.shape, "unused": (2, 2)}, {"w": W})
+    build(graph, model)
+    run_stage("receive", part_of(graph, "matmul1"))
+    assert confirmed(graph)
+    assert "unused" not in (graph.path / "cache/names.yaml").read_text()
 
 
 def test_parts_come_one_after_another_where_they_take_results(built):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from onnx import ModelProto, helper
+from onnx import ModelProto
 from onnx.reference.op_run import OpRun
 
 from stages.network.extraction.draft import Array, Shape
 from stages.network.onnx.corrected import evaluator
-from stages.network.onnx.model import list_inputs
+from stages.network.onnx.model import list_inputs, read_shape, read_type
 
 
 class NoReferenceError(Exception):
@@ -25,12 +25,14 @@ def run_reference(
 ) -> dict[str, Array]:
     """Return the outputs of a model by their names, of inputs by theirs.
 
+    Inputs that no output needs may be left out: they are zero.
     Raises NoReferenceError where the reference cannot compute them, or gives them other `shapes`.
     """
-    types = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
+    values = {value.name: value for value in model.graph.input}
     given = {
-        name: inputs[name].astype(helper.tensor_dtype_to_np_dtype(types[name]))
-        for name in list_inputs(model)
+        name: inputs.get(name, np.zeros(read_shape(values[name]) or ())).astype(
+            read_type(values[name])
+        ) for name in list_inputs(model)
     }
     try:
         with np.errstate(all="ignore"):
