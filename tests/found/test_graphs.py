@@ -5,7 +5,7 @@ import pytest
 
 def test_a_part_that_is_not_there_is_named_before_places_are_searched(found):
     run = found("late_typo").plain("late_typo")
-    assert (run.code, run.out) == (1, "late_typo: 1 stage ran, split failed\n")
+    assert (run.code, run.out) == (1, "late_typo: 4 stages ran, split failed\n")
     assert run.err == """\
 projects/late_typo/network.yaml:1:9: error: unknown part fc1
   parts: {fc1: {placement: "(k, i)"}}
