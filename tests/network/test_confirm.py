@@ -92,11 +92,11 @@ def test_an_output_of_reals(built):
 
 @pytest.mark.parametrize("kind", [TensorProto.BFLOAT16, TensorProto.FLOAT16])
 def test_a_graph_of_a_short_type_is_compared_in_the_type_of_the_network(graph, kind):
-    """The reference would round 4097 to 4096, in float16 or bfloat16."""
+    """The reference would round 6650, to eleven digits of a float16 or eight of a bfloat16."""
     model = make_model("y = MatMul(x, w)", {"x": X.shape}, {})
     for value in (*model.graph.input, *model.graph.output):
         value.type.tensor_type.elem_type = kind
-    weight = np.float32([[1025], [512], [-512]])
+    weight = np.float32([[1024], [512], [1]])
     as_kind = helper.tensor_dtype_to_np_dtype(kind)
     model.graph.initializer.append(numpy_helper.from_array(weight.astype(as_kind), "w"))
     model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", kind, [2, 1]))
