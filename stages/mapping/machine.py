@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, Protocol
 
 from stages.diagnose import Span, UserError, UserErrors, source_of
 from stages.machine.figures import ProfileError, hint_at
 from stages.machine.profile import KNOWN, Profile, load_profile
 from stages.mapping.yaml_text import find_top_key
 
-if TYPE_CHECKING:
-    from stages.mapping.graph_yaml import Graph
-    from stages.mapping.kernel_yaml import Kernel
-    from stages.mapping.layer_names import SaidOfPart
-    from stages.mapping.layer_yaml import Mapping
-    from stages.mapping.program_yaml import Program
-
-
 Further = Callable[[str, Span], tuple[Path, str]]
 """Returns the file that a user names at a place, which then counts as read, and how they write it.
 Raises UserError where there is none."""
 
 
-Asking: TypeAlias = "Mapping | Kernel | Program | Graph | SaidOfPart"
-"""What names a machine, and says where."""
+class Asking(Protocol):
+    """What names a machine, and says where."""
+
+    @property
+    def machine(self) -> str | dict[str, Any]:
+        """A profile's name, a path, or figures with a `profile`."""
+
+    def span(self, *path: str | int) -> Span:
+        """Return the place of a value."""
+
+    def key_span(self, *path: str | int) -> Span:
+        """Return the place of a key."""
 
 
 def read_machine(asking: Asking, further: Further) -> Profile:

@@ -21,8 +21,8 @@ from stages.diagnose import UserErrors
 from stages.lair.names import make_plain_name
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.mapping.yaml_text import write_document
-from stages.network.asked import check_asked
 from stages.network.extraction.gathering import raise_all
+from stages.network.premises import check_asked
 from stages.poly.text import write_objects
 from stages.volumes.domains import HEADER
 from stages.volumes.operation import write_program

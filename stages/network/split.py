@@ -22,7 +22,7 @@ from stages.kernel.parts.reached import find_constants
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
 from stages.mapping.graph_yaml import Graph, load_graph
-from stages.mapping.layer_names import SaidOfPart, check_names
+from stages.mapping.layer_names import check_names
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
 from stages.network.parts.described import RESULT, Around, describe
@@ -30,6 +30,7 @@ from stages.network.parts.dividing import Piece, cut
 from stages.network.parts.grouping import Group, group
 from stages.network.parts.part_layers import find_room
 from stages.network.parts.resolving import find_padded, resolve
+from stages.network.parts.said_of_part import SaidOfPart
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import Operation, Program, read_program
 

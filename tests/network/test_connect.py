@@ -9,7 +9,6 @@ from stages import NETWORK, PIPELINE
 from stages.diagnose import UserErrors
 from stages.make.core.action import run_stage
 from stages.make.core.layers import find_layers, network_of, open_folder
-from stages.make.core.pipeline import tasks_until
 from stages.make.store.folders import file_of, names_of, parts_of
 from stages.make.store.state import state_of
 
@@ -243,22 +242,6 @@ network.yaml:3:8: error: a has no output x
          ^^^
 hint: outputs: y
 """
-
-
-@pytest.mark.parametrize(("old", "new"), [
-    ("b.x: a.y", "b.z: a.x"), ("{a: ,", "{a: , lost: ../gone,"),
-])
-def test_names_that_are_wrong_are_told_before_any_part_is_built(net, old, new):
-    """Though what crosses is known only where its parts have their places, after a search."""
-    net.edit("net/network.yaml", old, new)
-    folder = net.open()
-    assert [(each.name, stage) for each, stage in tasks_until(folder, "conclude")] == [
-        ("net", "connect"), ("net", "conclude"),
-    ]
-    with pytest.raises(UserErrors):
-        run_stage("connect", folder)
-    net.edit("net/network.yaml", new, old)
-    assert len(tasks_until(net.open(), "connect")) == 1 + 2 * 3
 
 
 def test_all_crossings_that_do_not_agree_are_told(net):

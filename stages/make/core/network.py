@@ -49,6 +49,8 @@ def open_network(folder: LayerFolder) -> LayerFolder:
         plan, is_wrong = error.plan, True
     except Exception as error:  # the stage fails with it again
         return replace(folder, stages=STAGES, analyses=NETWORK_PICTURES, unread=headline(error))
+    files = [folder.path / path / LAYER for path in plan["parts"].values()]
+    is_wrong = is_wrong or not all(file.is_file() for file in files)
     parts: dict[str, LayerFolder] = {}
     for name, path in plan["parts"].items():
         crossings = _crossings(folder, name, plan, parts)
@@ -126,7 +128,7 @@ def _is_layer(part: LayerFolder) -> bool:
 
 
 class UnknownEndError(Exception):
-    """What network.yaml says is a `plan` that leads to no tensors, or to no layers."""
+    """What network.yaml says is a `plan` that leads to tensors which its parts have not."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__("the stage connect says which")
@@ -136,7 +138,7 @@ class UnknownEndError(Exception):
 def read_plan(folder: LayerFolder) -> Plan:
     """Return what network.yaml says.
 
-    Raises UnknownEndError where a plan leads nowhere, and any Exception where something is wrong:
+    Raises UnknownEndError where tensors are not there, and any Exception where something is wrong:
     UserError, or another one for a bug.
     """
     return dict(kept_plan(folder, [NETWORK], STAGES, _is_plan, functools.partial(_plan, folder)))
@@ -160,8 +162,7 @@ def _plan(folder: LayerFolder) -> Plan:
     plan = describe_plan(network)
     layers = {name: _layer(folder, path) for name, path in network.parts.items()}
     known = {name: layer for name, layer in layers.items() if layer is not None}
-    there = (folder.path / path / LAYER for path in network.parts.values())
-    if any(list_unknown_ends(network, known)) or not all(each.is_file() for each in there):
+    if any(list_unknown_ends(network, known)):
         raise UnknownEndError(plan)
     return plan
 

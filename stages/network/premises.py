@@ -10,10 +10,10 @@ from typing import Any
 
 from stages.diagnose import Span, UserError, UserErrors
 from stages.mapping.graph_yaml import Graph
-from stages.mapping.layer_names import SaidOfPart
 from stages.mapping.layer_yaml import is_anywhere
 from stages.mapping.machine import read_machine
 from stages.mapping.texts import parse_map, parse_set, parse_target
+from stages.network.parts.said_of_part import SaidOfPart
 
 Further = Callable[[str, Span], tuple[Path, str]]
 
