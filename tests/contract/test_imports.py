@@ -39,7 +39,8 @@ ALL = " ".join(EVERY)
 RUN_AGAIN = " report_network report_program"
 COMPILED = f"simulate operate report execute{RUN_AGAIN}"
 MACHINE = (
-    "choose settle route simd render simulate split fit link operate emit skew translate remember "
+    "choose settle route simd render simulate extract split fit link operate emit skew translate "
+    "remember "
     "section paint lower execute"
 )
 AGAIN = {
