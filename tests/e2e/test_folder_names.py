@@ -29,20 +29,26 @@ def misnamed(small):
     return small
 
 
-@pytest.mark.parametrize("word", SHOWN)
+@pytest.mark.parametrize("word", [
+    "-v2", "list", "graph", *(pytest.param(w, marks=pytest.mark.long) for w in ("dry", "show"))
+])
 def test_a_folder_whose_name_is_at_fault_is_one_line_and_the_others_go_on(misnamed, word):
     run = misnamed.plain(word)
     assert (run.code, run.err) == (0, WARNED)
     assert SHOWN[word] in run.out
 
 
-@pytest.mark.parametrize("words", [("in/x:y",), ("list", "clean"), ("diff", "clean")])
+@pytest.mark.parametrize("words", [
+    ("in/x:y",), ("diff", "clean"), pytest.param(("list", "clean"), marks=pytest.mark.long)
+])
 def test_who_asks_for_such_a_folder_is_told_why_there_is_none(misnamed, words):
     run = misnamed.plain(*words)
     assert (run.code > 0, run.err.startswith(WARNED)) == (True, True)
 
 
-@pytest.mark.parametrize("words", [("a",), ("list", "a"), ("graph", "a")])
+@pytest.mark.parametrize("words", [
+    ("list", "a"), *(pytest.param(w, marks=pytest.mark.long) for w in (("a",), ("graph", "a")))
+])
 def test_nothing_is_said_of_such_folders_where_others_are_asked_for(misnamed, words):
     run = misnamed.plain(*words)
     assert (run.code, run.err) == (0, "")

@@ -79,8 +79,10 @@ def test_builds_killed_at_many_moments_leave_nothing_behind(small, notes, moment
     assert contents(small) == found
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(("number", "arguments"), [
+    *((number, words) for number in NUMBERS[:2] for words in ((), ("-n", "2"))),
+    (signal.SIGHUP, ("-n", "2")), pytest.param(signal.SIGHUP, (), marks=pytest.mark.long),
+])
 def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
     small, notes, number, arguments
 ):
@@ -96,7 +98,9 @@ def test_an_interrupted_build_ends_cleanly_and_keeps_what_is_done(
     assert noted(notes) == ["parse", "place", "render"]
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", [
+    *NUMBERS[:2], pytest.param(signal.SIGHUP, marks=pytest.mark.long)
+])
 def test_a_build_is_interrupted_while_its_processes_start(small, number):
     """The first runs a stage, the second is not there yet."""
     small.layer("projects/b")
@@ -126,7 +130,9 @@ LazyRunner._add_process = interrupted
 """
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", [
+    signal.SIGHUP, *(pytest.param(n, marks=pytest.mark.long) for n in NUMBERS[:2])
+])
 def test_a_command_that_shows_something_ends_by_any_signal_as_by_ctrl_c(small, number):
     small.write("dodo.py", DODO + SHOWS.format(number=int(number)))
     ended = start(small, "show", "a")
