@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from stages.yaml_limits import FAULTS
+
 OTHERS: list[Any] = [
     None, True, False, 0, -1, 1, 3, 0.5, 2**31, 2**63, 10**40, float("nan"), float("inf"), "", "x",
     "é", "../x", "a\nb", [], [[]], [None], [-1], ["x", "x"], {}, {"x": 1}, {1: 2}, {None: None},
@@ -18,7 +20,7 @@ def damage_yaml(content: bytes, choose: Random) -> bytes | None:
     """Return a YAML text with a key or a value changed; None where it is none any more."""
     try:
         value = yaml.safe_load(content)
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (yaml.YAMLError, RecursionError, *FAULTS):
         return None
     places = list(_places(value))
     if not places:
