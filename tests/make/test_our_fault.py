@@ -74,14 +74,19 @@ def test_what_somebody_edited_on_the_way_is_no_fault_of_ours(part):
     assert said == "kernel.yaml:1:1: error: part c_0: no statement defines c"
 
 
-def test_a_text_of_the_same_folder_is_ours_until_somebody_edits_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "f.lair").write_text(
+def write_layer(path, monkeypatch):
+    """Write a layer of one PE; returns its folder."""
+    monkeypatch.chdir(path)
+    (path / "f.lair").write_text(
         "lair f():\n  float16 x[4] -> float16 y[4]\n{\n  all (i) in (4)\n    y[i] += x[i]\n}\n",
         encoding="utf-8")
-    (tmp_path / "layer.yaml").write_text(
+    (path / "layer.yaml").write_text(
         "target: '{ PE[1, 1] }'\nplacement: '{ f[i] -> PE[0, 0] }'\n", encoding="utf-8")
-    folder = open_folder(tmp_path)
+    return open_folder(path)
+
+
+def test_a_text_of_the_same_folder_is_ours_until_somebody_edits_it(tmp_path, monkeypatch):
+    folder = write_layer(tmp_path, monkeypatch)
     monkeypatch.setattr(place, "run", refuse)
     build("parse", folder)
     with pytest.raises(OurFault, match="stage place refuses what another stage wrote: it is wrong"):
@@ -91,6 +96,28 @@ def test_a_text_of_the_same_folder_is_ours_until_somebody_edits_it(tmp_path, mon
     with pytest.raises(UserError) as caught:
         build("place", folder, KEPT)
     assert not isinstance(caught.value, OurFault)
+
+
+@pytest.mark.parametrize(("error", "said"), [
+    (KeyError("../x"), "there is no ../x"),
+    (IndexError("list index out of range"), "what it says does not fit the other texts"),
+])
+def test_what_an_edit_has_a_stage_stumble_over_is_not_told_in_words_of_python(
+    tmp_path, monkeypatch, error, said
+):
+    folder = write_layer(tmp_path, monkeypatch)
+    build("parse", folder)
+    text = file_of(folder, "lair.isl")
+    text.write_text(f"{text.read_text('utf-8')}# looked at\n", encoding="utf-8")
+
+    def stumble(inputs):
+        raise error
+
+    monkeypatch.setattr(place, "run", stumble)
+    with pytest.raises(UserError) as caught:
+        build("place", folder, KEPT)
+    assert caught.value.message == f"edited by hand, and stage place fails: {said}"
+    assert caught.value.hint == "undo the edit"
 
 
 def refuse(inputs):

@@ -30,10 +30,19 @@ def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build)
         if original is not None and (path := file_of(folder, name))
     ]
     if spans:
-        said = error.message if isinstance(error, UserError) else repr(error)
         more = ", ".join(f"{span.source.path}:{span.line}" for span in spans[1:])
-        told = f"edited by hand, and stage {stage} fails: {said}"
-        raise _like(error, told, spans[0], f"edited too: {more}" if more else None) from error
+        told = f"edited by hand, and stage {stage} fails: {_said(error)}"
+        hint = f"edited too: {more}" if more else "undo the edit"
+        raise _like(error, told, spans[0], hint) from error
+
+
+def _said(error: Exception) -> str:
+    """Return what keeps a stage from reading a text: what Python says of it is for nobody."""
+    if isinstance(error, UserError):
+        return error.message
+    if isinstance(error, KeyError) and error.args:
+        return f"there is no {error.args[0]}"
+    return "what it says does not fit the other texts"
 
 
 def list_edited(folder: LayerFolder, build: Build) -> dict[str, str]:
