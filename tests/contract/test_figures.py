@@ -57,8 +57,7 @@ def rows(name, head):
         ("README.md", f"Python {PYTHON.removeprefix('>=')} or later"),
         ("docs/own_repository.md", f"Python {PYTHON.removeprefix('>=')} or later"),
         ("CONTRIBUTING.md", f"Functions of {NUMBERS[style.MEDIAN_FUNCTION]} lines, none of more "
-                            f"than {NUMBERS[style.LONGEST_FUNCTION]}; files of at most "
-                            f"{style.LONGEST_FILE} lines"),
+                            f"than {NUMBERS[style.LONGEST_FUNCTION]};"),
         ("docs/builds.md", f"If {telling.INTERVAL:.0f} s pass without a line"),
         ("docs/builds.md", f"does not answer for {remote.PATIENCE:.0f} s"),
         ("docs/builds.md", f"isl may do {MOST_OPERATIONS // 10**6} million operations in a stage"),

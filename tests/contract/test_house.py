@@ -8,8 +8,8 @@ from stages import WINGS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = """
-stages.nesting stages.plural stages.known_words
-stages.diagnose stages.shipped stages.yaml_limits stages.yaml_words
+stages.nesting stages.plural stages.known_words stages.yaml_words
+stages.diagnose stages.shipped stages.yaml_limits
 stages.jinja
 stages.poly
 stages.machine
