@@ -62,3 +62,21 @@ def test_sources_of_layers_and_files_of_tasks_are_watched_until_an_interrupt(wat
     assert "watching" in until_watched(watching)
     os.killpg(watching.process.pid, signal.SIGINT)
     assert watching.process.wait(PATIENCE) == 0
+
+
+@pytest.mark.long
+def test_lairmake_watches_where_there_is_no_dodo_file(small):
+    (small.root / "dodo.py").unlink()
+    small.layer("projects/-b")
+    with (small.root / "printed").open("w") as out:
+        watch = subprocess.Popen(
+            [sys.executable, "-m", "lairmake", "watch"], cwd=small.root, stdout=out,
+            stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": str(small.modules)},
+        )
+    try:
+        printed = until_watched(small)
+        small.write("projects/a/a.lair", "Three\n")
+        printed += until_watched(small)
+    finally:
+        watch.kill()
+    assert (printed.count("a: 4 stages ran"), printed.count("projects/-b is left out")) == (2, 2)

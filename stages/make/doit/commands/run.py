@@ -7,13 +7,14 @@ import functools
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from doit import cmd_run
 from doit.cmd_run import Run as DoitRun
+from doit.exceptions import InvalidCommand
 
 from stages.diagnose import UserError
 from stages.make.core.apart import all_apart
@@ -31,6 +32,7 @@ from stages.make.doit.stopped import draw_stops
 EVERYTHING = 2
 """The verbosity with which everything is printed, and that of `-v` alone."""
 
+PARALLEL = ("process", "thread")
 LOST = "hint: where memory is short, run fewer processes: `{} -n 1`"
 PROCESSES = {
     **cmd_run.opt_num_process,
@@ -123,11 +125,22 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
             watched = workers().looked_after if options["num_process"] else contextlib.nullcontext
             with watched():
                 return super()._execute(*args, **options)
+        _check_values(options)
         known.asks_for_processes = options["num_process"] is not None
         if not known.asks_for_processes:
             options["num_process"] = 0 if options.get("pdb") or cores() == 1 else cores()
         with _lazy():
             return super()._execute(*args, **options)
+
+
+def _check_values(options: Mapping[str, Any]) -> None:
+    """Raise InvalidCommand for values that doit takes, and that mean nothing."""
+    for name, word, known in (("verbosity", "-v", (0, 1, 2)), ("par_type", "-P", PARALLEL)):
+        value = options[name]
+        if value is not None and value not in known:
+            raise InvalidCommand(f"{word} {value}: there are {', '.join(map(str, known))}")
+    if (options["num_process"] or 0) < 0:
+        raise InvalidCommand(f"-n {options['num_process']}: say how many processes")
 
 
 @contextlib.contextmanager

@@ -31,7 +31,8 @@ from stages.make.store.folders import (
 )
 from stages.make.store.memo import Mark, mark_of
 
-DOIT = [sys.executable, "-P", "-m", "doit"]
+CALLED = "LAIRMAKE_CALLED"
+"""In the environment: what the user typed to start `lairmake`."""
 WATCHED = "LAIRMAKE_WATCHED"
 """What was watched before: files, and folders of layers, as JSON in the environment."""
 LOOK = 2_000
@@ -62,7 +63,14 @@ class Watch(Inert):
                 raise
             sys.stderr.write(f"ERROR: {error}\n")
             files, folders = (set(map(Path, n)) for n in json.loads(os.environ[WATCHED]))
-            return _begin_anew(files, folders, _marks(files, folders))
+            return _begin_anew(self._program(), files, folders, _marks(files, folders))
+
+    def _program(self) -> list[str]:
+        """Return what begins this program again: `lairmake` needs no dodo file."""
+        if self.session.program == "doit":
+            return [sys.executable, "-P", "-m", "doit"]
+        os.environ[CALLED] = self.session.program
+        return [sys.executable, "-P", "-m", "lairmake"]
 
     def _execute(self) -> int:
         """Build once, wait for a change, and begin anew: the dodo file may have changed too."""
@@ -77,19 +85,21 @@ class Watch(Inert):
         os.environ[WATCHED] = json.dumps([sorted(map(str, each)) for each in (files, folders)])
         words = ["run" if word == self.name else word for word in sys.argv[1:]]
         with contextlib.suppress(KeyboardInterrupt):
-            subprocess.run([*DOIT, *words], cwd=user_folder(), check=False)
-            return _begin_anew(files, folders, before)
+            subprocess.run([*self._program(), *words], cwd=user_folder(), check=False)
+            return _begin_anew(self._program(), files, folders, before)
         return 0
 
 
-def _begin_anew(files: set[Path], folders: set[Path], before: dict[Path, Mark]) -> int:
+def _begin_anew(
+    program: list[str], files: set[Path], folders: set[Path], before: dict[Path, Mark]
+) -> int:
     """Wait until something changed, and run this command again; 0 after an interrupt."""
     try:
         _wait(files, folders, before)
     except KeyboardInterrupt:
         return 0
     os.chdir(user_folder())
-    os.execv(sys.executable, [*DOIT, *sys.argv[1:]])
+    os.execv(sys.executable, [*program, *sys.argv[1:]])
 
 
 def _read(
