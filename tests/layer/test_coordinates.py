@@ -44,6 +44,14 @@ def test_the_text_of_the_rectangle_says_once_which_pe_its_first_one_is(built):
     assert "layer.yaml" not in (plain.cache / "adapted.isl").read_text(encoding="utf-8")
 
 
+def test_programs_say_once_which_pe_their_first_one_is(built):
+    for variant in ("simd", "loops"):
+        for path in (built.folder / "build" / variant).glob("pe_*.c"):
+            head, _, rest = path.read_text(encoding="utf-8").partition(" */\n")
+            assert head.endswith("\n   PE[0, 0] here is PE[1, 1] of layer.yaml.")
+            assert "layer.yaml" not in rest
+
+
 def test_programs_count_from_the_first_pe_behind_adapters(built):
     roles = built.yaml("build/layout.yaml")["roles"]
     assert {name: (each["origin"], each["offset"]) for name, each in roles.items()} == {

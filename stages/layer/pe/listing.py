@@ -100,11 +100,15 @@ class Colour(Node):
 
 @dataclass(frozen=True, slots=True)
 class Listing(Node):
-    """The program of a role: what it keeps, and its functions; `early` ones are used before."""
+    """The program of a role: what it keeps, and its functions; `early` ones are used before.
+
+    `offset` is what layer.yaml calls the PE[0, 0] of the program: nothing where that is its own.
+    """
 
     role: str
     layer: str
     variant: str
+    offset: tuple[int, ...]
     colours: tuple[Colour, ...]
     counters: tuple[str, ...]
     locals: tuple[Local, ...]

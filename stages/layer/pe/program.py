@@ -182,11 +182,12 @@ class Program:
 
     def listing(self, variant: str) -> Listing:
         """Return the program as it is written."""
-        numbers = self.model.numbers
+        numbers, offset = self.model.numbers, self.model.adapted.offset
         return Listing(
             role=self.role,
             layer=self.model.layer.name,
             variant=variant,
+            offset=offset if any(offset) else (),
             colours=tuple(Colour(self.naming.colour(c), numbers[c]) for c in self.colours),
             counters=tuple(map(self.naming.counter, self.counters)),
             locals=tuple(self.locals),
