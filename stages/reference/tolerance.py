@@ -62,7 +62,7 @@ def _row(
 
 TOLERANCES: Mapping[tuple[str, str], Tolerance] = {
     ("float32", "float32"): _row(
-        SINGLE, SINGLE, "both round to 24 digits; 2^14 u, where worst cases say nothing", 1e-3, 1e-5),
+        SINGLE, SINGLE, "both round to 24 digits; 2^14 u, as a deep network may", 1e-3, 1e-5),
     ("float16", "float16"): _row(
         HALF, HALF, "both round to 11 digits; 2^5 u, as often as a network is deep", 2**-6, 2**-6),
     ("float64", "float32"): _row(
