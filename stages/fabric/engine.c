@@ -248,14 +248,16 @@ int fabric_run(const struct layout *layout, struct outcome *outcome)
     memset(outcome, 0, sizeof *outcome);
     if (build(&engine))
         run_guarded(&engine, run_all);
+    if (engine.status == OUT_OF_CYCLES && is_done(&engine) && !leaves_something(&engine))
+        engine.status = COMPLETE;
     if (engine.status == OUT_OF_CYCLES
         || (engine.status == COMPLETE && (!is_done(&engine) || leaves_something(&engine))))
         report_stuck(&engine);
     if (layout->outlets == 0)
         outcome->cycles = engine.last_done;
-    if (engine.binning != NULL)
+    if (engine.binning != NULL && !engine.damaged)
         tell_usage(&engine);
-    if (engine.recorder != NULL)
+    if (engine.recorder != NULL && !engine.damaged)
         tell_record(&engine);
     if (!engine.damaged)                       /* else what is released may be anything */
         release(&engine);

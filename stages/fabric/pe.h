@@ -507,11 +507,24 @@ static inline void now_runs(struct pe *pe, const char *what)
 void name_task(struct pe *pe, void (*of)(void), const char *name);
 
 #ifndef ENGINE_H                               /* there the functions are */
-#define NAME_TASK(pe, t) name_task(pe, (void (*)(void))(t), #t)
-#define on_data(pe, colour, t) (NAME_TASK(pe, t), (on_data)(pe, colour, t))
-#define on_control(pe, colour, t) (NAME_TASK(pe, t), (on_control)(pe, colour, t))
-#define on_teardown(pe, t) (NAME_TASK(pe, t), (on_teardown)(pe, t))
-#define activate(pe, t) (NAME_TASK(pe, t), (activate)(pe, t))
+static inline task *named_task(struct pe *pe, task *of, const char *name)
+{
+    name_task(pe, (void (*)(void))of, name);
+    return of;
+}
+
+static inline wavelet_task *named_reaction(struct pe *pe, wavelet_task *of, const char *name)
+{
+    name_task(pe, (void (*)(void))of, name);
+    return of;
+}
+
+/* A task is evaluated once, as by the functions; an argument with commas of its own, as a literal
+ * of an array, stands in parentheses. */
+#define on_data(pe, colour, t) (on_data)(pe, colour, named_reaction(pe, t, #t))
+#define on_control(pe, colour, t) (on_control)(pe, colour, named_reaction(pe, t, #t))
+#define on_teardown(pe, t) (on_teardown)(pe, named_task(pe, t, #t))
+#define activate(pe, t) (activate)(pe, named_task(pe, t, #t))
 
 /* Vectors, too, where a run is recorded. */
 #ifdef NAMED
@@ -526,7 +539,7 @@ void name_vector(struct pe *pe, const char *name);
 #endif
 
 #define STREAM(call, pe, v, t, ...)                                                                \
-    (NAME_TASK(pe, t), NAME_VECTOR(pe, v), (call)(pe, v, __VA_ARGS__, t))
+    (NAME_VECTOR(pe, v), (call)(pe, v, __VA_ARGS__, named_task(pe, t, #t)))
 #define stream_send(pe, v, out, a, t) STREAM(stream_send, pe, v, t, out, a)
 #define stream_send_turning(pe, v, out, a, t) STREAM(stream_send_turning, pe, v, t, out, a)
 #define stream_send_control(pe, v, out, a, t) STREAM(stream_send_control, pe, v, t, out, a)

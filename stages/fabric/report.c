@@ -118,8 +118,8 @@ void say_intake(struct report *report, const struct node *node, int colour)
 
     note_told(report, intake);
     say_pe(report, node->id);
-    say(report, " leaves %d wavelets on %s waiting: %s", count, colour_name(report, colour),
-        reason_to_wait(node, colour));
+    say(report, " leaves %d wavelet%s on %s waiting: %s", count, count == 1 ? "" : "s",
+        colour_name(report, colour), reason_to_wait(node, colour));
     if (filled && before->count == room_of(intake)->entrance_capacity)
         say(report, ", and its FIFO for %d is full", intake->capacity);
 }
@@ -173,8 +173,8 @@ void say_channel(struct report *report, int32_t node, const struct channel *chan
     const struct node *pe = &report->engine->node[node];
 
     note_told(report, queue);
-    say(report, "the router of PE[%d, %d] leaves %d wavelets on %s from the %s waiting", x_of(pe),
-        y_of(pe), queue->count, colour_name(report, channel->colour), sides[channel->side]);
+    say(report, "the router of PE[%d, %d] leaves %d wavelet%s on %s from the %s waiting", x_of(pe),
+        y_of(pe), queue->count, queue->count == 1 ? "" : "s", colour_name(report, channel->colour), sides[channel->side]);
     say_commands(report, &queue->parcels[queue->head]);
 }
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 PROGRAMS = {
     "simd": "with vector instructions", "loops": "with loops only",
-    "multicast": "with vector instructions, where routers copy", "vm": "of the virtual machine",
+    "multicast": "with vector instructions, where routers copy",
+    "enough": "with vector instructions, and enough of what limits them",
+    "vm": "of the virtual machine",
 }
 """What programs in a folder of `build/` are called."""
 

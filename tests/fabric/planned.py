@@ -74,8 +74,13 @@ def write_plans(layout, plans):
 
 def stop(library, layout, plans, arrays=None, figures=None, **options):
     """Return how a run of PEs with these plans stopped."""
+    with pytest.raises(FabricStuck) as caught:
+        run_plans(library, layout, plans, arrays, figures, **options)
+    return caught.value
+
+
+def run_plans(library, layout, plans, arrays=None, figures=None, **options):
+    """Return the run of PEs with these plans."""
     profile = load_profile("ideal", {"queue_depth": 2} | (figures or {}))
     arrays = {"plan": write_plans(layout, plans)} | (arrays or {})
-    with pytest.raises(FabricStuck) as caught:
-        run_fabric(library, layout, profile, arrays, **options)
-    return caught.value
+    return run_fabric(library, layout, profile, arrays, **options)

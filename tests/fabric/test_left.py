@@ -7,7 +7,7 @@ import pytest
 
 from stages.fabric.driver import FabricStuck
 from stages.machine.profile import load_profile
-from tests.fabric.planned import AB, X, arrive, lay_out, stop
+from tests.fabric.planned import AB, X, arrive, lay_out, run_plans, stop
 from tests.fabric.running import run_fabric
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ def test_an_element_that_nobody_takes_is_left(library, row):
     assert first.endswith(", all PEs are done, and it leaves 1 wavelet that nobody took")
     assert rest == [
         "it waits here:",
-        "  PE[1, 0] (leaves) leaves 1 wavelets on a waiting: no task reacts to an element",
+        "  PE[1, 0] (leaves) leaves 1 wavelet on a waiting: no task reacts to an element",
         "so: no task reacts to what is first on a, and no stream receives it, at PE[1, 0] (leaves)",
     ]
 
@@ -51,6 +51,13 @@ def test_the_documents_show_what_is_left(library, row):
 
 def test_a_task_may_take_it(library, row):
     assert leave(library, row, 11, REACTS) == ""
+
+
+def test_a_run_that_ends_at_its_limit_of_cycles_is_complete(library):
+    plans = [[("send", "a", 3), ("done",)], [("receive", "a", 3), ("done",)]]
+    layout = lay_out(2, {"a": AB["a"]})
+    cycles = run_plans(library, layout, plans).cycles
+    assert run_plans(library, layout, plans, cycle_limit=cycles + 1).cycles == cycles
 
 
 def test_a_control_wavelet_is_left_too(library, row):

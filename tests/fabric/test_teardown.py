@@ -72,7 +72,7 @@ def test_a_fabric_that_stops_says_what_is_torn_down(library, ideal):
         "it waits in a chain, each for the next one:",
         "  PE[1, 0] (receive) receives on x: 8 of 8 elements to go, and no x is on its way from"
         " the router of PE[0, 0]",
-        "  the router of PE[0, 0] leaves 1 wavelets on x from the ramp waiting: its switch is torn "
+        "  the router of PE[0, 0] leaves 1 wavelet on x from the ramp waiting: its switch is torn "
         "down in position 1 of 1",
         "so: nothing restarts x, which was torn down at PE[0, 0] (commands)",
     ]
