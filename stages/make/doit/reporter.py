@@ -94,8 +94,10 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             line = self._grouped.fail(task.name)
             self.write(f".  {task.title()}\n" if self.session.verbose else line)
         self._hide()
-        if isinstance(fail, StageFailed | StageError):
+        if isinstance(fail, StageFailed):
             self.tell_refusal(task.name, fail.message + hint_of(self.session, task.name))
+        elif isinstance(fail, StageError):
+            sys.stderr.write(fail.message)
         else:
             super().add_failure(task, fail)
 

@@ -97,7 +97,6 @@ class Sweep(LayerCommand):
         _print(folder, axes, rows, options)
         return int(not any(map(is_right, rows)) or any(_is_wrong(row) for row in rows))
 
-
     def _example(self, words: list[str]) -> str:
         """Return a sweep of the folder that words name; of fc, where it is not clear which."""
         try:
