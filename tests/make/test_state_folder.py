@@ -7,7 +7,7 @@ import time
 import pytest
 
 from stages.diagnose import UserErrors
-from stages.make.store import lock, state
+from stages.make.store import lock, settings, state
 from stages.make.store.lock import has_locks, locked
 from stages.make.store.state import State
 from stages.make.store.state_folder import _folder_of, make_state_folder, state_folder
@@ -54,12 +54,12 @@ def test_folders_of_one_name_have_states_of_their_own(home, tmp_path, monkeypatc
 @pytest.mark.parametrize("inside", ["space", "space/build/state"])
 def test_it_does_not_lie_in_what_is_built(home, tmp_path, monkeypatch, inside):
     monkeypatch.setenv("LAIRMAKE_STATE", inside)
-    assert refused(home) == (f"LAIRMAKE_STATE {inside} lies in {home}", "name a folder elsewhere")
+    assert refused(home) == (f"LAIRMAKE_STATE: {inside} lies in {home}", "name a folder elsewhere")
 
 
 def test_a_disk_that_is_not_mounted_is_not_written_over(home, tmp_path, monkeypatch):
     monkeypatch.setenv("LAIRMAKE_STATE", "disk/state")
-    said = f"LAIRMAKE_STATE {tmp_path}/disk is not there"
+    said = f"LAIRMAKE_STATE: {tmp_path}/disk is not there"
     assert refused(home) == (said, "make the folder, or mount its disk")
 
 
@@ -77,12 +77,34 @@ def test_where_others_may_put_another_folder_is_refused(home, tmp_path, monkeypa
     (tmp_path / "all").chmod(0o777 if named == "variable" else 0o770)
     if named == "variable":
         monkeypatch.setenv("LAIRMAKE_STATE", str(tmp_path / "all"))
-        assert refused(home) == (f"LAIRMAKE_STATE others may write to {tmp_path}/all", WHY)
+        assert refused(home) == (f"LAIRMAKE_STATE: others may write to {tmp_path}/all", WHY)
     else:
         (home / "lairmake.yaml").write_text("state: ../all\n", encoding="utf-8")
         assert refused(home) == (f"state: others may write to {tmp_path}/all", WHY)
     (tmp_path / "all").chmod(0o1777)
     assert state_folder(home).parents[1] == tmp_path / "all"
+
+
+def test_a_folder_that_others_may_replace_is_refused(home, tmp_path, monkeypatch):
+    group = tmp_path / "group"
+    (group / "mine").mkdir(parents=True)
+    group.chmod(0o2770)
+    monkeypatch.setenv("LAIRMAKE_STATE", str(group / "mine"))
+    assert refused(home) == (f"LAIRMAKE_STATE: others may write to {group}", WHY)
+    group.chmod(0o755)
+    assert state_folder(home).parents[1] == group / "mine"
+
+
+@pytest.mark.parametrize("said", [b"# state: here\n", b"store: state/x\n", b"restate: x\n"])
+def test_yaml_is_read_only_where_it_may_name_a_folder(home, monkeypatch, said):
+    monkeypatch.setattr(settings, "read_settings", None)
+    (home / "lairmake.yaml").write_bytes(said)
+    assert state_folder(home) == home / ".lairmake"
+
+
+def test_a_pipe_is_no_lairmake_yaml(home):
+    os.mkfifo(home / "lairmake.yaml")
+    assert state_folder(home) == home / ".lairmake"
 
 
 @pytest.mark.parametrize("kind", ["link", "open"])
@@ -95,7 +117,7 @@ def test_what_somebody_prepared_for_a_workspace_is_refused(home, tmp_path, monke
         own.symlink_to("other")
     else:
         own.chmod(0o770)
-    assert refused(home) == (f"LAIRMAKE_STATE others may write to {own}", WHY)
+    assert refused(home) == (f"LAIRMAKE_STATE: others may write to {own}", WHY)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")
@@ -104,7 +126,7 @@ def test_what_another_user_prepared_is_refused(home, tmp_path, monkeypatch):
     own = make_state_folder(home).parent
     os.chown(own, 6001, 6001)
     _folder_of.cache_clear()
-    assert refused(home) == (f"LAIRMAKE_STATE others may write to {own}", WHY)
+    assert refused(home) == (f"LAIRMAKE_STATE: others may write to {own}", WHY)
 
 
 def test_a_folder_that_is_built_alone_names_no_path(home):

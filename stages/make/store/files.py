@@ -173,7 +173,10 @@ def remove_left_overs(folder: Path) -> None:
 
     Nobody knows of those of other machines: what they write is left over after a day.
     """
+    names: list[str] = []
     with contextlib.suppress(OSError):
-        for name in filter(TEMPORARY.fullmatch, os.listdir(folder)):
+        names = os.listdir(folder)
+    for name in filter(TEMPORARY.fullmatch, names):
+        with contextlib.suppress(OSError):  # another process may have removed it
             if is_left_over(name) or time.time() - os.lstat(folder / name).st_mtime > DAY:
                 (folder / name).unlink(missing_ok=True)

@@ -10,15 +10,19 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 import stat
 from pathlib import Path
 from typing import NoReturn
 
 from stages.diagnose import Span, UserError, UserErrors
+from stages.make.store.files import read_file
 from stages.make.store.folders import STATE, files_in, mark_of, shown_path, user_folder
 
 VARIABLE = "LAIRMAKE_STATE"
 FILE, KEY = "lairmake.yaml", "state"
+NAMED = re.compile(rb"(?m)^[^#\n]*\bstate['\"]?\s*(?::|$)")
+"""Where lairmake.yaml may name a folder: only then it is read as YAML, which takes long."""
 PRIVATE, OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 LONGEST = 100
 """How many characters of the name of a workspace are kept."""
@@ -52,7 +56,7 @@ def make_state_folder(home: Path) -> Path:
 @functools.cache
 def _folder_of(home: Path, given: str) -> Path:
     if given:
-        return _below((user_folder() / os.path.expanduser(given)).resolve(), home, VARIABLE, None)
+        return _below((user_folder() / os.path.expanduser(given)).resolve(), home, f"{VARIABLE}:", None)
     named = _named_in(home / FILE)
     if named is None:
         return home / STATE
@@ -65,7 +69,7 @@ def _folder_of(home: Path, given: str) -> Path:
 def _named_in(path: Path) -> tuple[str, Span] | None:
     """Return what lairmake.yaml names, and where; None for nothing. Raises UserErrors."""
     with contextlib.suppress(OSError):
-        if f"{KEY}".encode() not in path.read_bytes():
+        if not NAMED.search(read_file(path)):
             return None
         from stages.make.store.settings import read_settings
 
@@ -82,9 +86,10 @@ def _below(base: Path, home: Path, said: str, span: Span | None) -> Path:
         _refuse(f"{said} {base.parent} is not there", span, "make the folder, or mount its disk")
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
     own = base / f"{home.name[:LONGEST]}-{digest}"
-    if _is_open(base) or not _is_ours(own):
+    strange = next((each for each in (base.parent, base) if _is_open(each)), None)
+    if strange is not None or not _is_ours(own):
         _refuse(
-            f"{said} others may write to {base if _is_open(base) else own}", span,
+            f"{said} others may write to {strange or own}", span,
             "programs of the build are kept there: it has to be yours alone (chmod go-w)",
         )
     return own / STATE

@@ -229,12 +229,18 @@ class Store:
         try:
             yield
         except Exception as error:  # each back end has errors of its own
-            if isinstance(error, OSError) and error.errno in NOT_WRITABLE and self._shared:
+            if self._shared and _is_not_writable(error):
                 warn(ONLY_READ.format(_why(error)))
                 self._shared.read_only = True
             else:
                 warn(f"the shared store is left out: {_why(error)}")
                 self.second = None
+
+
+def _is_not_writable(error: Exception) -> bool:
+    """Return whether a store refuses what is written; one behind a URL says no number."""
+    refused = isinstance(error, OSError) and error.errno in NOT_WRITABLE
+    return refused or isinstance(error, PermissionError)
 
 
 @functools.cache

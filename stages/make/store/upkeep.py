@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from stages.make.store.entry import Entry, record_of
-from stages.make.store.files import digest_of
+from stages.make.store.files import digest_of, remove_left_overs
 from stages.make.store.shelf import FolderShelf, Shelf
 
 KINDS = ("entries", "blobs", "edits")
@@ -111,7 +111,8 @@ def _missing(
 
 
 def sweep(shelf: FolderShelf, most: int | None) -> Swept:
-    """Remove what was not used for longest, until `most` bytes stay, and what no entry names.
+    """Remove what was not used for longest, until `most` bytes stay, what no entry names, and
+    what processes that were killed left.
 
     Entries go first, then what only they named: at no moment does an entry name what is gone.
     Whoever publishes waits meanwhile. Raises OSError.
@@ -123,6 +124,7 @@ def sweep(shelf: FolderShelf, most: int | None) -> Swept:
             for name in list(shelf.names(kind)):
                 if (kind, name) not in kept:
                     shelf.remove(kind, name)
+        remove_left_overs(shelf.folder / "new")
         after = sizes(shelf)
     total = sum(size for _, size in after.values())
     return Swept(
