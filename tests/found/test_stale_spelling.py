@@ -33,6 +33,11 @@ def test_a_stage_that_reads_what_nothing_declares_fails_a_build(small, reads):  
     assert (failed.code, failed.out, failed.err) == (2, "a: parse failed\n", SAID)
 
 
+def test_a_sweep_says_so_too(small, reads):  # noqa: F811
+    failed = small.plain("sweep", "a", "--set", "machine=ideal,wse2")
+    assert failed.code == 2 and SAID in failed.err
+
+
 @pytest.mark.long
 def test_what_is_declared_is_followed(small, reads):  # noqa: F811
     edit(small, "parse.py", reads.replace("\nREADS", '\nDATA = ("words.txt",)\nREADS', 1))

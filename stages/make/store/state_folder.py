@@ -56,7 +56,8 @@ def make_state_folder(home: Path) -> Path:
 @functools.cache
 def _folder_of(home: Path, given: str) -> Path:
     if given:
-        return _below((user_folder() / os.path.expanduser(given)).resolve(), home, f"{VARIABLE}:", None)
+        base = (user_folder() / os.path.expanduser(given)).resolve()
+        return _below(base, home, f"{VARIABLE}:", None)
     named = _named_in(home / FILE)
     if named is None:
         return home / STATE
