@@ -255,9 +255,13 @@ int fabric_run(const struct layout *layout, struct outcome *outcome)
         report_stuck(&engine);
     if (layout->outlets == 0)
         outcome->cycles = engine.last_done;
-    if (engine.binning != NULL && !engine.damaged)
+    if (engine.damaged) {                      /* what it noted may be anything */
+        engine.binning = NULL;
+        engine.recorder = NULL;
+    }
+    if (engine.binning != NULL)
         tell_usage(&engine);
-    if (engine.recorder != NULL && !engine.damaged)
+    if (engine.recorder != NULL)
         tell_record(&engine);
     if (!engine.damaged)                       /* else what is released may be anything */
         release(&engine);

@@ -99,6 +99,7 @@ def test_room_for_nothing_is_refused(library, row, ideal):
     assert failure(library, row, ideal, "gives_no_room", 1) == "PE[0, 0] gives x room for nothing"
 
 
+@sanitized
 def test_a_task_without_an_end_comes_to_the_limit_of_the_processors_time(library, row, ideal):
     said = failure(library, row, ideal, "loops", task_limit=0.05)
     assert said == (f"{NAMED}has had the processor for 0.05 seconds, and did not come to an end, "
