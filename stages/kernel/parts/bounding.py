@@ -19,6 +19,7 @@ import numpy as np
 from stages.kernel.parts.evaluation import extents, find_inner, reduce_into
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import Binary, Call, Expr, walk
+from stages.poly.dependence import depends_on
 from stages.reference.absolute import absolute
 from stages.reference.accumulate import Meaning, value
 from stages.reference.error import is_jump, spread
@@ -31,15 +32,22 @@ from stages.volumes.operation import Operation, Program, Result
 SURE = 6
 """By how many standard deviations a sum of roundings is off at most: once in 10^8 sums."""
 
+SAYS = 2.0**-6
+"""What is likely says something up to this share of the largest sum of absolute terms."""
+
 Errors = Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """How far values may be off: at `worst`, and how far they are but for one in many millions."""
+    """How far values may be off: at `worst`, and how far they are but for one in many millions.
+
+    `scale` is the largest sum of absolute terms of which one is made, before these cancel.
+    """
 
     worst: Array
     likely: Array
+    scale: float
 
 
 def bound(
@@ -52,25 +60,33 @@ def bound(
     how far inputs are off. Constants of expressions are rounded as results are.
     """
     shapes = {name: extents(d, {}) for name, d in make_domains(volumes).items()}
-    found = [
+    passes = [
         _Pass(program=program, shapes=shapes, values=values, rounding=rounding, is_sure=sure)
-        .run(given) for sure in (True, False)
+        for sure in (True, False)
     ]
-    return {n: Bound(worst=found[0][n], likely=found[1][n]) for n in program.outputs}
+    worst, likely = (each.run(given) for each in passes)
+    return {
+        n: Bound(worst=worst[n], likely=likely[n], scale=passes[0].find_scale(n))
+        for n in program.outputs
+    }
 
 
 def allow(expected: Array, bounds: Sequence[Bound], row: Tolerance) -> Array:
     """Return how far each value may be off: in no invocation more than in the worst case.
 
     That says little of a deep network, so that what its row says does, or what is likely. What is
-    likely says nothing where it is more than the largest value.
+    likely says nothing where it is more than what sums are made of, or a share of that nearly
+    everywhere: a comparison that turns out otherwise moves a few elements far.
     """
     worst = np.stack([each.worst for each in bounds]).reshape(expected.shape)
     likely = np.stack([each.likely for each in bounds]).reshape(expected.shape)
     finite = np.abs(np.where(np.isfinite(expected), expected, 0).astype(np.float64))
     largest = finite.max(initial=0)
     known = row.relative * finite + row.absolute * largest
-    more = np.where(likely <= largest, np.maximum(known, likely), known)
+    scale = max(largest, *(each.scale for each in bounds))
+    if np.median(likely) > SAYS * scale:
+        return np.asarray(np.minimum(worst, known))
+    more = np.where(likely <= scale, np.maximum(known, likely), known)
     return np.asarray(np.minimum(worst, more))
 
 
@@ -117,22 +133,44 @@ class _Pass:
         start = np.zeros(self.shapes[result.volume])
         if result.init is not None:
             start += errors[result.init]
-        found = start + self._own(operation, result) + self._moved(operation, result, errors)
+        own, moved = self._own(operation, result), self._moved(operation, result, errors)
+        if result.init is not None and result.operator == "*=":
+            begun = np.abs(self.values[result.init].astype(np.float64))
+            terms = np.abs(self._each(operation, result, self.values, value))
+            start, moved = start * (terms + moved), moved * begun
+        found = start + own + moved
         return np.asarray(np.nan_to_num(found, nan=np.inf, posinf=np.inf))
 
     def _own(self, operation: Operation, result: Result) -> Array:
         """Return n u sum|terms|, n counting the terms of an element and what each is made of."""
         by = self.rounding(self.program.types[result.volume])
         expr = parse_expression(result.value)
-        assert operation.loops is not None
-        box = extents(operation.loops, {})
-        terms = math.prod(box[k] for k in find_inner(result)) if result.operator != "=" else 1
+        terms = _count_terms(operation, result) if result.operator != "=" else 1
         count = terms + sum(isinstance(e, Binary | Call) for e in walk(expr)) + 1
+        count += result.init is not None
         if not self.is_sure:
             count = min(count, math.ceil(SURE * math.sqrt(count)))
+        return np.asarray(count * (by.unit * self._sums(operation, result) + by.smallest))
+
+    def _sums(self, operation: Operation, result: Result) -> Array:
+        """Return sum|terms| of each element, with what it begins with."""
         sums = self._each(operation, result, self.values, absolute)
         sums = np.where(np.isinf(sums), 0, sums) if result.operator.startswith("m") else sums
-        return np.asarray(count * (by.unit * sums + by.smallest))
+        if result.init is not None:
+            begun = np.abs(self.values[result.init].astype(np.float64))
+            begun = np.where(np.isinf(begun), 0, begun)
+            sums = sums * begun if result.operator == "*=" else sums + begun
+        return np.asarray(sums)
+
+    def find_scale(self, volume: str) -> float:
+        """Return the largest sum|terms| of a volume; of one that is copied or given, nothing."""
+        for operation in self.program.operations:
+            for result in operation.results:
+                if result.volume == volume and operation.kind == "compute":
+                    with np.errstate(all="ignore"):
+                        sums = self._sums(operation, result)
+                    return float(sums[np.isfinite(sums)].max(initial=0))
+        return 0.0
 
     def _moved(self, operation: Operation, result: Result, errors: Errors) -> Array:
         """Return what errors of what is read do: |w| x' + |x| w' + x' w' of a product."""
@@ -178,6 +216,17 @@ class _Pass:
         array = np.full(self.shapes[result.volume], empty)
         reduce_into(array, operation, replace(result, operator=how), found, meaning, {})
         return array
+
+
+def _count_terms(operation: Operation, result: Result) -> int:
+    """Return how many instances write one element, at most: of iterators that say together which
+    one, as 2a + b, all but the longest may differ."""
+    assert operation.loops is not None
+    box = extents(operation.loops, {})
+    count = math.prod(box[k] for k in find_inner(result))
+    for each in depends_on(result.writes):
+        count *= math.prod(sorted(box[k] for k in each)[:-1])
+    return count
 
 
 def _name(volume: str) -> str:

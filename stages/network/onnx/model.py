@@ -124,7 +124,8 @@ def describe(name: str, value: ValueInfoProto | None, known: Array | None) -> st
     """Return what is known of an operand: `x is float32 [2, 3]`."""
     if known is not None:
         return f"{name} is {known.dtype} {list(known.shape)}"
-    if value is None or not value.type.tensor_type.elem_type:
+    kind = 0 if value is None else value.type.tensor_type.elem_type
+    if value is None or not kind or kind not in helper.get_all_tensor_dtypes():
         return f"{name} is not known"
     shape = read_shape(value)
     return f"{name} is {read_type(value)} {'of open shape' if shape is None else list(shape)}"

@@ -6,7 +6,7 @@ compared with must be no less exact: the reference would round each value to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 from onnx import AttributeProto, ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper
@@ -18,20 +18,21 @@ TYPES = frozenset({"to", "dtype", "softmax_precision", "stash_type"})
 """Attributes that say a type of elements."""
 
 
-def widen(model: ModelProto) -> None:
-    """Let all values of short types be of float32."""
+def widen(model: ModelProto, short: Collection[int] = SHORT, wide: int = TensorProto.FLOAT) -> None:
+    """Let all values of short types be of a wide one."""
+    type_ = helper.tensor_dtype_to_np_dtype(wide)
     graph = model.graph
     for value in (*graph.input, *graph.output, *graph.value_info):
         kind = value.type.tensor_type
-        if kind.elem_type in SHORT:
-            kind.elem_type = TensorProto.FLOAT
+        if kind.elem_type in short:
+            kind.elem_type = wide
     for tensor in _tensors(model):
-        if tensor.data_type in SHORT:
-            values = numpy_helper.to_array(tensor).astype(np.float32)
+        if tensor.data_type in short:
+            values = numpy_helper.to_array(tensor).astype(type_)
             tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
     for attribute in _attributes(model):
-        if attribute.name in TYPES and attribute.i in SHORT:
-            attribute.i = TensorProto.FLOAT
+        if attribute.name in TYPES and attribute.i in short:
+            attribute.i = wide
 
 
 def _attributes(model: ModelProto) -> Iterator[AttributeProto]:
