@@ -203,9 +203,9 @@ def _refused(said: str, span: Span, parser: _Parser) -> UserError:
 
 def _defined(name: str, parser: _Parser) -> str:
     """Return which value may be meant by one that is not defined."""
-    near = nearest(name, [f"%{each}" for each in parser.names.values()])
+    near = nearest(name[1:], parser.names.values())
     own = f"define it: `{name} = arith.constant 1.0 : f32`"
-    return own if near is None else f"did you mean {near}?"
+    return own if near is None else f"did you mean %{near}?"
 
 
 def _nearest(name: str) -> str:
