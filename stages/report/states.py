@@ -14,6 +14,7 @@ from pathlib import Path
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.action import build
+from stages.make.core.build import Build
 from stages.make.core.disk import SAFELY
 from stages.make.core.layers import is_buildable, lone_folder, network_of, open_folder
 from stages.make.core.outlook import current_key, is_up_to_date
@@ -223,7 +224,7 @@ def _complete(
         if names and all(file_of(owner, name).is_file() for name in names):
             continue
         try:
-            build(stage, owner)
+            build(stage, owner, Build(of_revision=True))
         except (UserError, UserErrors) as error:
             return (str(error).replace(place, f"{revision}:").rstrip(),)
         except Exception as error:

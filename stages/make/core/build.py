@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """How stages are built: `always`, whatever is known of them; and so that texts which were
-    edited by hand stay, with `keep_edits`."""
+    """How stages are built: `always`, whatever is known of them; so that texts which were edited
+    by hand stay, with `keep_edits`; on texts `of_revision`, which older stages may have written.
+    """
 
     always: bool = False
     keep_edits: bool = False
+    of_revision: bool = False
 
 
 PLAIN = Build()

@@ -21,14 +21,14 @@ def raise_ours(stage: str, folder: LayerFolder, error: Exception, build: Build) 
     """Raise OurFault for an error of a stage in a text that another stage wrote.
 
     Others stay as they are: an error in what a user wrote, and any where somebody edited a text by
-    hand that is read on the way to it.
+    hand that is read on the way to it, or where that is of a revision.
     """
     said = error.__cause__ if isinstance(error.__cause__, UserError | UserErrors) else error
     if not isinstance(said, UserError | UserErrors):
         return
     errors = said.errors if isinstance(said, UserErrors) else [said]
     wrong = [each for each in errors if _is_written(each, stage, folder)]
-    if not wrong or _is_edited(folder, build):
+    if not wrong or build.of_revision or _is_edited(folder, build):
         return
     first = wrong[0]
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""

@@ -83,8 +83,8 @@ def test_diff_shows_lines_of_programs_if_the_stage_is_given(repository):
     assert lines[2:6] == [
         f"{name}: 1 line added, 1 removed",
         "  @@ -1,4 +1,4 @@",
-        "  -/* PE program of role compute of ff, with vector instructions. */",
-        "  +/* PE program of role compute of ff, by hand. */",
+        "  -/* PE program of role compute of ff, with vector instructions.",
+        "  +/* PE program of role compute of ff, by hand.",
     ]
 
 
