@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import typing
 
-from stages.program.child.parent import run_apart
+from stages.program.child.parent import run_apart, tell_of_limits
 from stages.program.front.run import rehearse_program
 from stages.program.irg.graph import FROM_FILE
 from stages.program.irg.reading import read_entries
@@ -28,6 +28,7 @@ DATA = ("../../lairmake/numpy.py", "../../lairmake/objects.py")
 
 def run(inputs: Inputs) -> dict[str, bytes]:
     """Return the outputs of the source."""
+    tell_of_limits(inputs.program(), inputs.shown("program.yaml"))
     entries = read_entries(inputs.source("objects.yaml")).values()
     files = [f"build/data/{entry.name}.npy" for entry in entries if entry.initial == FROM_FILE]
     arguments = {

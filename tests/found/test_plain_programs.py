@@ -85,7 +85,8 @@ REMEDIES = {
     "T = np.zeros(8, dtype=int)": 'T = GlobalArray("T", 0, shape=(8,), output=True)',
     "T = np.full((4, 4), 2.5)": 'T = LocalScalar("T", 2.5, shape=(4, 4), output=True)',
     "T = np.arange(8.0).reshape(8, 1)":
-        'T = LocalArray("T", init_data=np.arange(8.0).astype("float32"), output=True)',
+        'T = LocalArray("T", init_data=np.arange(8.0).reshape(8, 1).astype("float32"), '
+        "output=True)",
     "rng = np.random.default_rng(0)\nT = np.ones((n, n))":
         'T = LocalScalar("T", 1.0, shape=(n, n), output=True)',
     "def f():\n    return 2 * np.ones((4, 4, 4))": 'x = LocalArray("x", 1.0, shape=(4, 4, 4), '

@@ -16,7 +16,8 @@ from stages.program.values.forms import GLOBAL_ARRAY, KINDS, LOCAL_ARRAY, LOCAL_
 FILLED = {"ones": "1.0", "zeros": "0.0", "full": "", "empty": "0.0"}
 """What makes an array of one number, and the number."""
 MAKING = (*FILLED, "arange", "array", "asarray", "eye", "fromfunction", "full_like", "identity",
-          "linspace", "load", "loadtxt", "ones_like", "zeros_like", "empty_like")
+          "linspace", "load", "loadtxt", "ones_like", "zeros_like", "empty_like", "rand", "randn",
+          "random_sample", "standard_normal")
 OURS = f'`from {OBJECTS} import LocalArray`, then `x = LocalArray("x", 0.0, shape=(8, 8, 4))`'
 NOTHING = "nothing runs on PEs"
 
@@ -59,7 +60,6 @@ def explain_plain(source: Source) -> UserError:
         lines = list(_read_statements(tree))
         arrays = [each for line in lines for each in _find_arrays(line, _find_numpy(tree))]
         made = next((each for each in arrays if _last(each[1].func) in MAKING), None)
-        made = made or next(iter(arrays), None)
         if made is not None:
             return _explain_array(places, *made)
         first = next((each for each in lines if not _only_prepares(each)), None)
@@ -110,15 +110,16 @@ def _find_numpy(tree: ast.Module) -> set[str]:
     return found
 
 
-def _find_arrays(line: ast.stmt, numpy: set[str]) -> Iterator[tuple[str, ast.Call]]:
-    """Yield the calls of NumPy in a statement, each with the name that it gives a value to."""
+def _find_arrays(line: ast.stmt, numpy: set[str]) -> Iterator[tuple[str, ast.Call, ast.expr]]:
+    """Yield the calls of NumPy in a statement, with the name and the value that it assigns."""
     target = line.targets[0] if isinstance(line, ast.Assign) else None
     name = target.id if isinstance(target, ast.Name) else "x"
+    whole = line.value if isinstance(line, ast.Assign) and isinstance(target, ast.Name) else None
     todo: list[ast.AST] = [line]
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Call) and _first(node.func) in numpy:
-            yield name, node
+            yield name, node, whole or node
         todo += [each for each in reversed(read_children(node)) if not isinstance(each, ast.stmt)]
 
 
@@ -128,8 +129,8 @@ def _first(node: ast.expr) -> str:
     return getattr(node, "id", "")
 
 
-def _explain_array(places: Places, name: str, call: ast.Call) -> UserError:
-    kind, made = _suggest(call)
+def _explain_array(places: Places, name: str, call: ast.Call, whole: ast.expr) -> UserError:
+    kind, made = _suggest(call, whole)
     said = f"{ast.unparse(call.func)} gives an array of NumPy, which is no object: {NOTHING}"
     hint = f'`from {OBJECTS} import {kind}`, then `{name} = {kind}("{name}", {made}, output=True)`'
     if kind == LOCAL_ARRAY and "init_data" in made:
@@ -137,14 +138,20 @@ def _explain_array(places: Places, name: str, call: ast.Call) -> UserError:
     return UserError(said, find_span(places, call), hint)
 
 
-def _suggest(call: ast.Call) -> tuple[str, str]:
-    """Return the kind of the object that an array would be, and what its constructor is given."""
+def _suggest(call: ast.Call, whole: ast.expr) -> tuple[str, str]:
+    """Return the kind of the object that a value would be, and what its constructor is given.
+
+    The value is a `whole` around a call that makes an array, as `np.arange(6).reshape(2, 3)`.
+    """
     name, given = _last(call.func), {each.arg: each.value for each in call.keywords}
     shape = given.get("shape") or (call.args[0] if call.args else None)
-    kind, type_ = _kind_of(shape), given.get("dtype")
-    plain = name in FILLED and kind and not set(given) - {"shape", "dtype"}
+    kind = _kind_of(shape) if name in FILLED and whole is call else ""
+    type_ = given.get("dtype")
+    plain = kind and not set(given) - {"shape", "dtype"}
     if not plain or shape is None or len(call.args) > (2 if name == "full" else 1):
-        return kind or LOCAL_ARRAY, f'init_data={ast.unparse(call)}.astype("float32")'
+        text = ast.unparse(whole)
+        text = text if isinstance(whole, ast.Call) else f"({text})"
+        return kind or LOCAL_ARRAY, f'init_data={text}.astype("float32")'
     number = ast.unparse(call.args[1]) if name == "full" and len(call.args) > 1 else FILLED[name]
     number = number.removesuffix(".0") if type_ and "int" in ast.unparse(type_) else number
     return kind, f"{number or '0.0'}, shape={_spell_shape(shape)}"
