@@ -137,8 +137,8 @@ def test_where_one_content_cannot_be_read_others_are(place):
     as_user(ANNE, 0o022, build, place, "anne", KEY, b"one")
     as_user(ANNE, 0o022, build, place, "anne", OTHER_KEY, b"two")
     (folder / f"entries/aa/{KEY}").chmod(0o600)
-    said = (f"some of the shared store {folder} cannot be read: who wrote it has to "
-            f"`chmod -R g+rX {folder}`")
+    said = (f"some of the shared store {folder} cannot be read: be in its group, or who wrote it "
+            f"has to `chmod -R g+rX {folder}` (`o+rX` for those who are not)")
     assert as_user(BERT, 0, takes, place, "bert", KEY, OTHER_KEY) == ([None, b"two"], [said])
 
 

@@ -20,7 +20,8 @@ from stages.make.store.warn import warn
 
 SWEEPING = "what nobody needs is removed"
 UNREADABLE = (
-    "some of the shared store {0} cannot be read: who wrote it has to `chmod -R g+rX {0}`"
+    "some of the shared store {0} cannot be read: be in its group, or who wrote it has to "
+    "`chmod -R g+rX {0}` (`o+rX` for those who are not)"
 )
 RUNS = Holder(who="another build", does="runs the same stage of the same inputs")
 REMOVES = Holder(who="`cache gc`", does="removes what nobody needs")
