@@ -19,6 +19,7 @@ from stages.make.store.files import remove_whatever
 from tests.property.mutator import damage_often
 
 PATIENCE, FILES = 60, 20
+FOREIGN = "\0\x7f ../../../outside/planted"
 STATE = Path(".lairmake")
 IN_THE_WAY = {
     0: re.compile(r"warning: the shared store is left out: ()(\S+): something else is there\n"),
@@ -30,6 +31,19 @@ PLACES = {"state": (STATE,), "shared": (Path("../shared"),), "built": (Path("cac
 
 def mutate(rng, path, content):
     path.write_bytes(damage_often(path.name, content, rng))
+
+
+def splice(rng, path, content):
+    at = rng.randrange(len(content) or 1)
+    path.write_bytes(content[:at] + FOREIGN.encode() + content[at:])
+
+
+def nest(rng, path, content):
+    path.write_bytes(b'{"outputs":' + b"[" * 200_000)
+
+
+def mistype(rng, path, content):
+    path.write_bytes(rng.choice([b"", b"null", b"[]", b'{"outputs": 3}', b"\0" * 4096, b"{}"]))
 
 
 def exchange(rng, path, content):
@@ -66,7 +80,8 @@ def link_folder(rng, path, content):
 
 
 DAMAGES = (
-    *[mutate] * 8, exchange, remove, make_folder, make_fifo, link_away, link_folder,
+    *[mutate] * 5, splice, nest, mistype, exchange, remove, make_folder, make_fifo, link_away,
+    link_folder,
 )
 
 

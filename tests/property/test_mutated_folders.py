@@ -1,8 +1,8 @@
 """A damaged file ends a build with an error that names a file, or with right values; nothing else.
 
-Mutants are built in another process, with limits on memory and time: FAST of them by those stages
-only that read what users write, one after the other, MANY by the command line, each in a process of
-its own, which simulates what it compiles.
+Mutants are built in another process, with limits on memory and time: FAST of them, and FURTHER
+ones, by those stages only that read what users write, one after the other, MANY by the command
+line, each in a process of its own, which simulates what it compiles.
 """
 
 import json
@@ -39,9 +39,9 @@ from stages.make.store.settings import shared_store
 from stages.program.child.limits import Limits
 from tests.property.damaged_folders import MAKERS, ROOT, files_of, write_damaged, write_files
 
-FAST, MANY = range(200), range(8000)
+FAST, FURTHER, MANY = range(200), range(3000, 8000), range(3000)
 AT_ONCE = 50
-SECONDS, PATIENCE, BYTES = 60, 600, 4 * 2**30
+SECONDS, PATIENCE, BYTES = 60, 180, 4 * 2**30
 """What a mutant takes at most: seconds of a core, seconds on the clock, and bytes."""
 FEW = 5
 """How many seconds the code of a program runs, in this process."""
@@ -230,15 +230,20 @@ def judge(found, tmp_path):
     return how, f"{found['kind']} {found['name']}: {found['code']}: {said}"
 
 
-def wrong_ones(seeds, tmp_path, whole, kinds=tuple(MAKERS)):
-    """Return how mutants ended that did not do so well, by their seeds."""
+def ends_of(seeds, tmp_path, whole, kinds=tuple(MAKERS)):
+    """Return how mutants ended, and what they printed, by their seeds."""
     left, found = list(seeds), {}
     while left:
         ended = build_seeds(left[:1] if whole else left, tmp_path, whole, kinds)
         found |= {each["seed"]: judge(each, tmp_path) for each in ended}
         left = left[len(ended):]
+    return found
+
+
+def wrong_ones(ends):
+    """Return the ends of mutants that did not do well, by their seeds."""
     good = (FINE, REFUSED)
-    return {seed: (code, said[-2000:]) for seed, (code, said) in found.items() if code not in good}
+    return {seed: (code, said[-2000:]) for seed, (code, said) in ends.items() if code not in good}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -260,11 +265,20 @@ def test_what_is_not_damaged_is_built(tmp_path, kinds):
 
 
 def test_a_damaged_file_is_refused_by_name_or_built(tmp_path):
-    assert wrong_ones(FAST, tmp_path, False) == {}
+    ends = ends_of(FAST, tmp_path, False)
+    assert wrong_ones(ends) == {}
+    assert {code for code, _ in ends.values()} == {FINE, REFUSED}
+
+
+@pytest.mark.long
+@pytest.mark.alone
+@pytest.mark.parametrize("first", range(FURTHER.start, FURTHER.stop, len(FAST)))
+def test_any_of_further_damaged_files_is_refused_by_name_or_read(tmp_path, first):
+    assert wrong_ones(ends_of(range(first, first + len(FAST)), tmp_path, False)) == {}
 
 
 @pytest.mark.long
 @pytest.mark.alone
 @pytest.mark.parametrize("first", range(MANY.start, MANY.stop, AT_ONCE))
 def test_any_of_many_damaged_files_is_refused_by_name_or_built_right(tmp_path, first):
-    assert wrong_ones(range(first, first + AT_ONCE), tmp_path, True) == {}
+    assert wrong_ones(ends_of(range(first, first + AT_ONCE), tmp_path, True)) == {}
