@@ -70,7 +70,7 @@ def check_parts_are_not_known(space):
     copied = space.run("new", "net/own", "--like", "net/conv1")
     assert copied.err.splitlines() == [
         "error: there is no layer net/conv1",
-        "hint: the parts of net are not known: a build finds out which these are",
+        "hint: the parts of net are not known: a build finds out which these are: `doit net`",
     ]
 
 

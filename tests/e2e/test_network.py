@@ -8,8 +8,8 @@ import numpy as np
 from stages import NETWORK, PIPELINE
 
 ROOT = Path(__file__).resolve().parents[2]
-LEFT_OUT = 2
-"""doit's exit code where a task was left out with -c since another one failed."""
+WRONG = 1
+"""The exit code where something in a folder is wrong, with -c, too."""
 
 
 TABLE = """\
@@ -139,7 +139,7 @@ def test_what_leaves_astray_stops_the_parts_that_take_it(mlp):
          "last[i,j] -> PE[j//8, i//4]")
     edit(mlp, "projects/mlp/last/layer.yaml", "PE[i//4, 4]", "PE[4, i//4]")
     run = mlp.run("-c")
-    assert (run.code, run.err) == (LEFT_OUT, ASTRAY)
+    assert (run.code, run.err) == (WRONG, ASTRAY)
     assert ("mlp/last", "render") in tasks(run.ran)
     assert ("mlp/last", "simulate") not in tasks(run.ran)
 
@@ -148,7 +148,7 @@ def test_a_network_that_is_wrong_is_told_and_other_layers_build(mlp):
     mlp.copy(ROOT / "projects/dot", "projects/dot")
     edit(mlp, "projects/mlp/network.yaml", "relu.x: first.y", "relu.x: relu.y")
     run = mlp.run("-c")
-    assert (run.code, run.err) == (LEFT_OUT, CIRCLE)
+    assert (run.code, run.err) == (WRONG, CIRCLE)
     assert {layer for layer, _ in tasks(run.ran)} == {"dot", "mlp"}
     run = mlp.run(cwd="projects/mlp/relu")
     assert run.code == 1

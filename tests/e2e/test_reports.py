@@ -36,7 +36,7 @@ def test_a_report_names_no_folder_and_is_the_same_again(paper):
 def test_what_is_no_layer_is_not_drawn(paper):
     run = paper.run("report", "fd")
     assert (run.code, run.out) == (3, "")
-    assert run.err == "ERROR: report: fd is no layer and no stage\n"
+    assert run.err == "ERROR: report: fd is no layer and no stage\nhint: did you mean fc?\n"
 
 
 def test_a_network_has_a_report_but_no_grid_unless_it_is_on_one_fabric(mlp):

@@ -63,7 +63,7 @@ REFUSED = {
         [], 3,
         "ERROR: trace: one layer is traced at a time\nhint: name it: `trace fc`\n",
     ),
-    "no layer": (["ff"], 3, "ERROR: trace: ff is no layer and no stage\n"),
+    "no layer": (["ff"], 3, "ERROR: trace: ff is no layer and no stage\nhint: did you mean fc?\n"),
 }
 
 

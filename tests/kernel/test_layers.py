@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.diagnose import UserError
+from stages.diagnose import UserErrors
 from stages.kernel.parts.evaluation import evaluate
 from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
@@ -87,7 +87,7 @@ def test_a_program_map_between_chosen_tensors(tmp_path):
 
 
 def test_an_analysis_of_no_tensor(tmp_path):
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserErrors) as caught:
         Layer("fc_train", tmp_path, "analysis: {inputs: [W, dWW]}\n")
     assert str(caught.value).partition("error: ")[2] == """\
 unknown volume dWW

@@ -146,7 +146,7 @@ hint: quote the text
 layer.yaml:2:7: error: YAML: this is no base64
   lair: !!binary "é"
         ^
-hint: isl texts stand in quotes, or below `|`
+hint: quote a text that begins with `!`
 """,
     ),
     "date": (

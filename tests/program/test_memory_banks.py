@@ -14,13 +14,17 @@ from lairmake.objects import LocalArray, global_range
 WSE2 = "machine: wse2\n"
 
 
+def as_text(content):
+    return content if isinstance(content, str) else content.decode()
+
+
 def find_words(names, body, settings=WSE2, type_="float32", length=8):
     """Return the bank of four in which each array of a program begins, and the workers' bytes."""
     text = HEAD + "".join(
         f'{name} = LocalArray("{name}", 1, shape=(4, 2, {length}), dtype="{type_}", output=True)\n'
         for name in names)
     files = section_program(text + body, settings)
-    sources = {name: Source(path=name, text=files[name]) for name in (
+    sources = {name: Source(path=name, text=as_text(files[name])) for name in (
         "graph.yaml", "objects.yaml", "addresses.yaml")}
     graph = read_graph(sources["graph.yaml"], sources["objects.yaml"])
     found = read_addresses(sources["addresses.yaml"], graph)

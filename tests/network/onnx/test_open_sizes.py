@@ -118,7 +118,7 @@ error: g.onnx: node b (Det): it is no operator that is known; 2 more nodes have 
 hint: docs/graphs.md lists those that are
 
 error: g.onnx: node d (Foo): it is no operator that is known; 1 more node has it
-hint: did you mean Floor?
+hint: docs/graphs.md lists those that are
 
 error: g.onnx: node w (Foo): it reads v, which nothing before it gives
 hint: is the graph whole?

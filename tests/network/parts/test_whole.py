@@ -109,7 +109,7 @@ def test_values_that_differ_from_those_of_the_parts_are_told(net):
 
 REFUSED = {
     "a part that there is not": (
-        "supply", "floorplan: {conv2: \"PE[0, 0]\"}\n", "8:13", "unknown part conv2",
+        "split", "floorplan: {conv2: \"PE[0, 0]\"}\n", "8:13", "unknown part conv2",
         "parts: conv1, gemm1"),
     "a place that is no PE": (
         "supply", "floorplan: {conv1: east}\n", "8:20", "east is no PE",

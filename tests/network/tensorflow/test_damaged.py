@@ -5,7 +5,7 @@ import random
 import pytest
 from google.protobuf import text_format
 
-from stages.diagnose import UserError
+from stages.diagnose import UserError, UserErrors
 from stages.network.tensorflow.model import load_graph_def
 from stages.network.tensorflow.reading import extract_frozen
 from tests.network.tensorflow.cases import ROWS
@@ -29,7 +29,7 @@ def check_damaged(count, seed):
         try:
             found = extract_frozen(load_graph_def(changed, file), file, "float32", {})
             found.draft.program("g", list(found.outputs.values()))
-        except UserError:
+        except (UserError, UserErrors):
             refused += 1
     assert count / 2 < refused < count
 
