@@ -64,4 +64,5 @@ x, a and b are values, c and d values that are 1 or 0.
 
 def elsewhere(name: str) -> str | None:
     """Return what to write instead of a function of other languages; None for other names."""
-    return FUNCTIONS_INSTEAD.get(name.lower().removesuffix("="))
+    known = name.lower().removesuffix("=")
+    return FUNCTIONS_INSTEAD.get(known) or FUNCTIONS_INSTEAD.get(known.removesuffix("f"))

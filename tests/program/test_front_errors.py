@@ -36,7 +36,8 @@ REFUSED = {
     "hint: `x * x * x`, or `np.sqrt(x)`",
     "x = 2 ** la": "a power: only `x ** 2` is there, which is `x * x`\n"
     "hint: `x * x * x`, or `np.sqrt(x)`",
-    "x = la // 2": "`//` of objects is not there\nhint: `/` of reals, or `>>` of integers",
+    "x = la // 2": "`//` of objects is not there\nhint: of reals, what `np.floor` says is "
+                   "done to `x / y`; `>>` of integers",
     "x = 5 % i": "`%` of objects is not there\nhint: `&` of integers, for powers of two",
     "x = la @ lb": "`@` of objects is not there\nhint: `np.sum(a * b)`",
     "x = ~i": "`~` of objects is not there\nhint: `x ^ -1`; of a mask, `mask == 0`",

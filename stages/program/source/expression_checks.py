@@ -38,7 +38,8 @@ FOREIGN = ("sum", "min", "max", "all", "any", "sorted", "pow", "divmod", "list",
 WIDE = ("float64", "int64", "int8", "uint8", "uint16", "uint32", "complex64", "bool", "double")
 LATER_ON = "is not there yet"
 BITS = {
-    ast.FloorDiv: "`x / y` of reals; `x >> 1` of integers, for powers of two",
+    ast.FloorDiv: "of reals, what `np.floor` says is done to `x / y`; `x >> 1` of integers, for "
+    "powers of two",
     ast.Mod: "`x & 1` of integers, for powers of two",
 }
 

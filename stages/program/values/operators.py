@@ -25,7 +25,8 @@ UFUNCS = {
 
 
 HINTS = {
-    "//": "`/` of reals, or `>>` of integers", "%": "`&` of integers, for powers of two",
+    "//": "of reals, what `np.floor` says is done to `x / y`; `>>` of integers",
+    "%": "`&` of integers, for powers of two",
     "**": "`x * x * x`, or `np.sqrt(x)`", "@": "`np.sum(a * b)`",
     "~": "`x ^ -1`; of a mask, `mask == 0`",
 }
