@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from stages.known_words import FUNCTIONS, TYPES
 from stages.nesting import DEEPEST, too_deep
 
 LONGEST_LINE = 200
@@ -158,6 +157,8 @@ def nearest(
 
 def _is_of_others(word: str, known: Sequence[str]) -> bool:
     """Whether a word is a function or type of other languages; `float` may be all of float16."""
+    from stages.known_words import FUNCTIONS, TYPES
+
     if word in known or word not in FUNCTIONS | TYPES:
         return False
     return word in FUNCTIONS or sum(each.startswith(word) for each in known) != 1

@@ -1,8 +1,8 @@
 """Where the code lies, and beside it: templates, and the layers that new ones are made like.
 
 A checkout has these folders at its top, beside `stages/`; a wheel has them in it. A module of ours
-that reads a file there names it in its `DATA`, since keys of stages follow nothing else: whoever
-imports this module has every file looked at that Python opens.
+that reads a file there names it in its `DATA`, since keys of stages follow nothing else: in a
+process that runs stages every file is looked at that Python opens, from before any stage is loaded.
 """
 
 from __future__ import annotations
@@ -99,6 +99,8 @@ def _look(event: str, arguments: tuple[Any, ...]) -> None:
     if event != "open" or isinstance(arguments[0], int):
         return
     path = os.fsdecode(arguments[0])
+    if path.endswith(".pyc"):  # nearly every one of a command: what Python imports
+        return
     if path[:1] != "/" or "/../" in path:
         with contextlib.suppress(OSError):
             path = os.path.abspath(path)
@@ -144,4 +146,12 @@ _PLACES = tuple(
     os.path.join(place, "") for place in
     {STAGES, Path(__file__).parent, shipped("templates"), STAGES.parent / "lairmake"}
 )
-sys.addaudithook(_look)
+
+
+@functools.cache
+def watch_files() -> None:
+    """Look at every file that Python opens from here on, in this process and those forked from it.
+
+    Where nothing is built that is not worth its time: a thousand layers are five thousand folders.
+    """
+    sys.addaudithook(_look)

@@ -12,6 +12,9 @@ from stages.make.core.declare import declaration
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.store.believed import matches
 from stages.make.store.folders import is_pattern
+from stages.shipped import watch_files
+
+watch_files()  # before a stage is loaded: what it reads then is read for all that come after it
 
 MOST_OPERATIONS = 100_000_000
 """How much isl may work in one stage, in its own unit: two minutes at the most, in general half."""

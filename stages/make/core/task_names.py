@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
 
 from stages import SLOTS
 from stages.make.store.warn import warn
@@ -13,15 +12,15 @@ DELETE, LATIN = 0x7F, 0xA0
 """From the one to before the other, and below the space, are the control characters."""
 
 
-@dataclass(slots=True, kw_only=True)
 class TaskNames:
     """The names that doit, with its `commands`, can be asked for.
 
     `left_out` says why folders are left out for their names.
     """
 
-    commands: list[str] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
+    def __init__(self, commands: Collection[str] = ()) -> None:
+        self.commands = frozenset(commands)
+        self.left_out: dict[str, str] = {}
 
     def usable(
         self, found: Collection[str], is_searched: Callable[[str], bool]
@@ -56,6 +55,8 @@ def name_fault(name: str, commands: Collection[str] = ()) -> tuple[str, str] | N
         return "doit has a command of this name", name
     if name.startswith("-"):
         return "doit takes it for an option", name.partition("/")[0]
+    if name.isascii() and name.replace("/", "_").replace("-", "_").isidentifier():
+        return None  # as nearly every name: a command looks at all of them
     folders = name.split("/")
     for count, folder in enumerate(folders, 1):
         if why := _fault(folder):

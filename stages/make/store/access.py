@@ -12,9 +12,8 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 SETTLING = 0.05
@@ -23,8 +22,7 @@ GROUP, FILES = stat.S_IRWXG, 0o666
 GIVEN = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO | stat.S_ISGID
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class Access(NamedTuple):
     """The mode of a folder, and its group: those of all folders in it, and of files but for `x`."""
 
     mode: int

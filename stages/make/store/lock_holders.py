@@ -11,7 +11,7 @@ import struct
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 PATIENCE = 1.0
 """After how many seconds a process says that it waits."""
@@ -26,8 +26,7 @@ _FAMILY: list[mmap.mmap] = []
 """The numbers of the processes of one build, each in the slot that it has by its number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class Holder(NamedTuple):
     """Who may hold a lock, `another build`, and what it does meanwhile, `is at fc:place`."""
 
     who: str

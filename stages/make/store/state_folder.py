@@ -21,7 +21,7 @@ from stages.make.store.folders import STATE, files_in, mark_of, shown_path, user
 
 VARIABLE = "LAIRMAKE_STATE"
 FILE, KEY = "lairmake.yaml", "state"
-NAMED = re.compile(rb"(?m)^[^#\n]*\bstate['\"]?\s*(?::|$)")
+NAMED = rb"(?m)^[^#\n]*\bstate['\"]?\s*(?::|$)"
 """Where lairmake.yaml may name a folder: only then it is read as YAML, which takes long."""
 PRIVATE, OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 LONGEST = 100
@@ -70,7 +70,7 @@ def _folder_of(home: Path, given: str) -> Path:
 def _named_in(path: Path) -> tuple[str, Span] | None:
     """Return what lairmake.yaml names, and where; None for nothing. Raises UserErrors."""
     with contextlib.suppress(OSError):
-        if not NAMED.search(read_file(path)):
+        if not re.search(NAMED, read_file(path)):
             return None
         from stages.make.store.settings import read_settings
 

@@ -71,7 +71,7 @@ def begin_command(loader: Any, cmds: Any, program: str, runs_stages: bool = Fals
     """Return the session of a command, for which tasks may be called like those that we add."""
     session = Session(
         program=program_typed(program),
-        names=TaskNames(commands=list(cmds or ())),
+        names=TaskNames(cmds or ()),
     )
     watch_loading(loader, session)
     let_plan(runs_stages)
