@@ -47,7 +47,7 @@ ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RunLimits:
     """Where a run ends that does not end by itself, and in which order its PEs are visited."""
 
     cycles: int
@@ -135,7 +135,7 @@ def run_fabric(
             opened, layout, profile, values, invocations, shapes or {}, symbols or {})
         placed = place_probes(probes or {}, loaded.colours.names, loaded.grid)
         recording = prepare(asked, loaded) if recorded else None
-        limits = Limits(cycles=cycle_limit, task=task_limit, visits=visits)
+        limits = RunLimits(cycles=cycle_limit, task=task_limit, visits=visits)
         status, outcome = _run(
             opened, loaded, profile, invocations, limits, tell, tasks, placed, recording
         )
@@ -151,7 +151,7 @@ def run_fabric(
 
 
 def _run(
-    opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, limits: Limits,
+    opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, limits: RunLimits,
     tell: Tell | None, tasks: int | None, probes: Probes, recording: Recording | None,
 ) -> tuple[int, engine.Outcome]:
     """Run the engine; the arrays it is given are alive in `loaded` and in local names.

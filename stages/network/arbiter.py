@@ -38,7 +38,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class NetworkRun:
     """What is asked of a network: `names` are those of names.yaml, `made` its inputs in each
     invocation, and `weights` the values of the others that are given.
 
@@ -84,7 +84,7 @@ class Arbiter:
     rounds_inputs: bool = False
 
 
-def choose_arbiter(asked: Asked) -> Arbiter:
+def choose_arbiter(asked: NetworkRun) -> Arbiter:
     """Return who says what the outputs have to be, and what. Raises UserError."""
     from stages.network.onnx.running import NoReferenceError
 
@@ -102,7 +102,7 @@ def choose_arbiter(asked: Asked) -> Arbiter:
     return Arbiter(against=OPERATIONS, note=why, expected=expected, row=row)
 
 
-def _told(asked: Asked, told: Mapping[str, Array]) -> Arbiter:
+def _told(asked: NetworkRun, told: Mapping[str, Array]) -> Arbiter:
     """Return what the user says of outputs, which somebody computed in the types of the graph."""
     types = _read_types(asked.content, asked.file)
     row = find_coarsest([each for each in types if each in list_types()], asked.given.type)
@@ -125,7 +125,7 @@ def _read_types(content: bytes, file: str) -> list[str]:
     return list_types_of_nodes(load_graph_def(content, file))
 
 
-def _read_outputs(asked: Asked, told: Mapping[str, Array]) -> dict[str, Array]:
+def _read_outputs(asked: NetworkRun, told: Mapping[str, Array]) -> dict[str, Array]:
     """Return what the user says of outputs: of all, and of inputs that are given as well."""
     made = [o for o in asked.names["inputs"].values() if f"inputs/{o}.npy" not in asked.read]
     found, times = {}, len(asked.made)
@@ -145,7 +145,7 @@ def _read_outputs(asked: Asked, told: Mapping[str, Array]) -> dict[str, Array]:
     return found
 
 
-def _reference(asked: Asked) -> Arbiter:
+def _reference(asked: NetworkRun) -> Arbiter:
     """Return what the reference of the framework computes, in float64, rounded once to float32.
 
     Its operations are not ours, which fold weights: what its own would round is no fault of either.
@@ -181,7 +181,7 @@ def _reference(asked: Asked) -> Arbiter:
     )
 
 
-def allow(asked: Asked, arbiter: Arbiter, is_exact: bool) -> dict[str, Array]:
+def allow(asked: NetworkRun, arbiter: Arbiter, is_exact: bool) -> dict[str, Array]:
     """Return how far each output may be off, in the shape of what is expected.
 
     Nothing where `is_exact` says that nobody rounds anything.
@@ -209,7 +209,7 @@ def allow(asked: Asked, arbiter: Arbiter, is_exact: bool) -> dict[str, Array]:
     }
 
 
-def _evaluate(asked: Asked) -> list[dict[str, Array]]:
+def _evaluate(asked: NetworkRun) -> list[dict[str, Array]]:
     """Return all volumes in each invocation, as NumPy computes them."""
     return [
         evaluate(asked.program, asked.volumes, {**each, **asked.weights}) for each in asked.made

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stages.mapping.graph_yaml import load_graph
-from stages.network.arbiter import Asked, allow, choose_arbiter
+from stages.network.arbiter import NetworkRun, allow, choose_arbiter
 from stages.network.parts.fed import make_inputs, pass_on, put_together, take
 from stages.network.parts.part_layers import find_lanes, read_fitted
 from stages.network.parts.spreading import count_lanes, find_source
@@ -62,7 +62,7 @@ Description = dict[str, typing.Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Whole(Asked):
+class _Whole(NetworkRun):
     """What is known of a network: `parts` of parts.yaml, and what each gave: its results.json."""
 
     parts: Description

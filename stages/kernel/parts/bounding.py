@@ -39,7 +39,7 @@ Errors = Mapping[str, Array]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class RoundingBound:
     """How far values may be off: at `worst`, and how far they are but for one in many millions.
 
     `scale` is the largest sum of absolute terms of which one is made, before these cancel.
@@ -53,7 +53,7 @@ class Bound:
 def bound(
     program: Program, volumes: isl.UnionSet, values: Mapping[str, Array],
     rounding: Callable[[str], Rounding], given: Errors,
-) -> dict[str, Bound]:
+) -> dict[str, RoundingBound]:
     """Return how far each output may be off.
 
     `values` are those of all volumes, `rounding` says how a type of these rounds, and `given` is
@@ -66,12 +66,12 @@ def bound(
     ]
     worst, likely = (each.run(given) for each in passes)
     return {
-        n: Bound(worst=worst[n], likely=likely[n], scale=passes[0].find_scale(n))
+        n: RoundingBound(worst=worst[n], likely=likely[n], scale=passes[0].find_scale(n))
         for n in program.outputs
     }
 
 
-def allow(expected: Array, bounds: Sequence[Bound], row: Tolerance) -> Array:
+def allow(expected: Array, bounds: Sequence[RoundingBound], row: Tolerance) -> Array:
     """Return how far each value may be off: in no invocation more than in the worst case.
 
     That says little of a deep network, so that what its row says does, or what is likely. What is

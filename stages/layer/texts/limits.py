@@ -21,7 +21,7 @@ TITLE = "A machine that has enough of what tasks need more of than the one that 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class MachineLimits:
     """How much such a machine has."""
 
     enough: Annotated[Mapping[str, int], "its figures, by their keys in a profile"]
@@ -29,13 +29,13 @@ class Limits:
 
 def write_limits(enough: Mapping[str, int]) -> str:
     """Return machine.yaml: figures of which nothing needs more."""
-    limits = Limits(enough=enough)
+    limits = MachineLimits(enough=enough)
     return write_document(explain(TITLE, limits), as_data(limits))
 
 
 def read_limits(source: Source) -> Mapping[str, int]:
     """Return the figures that machine.yaml has. Raises UserErrors where it was edited wrongly."""
-    return read_record(source, Limits).enough
+    return read_record(source, MachineLimits).enough
 
 
 def with_enough(profile: Profile, source: Source) -> Profile:

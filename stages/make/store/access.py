@@ -22,7 +22,7 @@ GROUP, FILES = stat.S_IRWXG, 0o666
 GIVEN = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO | stat.S_ISGID
 
 
-class Access(NamedTuple):
+class SharedAccess(NamedTuple):
     """The mode of a folder, and its group: those of all folders in it, and of files but for `x`."""
 
     mode: int
@@ -64,7 +64,7 @@ def _changed_group(place: str | int, group: int) -> bool:
 
 
 @functools.cache
-def access_of(folder: Path) -> Access:
+def access_of(folder: Path) -> SharedAccess:
     """Return what all that is made in a folder follows: read once a process. Raises OSError.
 
     The folder is made where it is not there: as the one around it, where groups share that.
@@ -73,6 +73,6 @@ def access_of(folder: Path) -> Access:
         folder.mkdir()
         around = os.stat(folder.parent)
         if around.st_mode & stat.S_ISGID:
-            Access(mode=around.st_mode & GIVEN, group=around.st_gid).give(str(folder))
+            SharedAccess(mode=around.st_mode & GIVEN, group=around.st_gid).give(str(folder))
     found = os.stat(folder)
-    return Access(mode=found.st_mode & GIVEN, group=found.st_gid)
+    return SharedAccess(mode=found.st_mode & GIVEN, group=found.st_gid)
