@@ -12,7 +12,7 @@ from stages.jinja import template_in
 from stages.make.core import trying
 from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
 from stages.make.core.layers import open_folder
-from stages.shipped import STAGES, UndeclaredDataError, looked_at, shipped
+from stages.shipped import STAGES, UndeclaredDataError, looked_at, shipped, watch_files
 
 TEXT = STAGES / "lair/lair.lark"
 MODULE = STAGES / "lair/reader.py"
@@ -22,8 +22,10 @@ SAID = (
     "hint: this is a fault of Lairmake, and not of what it builds: who edits Lairmake has to add "
     "'lair.lark' to DATA of stages/lair/reader.py; see docs/stages.md\n"
 )
+watch_files()  # as in a process that runs stages
+
 WAYS = {
-    "as text": "Path(name).read_text()",
+    "as text": "return Path(name).read_text()",
     "by its name": "open(name).read()",
     "as bytes of a name": "open(os.fsencode(name), 'rb').read()",
     "by the system": "os.close(os.open(name, os.O_RDONLY))",
@@ -66,7 +68,7 @@ def module(way="as text", data=()):
 
 def run(read, *arguments, knows=True):
     with looked_at("route", lambda file: knows):
-        read(*arguments)
+        return read(*arguments)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -79,7 +81,8 @@ def test_a_file_of_the_compiler_that_its_reader_does_not_declare_fails_a_stage(w
 
 @pytest.mark.parametrize("pattern", ["lair.lark", "*.lark", "../lair/lair.lark"])
 def test_a_file_that_its_reader_declares_is_read(pattern):
-    run(module(data=("none.lark", pattern)), str(TEXT))
+    text = TEXT.read_text(encoding="utf-8")
+    assert run(module(data=("none.lark", pattern)), str(TEXT)) == text
 
 
 def test_a_module_declares_what_it_reads_whether_or_not_a_stage_runs():
@@ -100,8 +103,8 @@ def test_a_stage_that_does_not_reach_the_reader_fails():
 
 
 def test_a_file_elsewhere_is_none_of_the_compiler(tmp_path):
-    (tmp_path / "lair.lark").touch()
-    run(module(), str(tmp_path / "lair.lark"))
+    (tmp_path / "lair.lark").write_text("start: a", encoding="utf-8")
+    assert run(module(), str(tmp_path / "lair.lark")) == "start: a"
 
 
 def test_a_template_that_one_module_read_is_declared_by_the_next_one_too():

@@ -5,7 +5,7 @@ import pytest
 
 from stages.diagnose import UserError
 from stages.mapping.graph_yaml import Graph
-from stages.network.arbiter import Asked, choose_arbiter
+from stages.network.arbiter import NetworkRun, choose_arbiter
 from stages.network.extraction.draft import Draft
 from stages.network.extraction.pointwise import apply
 from stages.network.tensorflow.schema import GraphDef
@@ -22,7 +22,7 @@ def whole(arrays, **said):
     x = draft.give("x", (1, 3))
     y = apply(draft, "y", "{0} + {1}", [x, 1.0])
     program = draft.program("g", [y])
-    return Asked(
+    return NetworkRun(
         given=Graph(**said), program=program, volumes=draft.volumes([x, y]),
         names={"inputs": {"image": x}, "outputs": {"Identity": y}, "weights": []},
         made=[{"x": Y}], weights={}, file="g.pb", content=GRAPH, beside=None,

@@ -8,7 +8,7 @@ from stages.diagnose import UserError
 from stages.kernel.parts.evaluation import evaluate
 from stages.machine.types import TYPES as OF_LAIR
 from stages.mapping.graph_yaml import Graph
-from stages.network.arbiter import Asked, allow, choose_arbiter
+from stages.network.arbiter import NetworkRun, allow, choose_arbiter
 from stages.network.onnx.external import nothing_beside
 from stages.network.onnx.model import load_model
 from stages.network.onnx.node import NUMBERS
@@ -73,7 +73,7 @@ class Network:
         x = np.random.default_rng(3).normal(size=shape).astype(computed)
         weights = {n: w.astype(computed) for n, w in found.draft.weights.items() if n in used}
         volumes = found.draft.volumes(used)
-        self.asked = Asked(
+        self.asked = NetworkRun(
             given=Graph(type=computed), program=program, volumes=volumes, made=[{"x": x}],
             names={"inputs": {"x": "x"}, "outputs": {"y": "y"}, "weights": list(weights)},
             weights=weights, file=FILE, content=content, beside=nothing_beside,
