@@ -40,11 +40,11 @@ TILES: tuple[str, ...] = kernel.TILES
 PROGRAM: tuple[str, ...] = program.PIPELINE
 """The stages of a program folder, which holds a program.yaml."""
 
-LAYER_PICTURES: tuple[str, ...] = (*layer.PICTURES, *picture.PIPELINE)
-KERNEL_PICTURES: tuple[str, ...] = kernel.PICTURES
-NETWORK_PICTURES: tuple[str, ...] = network.PICTURES
-WHOLE_PICTURES: tuple[str, ...] = (*network.PICTURES, *picture.PIPELINE)
-PROGRAM_PICTURES: tuple[str, ...] = (*program.PICTURES, *picture.PIPELINE)
+LAYER_PICTURES: tuple[str, ...] = (*picture.OF_LAYERS, *picture.OF_GRIDS)
+KERNEL_PICTURES: tuple[str, ...] = picture.OF_KERNELS
+NETWORK_PICTURES: tuple[str, ...] = picture.OF_NETWORKS
+WHOLE_PICTURES: tuple[str, ...] = (*picture.OF_NETWORKS, *picture.OF_GRIDS)
+PROGRAM_PICTURES: tuple[str, ...] = (*picture.OF_PROGRAMS, *picture.OF_GRIDS)
 """Stages that draw a layer, a kernel, a network or graph, one on one fabric, a program, where that
 is asked for."""
 

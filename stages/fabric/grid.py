@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric.elements import Bools, Ints
-from stages.fabric.layout_yaml import Colour, Role
+from stages.fabric.layout_yaml import Role
 from stages.fabric.library import MAX_POSITIONS
 from stages.fabric.switches import find_counts, read_switches
+from stages.movement.colour import Colour
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.bind import PE_NAMES, bind_domain, bind_set
 from stages.poly.extents import bounding_box

@@ -8,7 +8,7 @@ import islpy as isl
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.fabric.grid import SIDES, read_grid
-from stages.fabric.layout_yaml import Colour, Layout
+from stages.fabric.layout_yaml import Layout
 from stages.fabric.library import MAX_POSITIONS
 from stages.fabric.port_texts import (
     FILTER,
@@ -22,6 +22,7 @@ from stages.fabric.switches import POP_MODES
 from stages.machine.types import TYPES
 from stages.mapping.isl_text import IslText
 from stages.mapping.yaml_text import Document, read_document
+from stages.movement.colour import Colour
 from stages.poly.pieces import find_example, list_maps, list_sets
 
 MAX_COLOURS = 32

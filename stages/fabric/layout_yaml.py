@@ -11,6 +11,7 @@ from stages.mapping.explained import explain
 from stages.mapping.record_reader import read_record
 from stages.mapping.records import Key, as_data
 from stages.mapping.yaml_text import write_document
+from stages.movement.colour import Colour
 
 TITLE = "The fabric that the programs run on, in build/simd and in build/loops alike."
 
@@ -73,27 +74,6 @@ class Role:
     ] = None
     memory: Annotated[Memory, "what it needs of a PE, in bytes"]
     tensors: Annotated[Mapping[str, LocalTensor], "its local tensors"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Colour:
-    """A colour, by its number."""
-
-    number: Annotated[int, "that of the machine"]
-    routes: Annotated[str | None, "{ [PE[x, y] -> from side[]] -> to side[] }"] = None
-    positions: Annotated[
-        tuple[str, ...] | None, "its routes, which routers take in turn"
-    ] = None
-    counts: Annotated[str | None, "how many of them a router has, or all"] = None
-    ring: Annotated[str | None, "1 where the first position follows the last, or all"] = None
-    pop: Annotated[
-        str | None,
-        "when a router pops the command that it obeys: 0 never, 1 always, 2 if it advances, 3 if"
-        " it advances or does nothing",
-    ] = None
-    filter: Annotated[
-        str | None, "the least and the greatest index that a router hands to its PE"
-    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

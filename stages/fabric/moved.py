@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, LocalTensor, Role
+from stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Role
+from stages.movement.colour import Colour
 from stages.poly.text import spell_object
 
 Place = tuple[int, int]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stages.fabric.elements import Ints
-from stages.fabric.layout_yaml import Colour
+from stages.movement.colour import Colour
 from stages.poly.arrays import evaluate_pw_aff
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.function import find_function

@@ -2,5 +2,4 @@
 
 PIPELINE = ("shape",)
 TILES = ("partition", "tile", "emit", "assemble")
-PICTURES = ("report_kernel",)
-STAGES = (*PIPELINE, *TILES, *PICTURES)
+STAGES = (*PIPELINE, *TILES)

@@ -18,11 +18,11 @@ from collections.abc import Callable
 import islpy as isl
 import numpy as np
 
-from stages.kernel.parts.bounding import allow, bound
-from stages.kernel.parts.evaluation import evaluate
-from stages.kernel.parts.input_values import make_kernel_values
-from stages.kernel.parts.pasting import list_placed_tiles, where
 from stages.mapping.kernel_yaml import Kernel, load_kernel
+from stages.parts.bounding import allow, bound
+from stages.parts.evaluation import evaluate
+from stages.parts.input_values import make_kernel_values
+from stages.parts.pasting import list_placed_tiles, where
 from stages.reference.data import find_origins
 from stages.reference.tolerance import Rounding, find_rounding, find_tolerance
 from stages.reference.whole import describe_parts, find_largest_error, is_same, is_within

@@ -14,10 +14,10 @@ import typing
 
 import numpy as np
 
-from stages.kernel.parts.input_values import make_kernel_values
-from stages.kernel.parts.pasting import list_placed_tiles, where
 from stages.mapping.kernel_yaml import load_kernel
 from stages.mapping.machine import read_machine
+from stages.parts.input_values import make_kernel_values
+from stages.parts.pasting import list_placed_tiles, where
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import read_program
 

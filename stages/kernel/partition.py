@@ -19,11 +19,11 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.kernel.mlir.element_types import KNOWN
-from stages.kernel.parts.partitioning import Partition, find_needed, partition
 from stages.lair.names import did_you_mean
 from stages.machine.types import TYPES
 from stages.mapping.kernel_yaml import load_kernel
 from stages.mapping.yaml_text import write_document
+from stages.parts.partitioning import Partition, find_needed, partition
 from stages.poly.pieces import unite_sets
 from stages.poly.text import write_objects
 from stages.volumes.domains import make_domains

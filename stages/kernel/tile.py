@@ -21,13 +21,13 @@ from collections.abc import Sequence
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.kernel.parts.cutting import Region, list_regions, list_single
-from stages.kernel.parts.entries import MOST_TILES, Entries, TooManyTilesError
-from stages.kernel.parts.matching import NoSliceError
-from stages.kernel.parts.summing import find_summed_ranks
 from stages.lair.names import did_you_mean
 from stages.mapping.kernel_yaml import load_kernel
 from stages.mapping.yaml_text import write_document
+from stages.parts.cutting import Region, list_regions, list_single
+from stages.parts.entries import MOST_TILES, Entries, TooManyTilesError
+from stages.parts.matching import NoSliceError
+from stages.parts.summing import find_summed_ranks
 from stages.poly.extents import find_shape
 from stages.poly.text import write_objects
 from stages.volumes.domains import make_domains

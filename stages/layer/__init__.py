@@ -21,6 +21,4 @@ SLOTS = tuple(f"slot{number}" for number in range(1, 9))
 """What candidates are tried in at once."""
 TRIED = PIPELINE[PIPELINE.index("place") : PIPELINE.index("render")]
 """The stages through which a candidate goes in its slot: the last says what it costs."""
-PICTURES = ("report",)
-"""What draws a layer, where somebody asks for it."""
-STAGES = PIPELINE + SEARCH + PICTURES
+STAGES = PIPELINE + SEARCH

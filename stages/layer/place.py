@@ -14,12 +14,12 @@ import typing
 import islpy as isl
 
 from stages.diagnose import UserError
-from stages.layer.routes.completion import complete
 from stages.mapping.relations import check_placement
 from stages.mapping.texts import parse_map, parse_target
 from stages.poly.pieces import find_example, list_sets
 from stages.poly.side import Rectangle
 from stages.poly.text import write_objects
+from stages.skewing.completion import complete
 from stages.skewing.elements import Lair, read_lair
 from stages.skewing.torus import fold
 

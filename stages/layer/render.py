@@ -20,14 +20,14 @@ from stages.layer.fitting import check_machine
 from stages.layer.memory.checked import check_objects, check_placed
 from stages.layer.memory.inside import check_inside
 from stages.layer.pe.copied import copy_instead
-from stages.layer.pe.listing import Listing
 from stages.layer.pe.model import Model
 from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
-from stages.layer.pe.speller import spell
 from stages.layer.pe.words import check_words
-from stages.layer.pe.written import write_programs
 from stages.layer.texts.limits import LIMITS, with_enough
 from stages.mapping.machine import read_machine
+from stages.pe.listing import Listing
+from stages.pe.speller import spell
+from stages.pe.written import write_programs
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile

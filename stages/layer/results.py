@@ -11,8 +11,8 @@ import islpy as isl
 from stages.fabric.driver import FabricRun
 from stages.fabric.usage import sum_up
 from stages.lair.layer import Layer
-from stages.layer.bound.bound import Run, lower_bound
-from stages.layer.bound.needs import Moving, needs_of
+from stages.layer.cycles.bound import Run, lower_bound
+from stages.layer.cycles.needs import Moving, needs_of
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.decisions import Decision, Decisions
 from stages.layer.texts.results_json import (

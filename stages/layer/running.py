@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 import typing
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,12 @@ from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.progress import Tell
 from stages.fabric.stuck import error_of
+from stages.layer.probing import find_probes
+from stages.layer.results import COPIED, ENOUGH, OTHERS
+from stages.layer.texts.graph import read_graph
+from stages.layer.texts.limits import MACHINE, with_enough
+from stages.mapping.machine import read_machine
+from stages.reference.data import input_samples
 from stages.reference.strided import Array
 from stages.reference.unroll import Samples, alike, column
 
@@ -23,6 +30,7 @@ if typing.TYPE_CHECKING:
     from stages.fabric.recorded import Asked
     from stages.lair.layer import Layer
     from stages.machine.profile import Profile
+    from stages.mapping.inputs import LayerInputs
 
 HINT = "the programs are at fault, not the layer: please report it with the layer folder"
 
@@ -61,3 +69,38 @@ def _given(name: str, samples: Samples, layout: Layout) -> Sequence[Array]:
     """Return what a tensor is in each invocation; once, if nothing of it arrives."""
     values = alike(column(samples, name))
     return values if name in {each.tensor for each in layout.arrivals.values()} else values[:1]
+
+
+def record(inputs: LayerInputs, asked: Asked | None, variant: str = "simd") -> FabricRun:
+    """Run the programs of a variant, those with vector instructions, once more, and record it."""
+    layer = inputs.lair()
+    samples = input_samples(inputs.mapping(), layer, inputs.arrays())
+    return run_programs(
+        inputs, variant, samples, layer, inputs.tell, recorded=True, asked=asked
+    )
+
+
+def run_programs(
+    inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None,
+    *, recorded: bool = False, asked: Asked | None = None,
+) -> FabricRun:
+    """Compile one variant of the programs, and run it, and tell how far that is."""
+    mapping, own = inputs.mapping(), variant in OTHERS
+    source = inputs.source(f"build/{variant}/layout.yaml" if own else "build/layout.yaml")
+    layout = read_layout(source)
+    wanted = mapping.probes and not own
+    graph = read_graph(inputs.source("tasks.yaml")) if wanted else None
+    return run_on_fabric(
+        [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles], source,
+        _machine_of(inputs, variant), layer, samples,
+        tell=tell, probes=find_probes(mapping, graph, layout) if graph else None,
+        recorded=recorded, asked=asked,
+    )
+
+
+def _machine_of(inputs: LayerInputs, variant: str) -> Profile:
+    """Return the machine that a variant of the programs is for."""
+    profile = read_machine(inputs.mapping(), inputs.further_path)
+    if variant == ENOUGH:
+        return with_enough(profile, inputs.source(MACHINE))
+    return dataclasses.replace(profile, multicast=True) if variant == COPIED else profile

@@ -16,7 +16,7 @@ from __future__ import annotations
 import typing
 
 from stages.diagnose import UserError, UserErrors, headline
-from stages.layer.cost.predict import predict, read_written
+from stages.layer.cycles.predict import predict, read_written
 from stages.layer.fitting import check_machine, find_shortage
 from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from stages.layer.texts.candidates import Slot, read_candidates, write_slots

@@ -22,7 +22,7 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.diagnose import UserError, working_on
-from stages.layer.cost.task import Charged
+from stages.layer.cycles.task import Charged
 from stages.layer.memory.arranging import arrange, find_saved
 from stages.layer.memory.kept import Keeping
 from stages.layer.pe.model import Work

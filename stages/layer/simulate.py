@@ -11,7 +11,6 @@ Ensures  the same inputs give the same bytes; every value was computed by the pr
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import math
 import typing
@@ -21,22 +20,19 @@ import numpy as np
 from stages.diagnose import UserError
 from stages.fabric.layout_yaml import read_layout
 from stages.fabric.usage import find_usage, write_usage
-from stages.layer.bound.needs import Moving
 from stages.layer.compared import check, check_overflow, worst
-from stages.layer.probing import find_probes
+from stages.layer.cycles.needs import Moving
 from stages.layer.results import (
-    COPIED,
-    ENOUGH,
     OTHERS,
     VARIANTS,
     Simulated,
     describe_results,
 )
-from stages.layer.running import run_on_fabric
+from stages.layer.running import run_programs
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
-from stages.layer.texts.limits import LIMITS, read_limits, with_enough
+from stages.layer.texts.limits import MACHINE, read_limits
 from stages.layer.texts.results_json import results_text
 from stages.layer.texts.routes_text import Routing
 from stages.mapping.machine import read_machine
@@ -49,9 +45,7 @@ from stages.skewing.elements import read_lair
 if typing.TYPE_CHECKING:
     from stages.fabric.driver import FabricRun
     from stages.fabric.progress import Tell
-    from stages.fabric.recorded import Asked
     from stages.lair.layer import Layer
-    from stages.machine.profile import Profile
     from stages.mapping.inputs import LayerInputs
 
 READS = (
@@ -75,7 +69,6 @@ READS = (
 )
 MOST_RECORDED = 2**16
 """Of how many hops and tasks a run may be for which it takes little to record it."""
-MACHINE = f"{LIMITS}machine.yaml"
 WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 
@@ -161,41 +154,6 @@ def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
 def tell_part(inputs: LayerInputs, number: int, count: int) -> Tell:
     """Return whom a run tells how far it is: that is how far one of several parts is."""
     return lambda share: inputs.tell((number + share) / count)
-
-
-def record(inputs: LayerInputs, asked: Asked | None, variant: str = "simd") -> FabricRun:
-    """Run the programs of a variant, those with vector instructions, once more, and record it."""
-    layer = inputs.lair()
-    samples = input_samples(inputs.mapping(), layer, inputs.arrays())
-    return run_programs(
-        inputs, variant, samples, layer, inputs.tell, recorded=True, asked=asked
-    )
-
-
-def run_programs(
-    inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None,
-    *, recorded: bool = False, asked: Asked | None = None,
-) -> FabricRun:
-    """Compile one variant of the programs, and run it, and tell how far that is."""
-    mapping, own = inputs.mapping(), variant in OTHERS
-    source = inputs.source(f"build/{variant}/layout.yaml" if own else "build/layout.yaml")
-    layout = read_layout(source)
-    wanted = mapping.probes and not own
-    graph = read_graph(inputs.source("tasks.yaml")) if wanted else None
-    return run_on_fabric(
-        [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles], source,
-        _machine_of(inputs, variant), layer, samples,
-        tell=tell, probes=find_probes(mapping, graph, layout) if graph else None,
-        recorded=recorded, asked=asked,
-    )
-
-
-def _machine_of(inputs: LayerInputs, variant: str) -> Profile:
-    """Return the machine that a variant of the programs is for."""
-    profile = read_machine(inputs.mapping(), inputs.further_path)
-    if variant == ENOUGH:
-        return with_enough(profile, inputs.source(MACHINE))
-    return dataclasses.replace(profile, multicast=True) if variant == COPIED else profile
 
 
 def _npy(array: np.ndarray) -> bytes:

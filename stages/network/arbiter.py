@@ -1,6 +1,6 @@
 """Who says what the outputs of a network have to be, and how far off they may be.
 
-Source   the table of stages/reference/tolerance.py, and stages/kernel/parts/bounding.py
+Source   the table of stages/reference/tolerance.py, and stages/parts/bounding.py
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import islpy as isl
 import numpy as np
 
 from stages.diagnose import UserError
-from stages.kernel.parts import bounding
-from stages.kernel.parts.evaluation import evaluate, extents
 from stages.mapping.graph_yaml import Graph
+from stages.parts import bounding
+from stages.parts.evaluation import evaluate, extents
 from stages.reference.data import stack_samples
 from stages.reference.strided import Array
 from stages.reference.tolerance import (

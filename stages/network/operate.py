@@ -13,31 +13,21 @@ Ensures  the same inputs give the same bytes; every value was computed by the pr
 from __future__ import annotations
 
 import json
-import tempfile
 import typing
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.fabric.compiler import CompilerError, build_library, users_cache
-from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.driver import FabricRun
 from stages.fabric.grid import read_grid
 from stages.fabric.layout_texts import check_texts
-from stages.fabric.layout_yaml import Layout, read_layout
-from stages.fabric.stuck import error_of
+from stages.fabric.layout_yaml import read_layout
 from stages.fabric.usage import find_usage, write_usage
-from stages.mapping.machine import read_machine
-from stages.mapping.network_yaml import Network
-from stages.network.of_graph import PARTS, read_whole
-from stages.network.whole.programs import Program, write_programs
-from stages.reference.data import input_samples, stack_samples
+from stages.network.running import read_network_of, run_network
+from stages.reference.data import stack_samples
 from stages.reference.whole import find_largest_error, is_same
 
 if typing.TYPE_CHECKING:
-    from stages.diagnose import Source
-    from stages.fabric.recorded import Asked
     from stages.mapping.inputs import Inputs
 
 READS = (
@@ -55,16 +45,14 @@ READS = (
 )
 WRITES = ("build/fabric.json", "build/usage.npz")
 Array = np.ndarray
-BRIDGES = "build/bridges/pe_"
-HINT = "the programs are at fault, or where they lie: please report it with the network folder"
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return build/fabric.json, and what the run used."""
-    network, source = _network(inputs), inputs.source("layout.yaml")
+    network, source = read_network_of(inputs), inputs.source("layout.yaml")
     layout = read_layout(source)
     check_texts(layout, source)
-    found = _simulate(inputs, network, layout, source)
+    found = run_network(inputs, network, layout, source)
     grid, samples = read_grid(layout.grid), len(found.completed)
     first, last = found.completed[0] or found.cycles, found.completed[-1] or found.cycles
     results = {
@@ -79,79 +67,6 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         "build/fabric.json": json.dumps(results, indent=2) + "\n",
         "build/usage.npz": write_usage(find_usage(found)),
     }
-
-
-def _network(inputs: Inputs) -> Network:
-    parts = inputs.yaml(PARTS) if inputs.names(PARTS) else None
-    return read_whole(inputs.source("network.yaml"), parts)
-
-
-def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
-    """Run all parts on one fabric once more, and record it, with the events that are asked for."""
-    source = inputs.source("layout.yaml")
-    layout = read_layout(source)
-    return _simulate(inputs, _network(inputs), layout, source, recorded=True, asked=asked)
-
-
-def _simulate(
-    inputs: Inputs, network: Network, layout: Layout, source: Source, *, recorded: bool = False,
-    asked: Asked | None = None,
-) -> FabricRun:
-    """Compile all programs, equal ones once, and run them."""
-    first = inputs.part(next(iter(network.parts)))
-    profile = read_machine(first.mapping(), first.further_path)
-    programs = dict(_programs(inputs, network))
-    with tempfile.TemporaryDirectory() as folder:
-        files, symbols = write_programs(programs, Path(folder))
-        try:
-            library = build_library(
-                files, Path(folder), cache=users_cache(), recorded=recorded, generated=True
-            )
-        except CompilerError as error:
-            raise UserError(str(error), hint=error.hint) from error
-        try:
-            return run_fabric(
-                library, layout, profile, dict(_values(inputs, network, layout)),
-                first.mapping().invocations, shapes=dict(_shapes(inputs, network)),
-                tell=inputs.tell, symbols=symbols, recorded=recorded, asked=asked,
-            )
-        except (FabricStuck, FabricFailure) as error:
-            raise error_of(error, source, "simd", HINT) from error
-
-
-def _programs(inputs: Inputs, network: Network) -> Iterator[tuple[str, Program]]:
-    """Yield the program of each role on the fabric of the whole."""
-    for name in network.parts:
-        part = inputs.part(name)
-        for role in read_layout(part.source("build/layout.yaml")).roles:
-            yield f"{name}.{role}", (role, part.text(f"build/simd/pe_{role}.c"))
-    for file in inputs.names(f"{BRIDGES}*.c"):
-        role = file.removeprefix(BRIDGES).removesuffix(".c")
-        yield role, (role, inputs.text(file))
-
-
-def _values(
-    inputs: Inputs, network: Network, layout: Layout
-) -> Iterator[tuple[str, list[Array]]]:
-    """Yield what each input of the network is in each sample; once, if it lies in memory."""
-    arriving = {each.tensor for each in layout.arrivals.values()}
-    crossing = {str(each.to) for each in network.crossings}
-    for name in network.parts:
-        part = inputs.part(name)
-        layer = part.lair()
-        samples = input_samples(part.mapping(), layer, part.arrays())
-        for tensor in layer.inputs:
-            values = [each[tensor.name] for each in samples]
-            whole = f"{name}.{tensor.name}"
-            if whole not in crossing:
-                alike = all(value is values[0] for value in values)
-                yield whole, values[:1] if alike or whole not in arriving else values
-
-
-def _shapes(inputs: Inputs, network: Network) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for name in network.parts:
-        for tensor in inputs.part(name).lair().outputs:
-            yield f"{name}.{tensor.name}", tensor.shape
 
 
 def _checks(inputs: Inputs, found: FabricRun) -> Iterator[tuple[str, Mapping[str, typing.Any]]]:

@@ -17,8 +17,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from stages.diagnose import Source, UserError, UserErrors
-from stages.kernel.parts.matching import NoSliceError
-from stages.kernel.parts.reached import find_constants
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
 from stages.mapping.graph_yaml import Graph, load_graph
@@ -31,6 +29,8 @@ from stages.network.parts.grouping import Group, group
 from stages.network.parts.part_layers import find_room
 from stages.network.parts.resolving import find_padded, resolve
 from stages.network.parts.said_of_part import SaidOfPart
+from stages.parts.matching import NoSliceError
+from stages.parts.reached import find_constants
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import Operation, Program, read_program
 

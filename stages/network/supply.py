@@ -20,7 +20,6 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 import numpy as np
 
-from stages.kernel.parts.evaluation import evaluate
 from stages.mapping.graph_yaml import Graph, load_graph
 from stages.network.parts.described import (
     RESULT,
@@ -30,6 +29,7 @@ from stages.network.parts.described import (
 )
 from stages.network.parts.fed import make_inputs, take
 from stages.network.parts.part_layers import read_fitted, write_part_layer
+from stages.parts.evaluation import evaluate
 from stages.poly.text import write_objects
 from stages.reference.data import stack_samples
 from stages.reference.strided import Array

@@ -4,5 +4,4 @@ PIPELINE = (
     "translate", "capture", "rehearse", "remember", "interpret", "exchange", "section", "paint",
     "lower", "execute",
 )
-PICTURES = ("report_program",)
-STAGES = PIPELINE + PICTURES
+STAGES = PIPELINE

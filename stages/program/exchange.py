@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import typing
 
-from stages.program.exchanges.exchanges_text import write_exchanges
-from stages.program.exchanges.filters_text import write_filters
-from stages.program.exchanges.finding import find_hops, list_boxes
 from stages.program.irg.reading import read_graph
 from stages.program.irg.regions import read_regions
+from stages.program.sections.exchanges_text import write_exchanges
+from stages.program.sections.filters_text import write_filters
+from stages.program.sections.finding import find_hops, list_boxes
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs

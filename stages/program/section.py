@@ -14,13 +14,13 @@ import typing
 
 from stages.diagnose import Source, UserError, UserErrors
 from stages.mapping.machine import read_machine
-from stages.program.exchanges.exchanges_text import read_exchanges
-from stages.program.exchanges.filters_text import HINT, read_filters
-from stages.program.exchanges.finding import list_boxes
 from stages.program.irg.reading import read_graph
 from stages.program.irg.regions import read_regions
 from stages.program.memory.addresses import read_addresses
 from stages.program.sections.calling import Caller
+from stages.program.sections.exchanges_text import read_exchanges
+from stages.program.sections.filters_text import HINT, read_filters
+from stages.program.sections.finding import list_boxes
 from stages.program.sections.making import make_sections
 from stages.program.sections.sections_yaml import write_sections
 

@@ -140,7 +140,7 @@ def time_layer(layer, library, *, recorded):
         mock.patch.object(running, "build_library", return_value=library),
         measured(running, "run_fabric") as spent,
     ):
-        simulate.run_programs(inputs, "simd", samples, node, recorded=recorded)
+        running.run_programs(inputs, "simd", samples, node, recorded=recorded)
     return spent["ran"]
 
 

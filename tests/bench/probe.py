@@ -24,7 +24,7 @@ def probe(layer):
     instructions. `lanes`: elements that a vector instruction computes in a cycle. `usage`: what
     the cycles of the busiest PE went into, as `struct usage` of engine.h; of several, the first.
     """
-    from stages.layer import simulate
+    from stages.layer import running, simulate
     from stages.make.core.folder_inputs import FolderInputs
     from stages.make.core.layers import open_folder
     from stages.mapping.machine import read_machine
@@ -34,7 +34,7 @@ def probe(layer):
     node = inputs.lair()
     samples = input_samples(inputs.mapping(), node, inputs.arrays())
     start = time.process_time()
-    ran = simulate.run_programs(inputs, "simd", samples, node)
+    ran = running.run_programs(inputs, "simd", samples, node)
     seconds = time.process_time() - start
     profile = read_machine(inputs.mapping(), inputs.further_path)
     lanes = max(profile.find_most_lanes(tensor.type) for tensor in node.outputs)

@@ -60,9 +60,10 @@ def reported(layer):
 def draw_page(folder):
     """Draw build/report.html. Return the `seconds` of CPU beyond those of the fabric, which `ran`
     so many, and the `bytes` of the page. C compilation is left out."""
-    from stages.layer import report, running
+    from stages.layer import running
     from stages.make.core.folder_inputs import FolderInputs
     from stages.make.core.layers import open_folder
+    from stages.picture import report
 
     inputs = FolderInputs(open_folder(folder), report.READS)
     with measured(running, "run_fabric") as spent:
@@ -75,16 +76,16 @@ def draw_page(folder):
 def write_events(folder):
     """Trace a layer. Return the `seconds` of CPU beyond recording the run, which `ran` so many, how
     many `events` there are, and the `bytes` of the trace."""
-    from stages.layer import simulate
+    from stages.layer import running, simulate
     from stages.make.core.folder_inputs import FolderInputs
     from stages.make.core.layers import open_folder
     from stages.picture.traced import trace
 
     inputs = FolderInputs(open_folder(folder), simulate.READS)
     source = inputs.source("build/layout.yaml")
-    with measured(simulate, "record") as spent:
+    with measured(running, "record") as spent:
         found = trace(
-            source, lambda asked: simulate.record(inputs, asked), "", (0, 2**30), 2**23
+            source, lambda asked: running.record(inputs, asked), "", (0, 2**30), 2**23
         )
     return {**spent, "events": found.count, "bytes": len(found.content)}
 

@@ -21,13 +21,13 @@ from stages.make.core.action import run_stage
 from stages.make.core.stage import MOST_OPERATIONS
 from stages.make.doit import finish
 from stages.make.doit.commands import trace
+from stages.make.report import planned, table
 from stages.make.store import remote
 from stages.network.extraction import draft, moving
 from stages.network.parts import part_layers
 from stages.picture import of_run, phased, routed
 from stages.program.child.limits import LIMITS
 from stages.program.interpreter import graph_run
-from stages.report import planned, table
 from tests.contract import test_style as style
 from tools.evaluation import counted
 

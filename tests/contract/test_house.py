@@ -25,20 +25,20 @@ stages.program.sections
 stages.program.vm
 stages.program.lowering
 stages.program.execution
-stages.layer.routes stages.kernel.parts stages.kernel.mlir stages.network.extraction
+stages.layer.routes stages.parts stages.kernel.mlir stages.network.extraction
 stages.network.onnx stages.network.tensorflow stages.network.parts stages.network.whole
-stages.layer.cost
+stages.layer.estimate
 stages.layer.streams
-stages.layer.vector stages.layer.pe stages.layer.bound
-stages.layer.cost.task stages.layer.cost.reordering stages.layer.cost.conflicts stages.layer.memory
-stages.layer.cost.predict
+stages.layer.vector stages.layer.pe stages.layer.cycles
+stages.layer.cycles.task stages.layer.cycles.reordering stages.layer.cycles.conflicts stages.layer.memory
+stages.layer.cycles.predict
 stages.layer.search
 stages.network.fitting
 stages.layer stages.kernel stages.network stages.program
 stages
 stages.make.store
 stages.make.core
-stages.report
+stages.make.report
 stages.make.doit
 stages.make
 stages.make.doit.commands

@@ -45,9 +45,9 @@ MACHINE = (
 )
 AGAIN = {
     "layer/pe/compute.py": "settle render",
-    "layer/bound/bound.py": "simulate report",
-    "layer/pe/block.py": "settle simd render",
-    "layer/pe/speller.py": "render",
+    "layer/cycles/bound.py": "simulate report",
+    "pe/block.py": "settle simd render",
+    "pe/speller.py": "render",
     "fabric/report.c": COMPILED,
     "fabric/command.py": COMPILED,
     "fabric/pe.h": f"settle render {COMPILED}",
@@ -85,7 +85,7 @@ AGAIN = {
     "poly/box_hull.py": "adapt route allocate compress approximate enumerate simd",
     "poly/text.py": ALL,
     "layer/routes/routing.py": "route",
-    "layer/cost/task.py": "simd",
+    "layer/cycles/task.py": "simd",
     "program/source/translation.py": "translate capture",
     "program/il/objects.py": "capture",
     "program/front/world.py": "rehearse",

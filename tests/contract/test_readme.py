@@ -16,8 +16,8 @@ from stages import PIPELINE, PROGRAM
 from stages.diagnose import source_of
 from stages.fabric.layout_yaml import read_layout
 from stages.make.core.action import run_stage
-from stages.report.agreed import summary
-from stages.report.summary import summary as summary_of_layer
+from stages.make.report.agreed import summary
+from stages.make.report.summary import summary as summary_of_layer
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -106,7 +106,7 @@ def test_the_pages_that_it_leads_to_say_what_names_mean(page, names):
 def test_what_may_bind_a_bound_is_said_where_results_are():
     said = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     (binds,) = re.findall(r"^- the bound: (.*?)^- ", said, re.MULTILINE | re.DOTALL)
-    source = (ROOT / "stages/layer/bound/bound.py").read_text(encoding="utf-8")
+    source = (ROOT / "stages/layer/cycles/bound.py").read_text(encoding="utf-8")
     names = re.findall(r'^        "(\w+)": ', source.partition("candidates = {")[2]
                        .partition("}")[0], re.MULTILINE)
     assert len(names) == 5

@@ -23,12 +23,12 @@ from stages.make.core.layers import open_folder
 from stages.make.core.pipeline import needed, orders, tasks_of_folders
 from stages.make.doit.record import recorded
 from stages.make.doit.session import Session
+from stages.make.report.causes import History
+from stages.make.report.explained import explained, told
+from stages.make.report.follow import compare
+from stages.make.report.screen import screens
+from stages.make.report.states import State, state_now
 from stages.make.store.folders import folders_of
-from stages.report.causes import History
-from stages.report.explained import explained, told
-from stages.report.follow import compare
-from stages.report.screen import screens
-from stages.report.states import State, state_now
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -5,9 +5,10 @@ import pytest
 
 from stages.fabric.check import find_faults
 from stages.fabric.grid import read_colours, read_grid
-from stages.fabric.layout_yaml import Colour, Layout, Memory, Role
+from stages.fabric.layout_yaml import Layout, Memory, Role
 from stages.fabric.library import INLET, OUTLET
 from stages.machine.profile import load_profile
+from stages.movement.colour import Colour
 
 GRID = read_grid("{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }")
 NORTH, EAST, WEST = 0, 1, 3

@@ -3,7 +3,8 @@
 import pytest
 
 from stages.fabric.grid import Grid, read_colours, read_grid, read_roles
-from stages.fabric.layout_yaml import Colour, Memory, Role
+from stages.fabric.layout_yaml import Memory, Role
+from stages.movement.colour import Colour
 
 GRID = Grid(west=0, north=-1, width=2, height=2)
 

@@ -5,7 +5,7 @@ import pytest
 
 from stages.fabric.driver import FabricFailure
 from stages.fabric.grid import read_colours, read_grid
-from stages.fabric.layout_yaml import Colour
+from stages.movement.colour import Colour
 from tests.fabric.running import run_fabric
 
 GRID = read_grid("{ PE[x, 0] : 0 <= x <= 2 }")

@@ -4,7 +4,7 @@ import pytest
 
 from stages import KERNEL
 from stages.make.core.action import run_stage
-from stages.report.found import READS, summary
+from stages.make.report.found import READS, summary
 
 
 @pytest.fixture

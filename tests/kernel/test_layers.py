@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from stages.diagnose import UserErrors
-from stages.kernel.parts.evaluation import evaluate
 from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of
+from stages.parts.evaluation import evaluate
 from stages.poly.text import read_objects
 from stages.reference.data import input_samples
 from stages.reference.evaluate import evaluate_all

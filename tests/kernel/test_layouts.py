@@ -7,7 +7,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.kernel.parts.evaluation import evaluate
+from stages.parts.evaluation import evaluate
 from stages.reference.indexing import elements
 from stages.volumes.arrange import arranged
 from stages.volumes.domains import make_domains

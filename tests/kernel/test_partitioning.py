@@ -7,11 +7,11 @@ import numpy as np
 import yaml
 
 from stages import KERNEL
-from stages.kernel.parts.input_values import make_kernel_values
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of
 from stages.mapping.kernel_yaml import load_kernel
+from stages.parts.input_values import make_kernel_values
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import read_program
 from tests.kernel.tiled import compared, opened

@@ -7,7 +7,7 @@ import pytest
 from stages.diagnose import Source
 from stages.kernel.mlir.text import parse_text
 from stages.kernel.mlir.translate import translate
-from stages.kernel.parts.evaluation import evaluate
+from stages.parts.evaluation import evaluate
 from stages.poly.arrays import evaluate_set
 from stages.poly.pieces import unite_sets
 from stages.volumes.composition import chosen, program_map

@@ -10,10 +10,10 @@ import yaml
 
 from stages import KERNEL, PIPELINE
 from stages.diagnose import UserError
-from stages.kernel.parts.cutting import list_regions
-from stages.kernel.parts.matching import NoSliceError, match_slice
 from stages.make.core.action import run_stage
 from stages.make.store.folders import file_of
+from stages.parts.cutting import list_regions
+from stages.parts.matching import NoSliceError, match_slice
 from stages.reference.whole import is_within
 from tests.kernel.random_operations import random_graph
 from tests.kernel.tiled import MATMUL, compared, opened

@@ -6,15 +6,15 @@ import numpy as np
 import yaml
 
 from stages import KERNEL, PIPELINE, TILES
-from stages.kernel.parts.evaluation import evaluate
-from stages.kernel.parts.input_values import make_kernel_values
-from stages.kernel.parts.pasting import list_placed_tiles, taken_by, where
 from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.make.core.pipeline import tasks_until
 from stages.make.store.folders import file_of, parts_of
 from stages.mapping.kernel_yaml import load_kernel
+from stages.parts.evaluation import evaluate
+from stages.parts.input_values import make_kernel_values
+from stages.parts.pasting import list_placed_tiles, taken_by, where
 from stages.reference.evaluate import evaluate_all
 from stages.volumes.domains import make_domains
 from stages.volumes.operation import read_program

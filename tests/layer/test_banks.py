@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.layer.cost.conflicts import Arrays, find_waiting
+from stages.layer.cycles.conflicts import Arrays, find_waiting
 from stages.layer.texts.decisions import Decision, Local, Number
 from stages.machine.profile import load_profile
 from tests.layer.built import build

@@ -1,7 +1,7 @@
-from stages.layer.pe.block import Block, total, write_nest
-from stages.layer.pe.speller import spell
-from stages.layer.pe.statement_nodes import Assign, Scope
-from stages.layer.pe.value_nodes import Element, Field
+from stages.pe.block import Block, total, write_nest
+from stages.pe.speller import spell
+from stages.pe.statement_nodes import Assign, Scope
+from stages.pe.value_nodes import Element, Field
 from stages.poly.ast import Branch, Instance, Loop, Series
 from stages.poly.expression import Name, Number, Operation
 

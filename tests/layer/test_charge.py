@@ -3,9 +3,9 @@
 import islpy as isl
 import pytest
 
-from stages.layer.pe.block import Block, write_nest
-from stages.layer.pe.charge import Charge
 from stages.machine.profile import load_profile
+from stages.pe.block import Block, write_nest
+from stages.pe.charge import Charge
 from stages.poly.ast import make_element_loops
 
 ANY = isl.Set("[PE_X] -> { : 0 <= PE_X <= 3 }")

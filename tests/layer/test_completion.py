@@ -5,8 +5,8 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from stages.layer.routes.completion import complete
 from stages.poly.pieces import list_maps
+from stages.skewing.completion import complete
 from stages.skewing.elements import read_lair
 from tests.layer.built import build
 

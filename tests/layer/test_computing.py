@@ -7,9 +7,9 @@ import pytest
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
 from stages.lair.grammar import parse_expression
 from stages.layer.pe.computing import Operands, combine, count_operations, make_literal, make_value
-from stages.layer.pe.speller import spell
-from stages.layer.pe.statement_nodes import Store
-from stages.layer.pe.value_nodes import Computed, Element, Field, Loaded, Pointed
+from stages.pe.speller import spell
+from stages.pe.statement_nodes import Store
+from stages.pe.value_nodes import Computed, Element, Field, Loaded, Pointed
 from stages.poly.expression import Name, Number
 
 VALUES = {

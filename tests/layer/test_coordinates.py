@@ -4,12 +4,12 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.layer.report import READS, read_written
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.mapping.records import as_data
 from stages.picture.of_layer import describe_layer
 from stages.picture.of_run import read_usage
+from stages.picture.report import READS, read_written
 from tests.layer.built import MV, build
 from tests.picture.followed import unpack
 

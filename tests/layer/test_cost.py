@@ -4,7 +4,7 @@ from math import prod
 
 import pytest
 
-from stages.layer import simulate
+from stages.layer import running, simulate
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.reference.data import input_samples
@@ -56,7 +56,7 @@ def busiest(built, variant):
     inputs = FolderInputs(open_folder(built.folder), simulate.READS)
     node = inputs.lair()
     arrays = input_samples(inputs.mapping(), node, inputs.arrays())
-    ran = simulate.run_programs(inputs, variant, arrays, node)
+    ran = running.run_programs(inputs, variant, arrays, node)
     return int(ran.usage["busy"].max())
 
 

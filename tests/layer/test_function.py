@@ -1,9 +1,9 @@
 import pytest
 
-from stages.layer.pe.c_functions import Body
-from stages.layer.pe.speller import spell
-from stages.layer.pe.statement_nodes import Assign, Call, Declare, If, SendEnd
-from stages.layer.pe.value_nodes import Field, Task, find_mentioned
+from stages.pe.c_functions import Body
+from stages.pe.speller import spell
+from stages.pe.statement_nodes import Assign, Call, Declare, If, SendEnd
+from stages.pe.value_nodes import Field, Task, find_mentioned
 from stages.poly.expression import Name, Number, Operation
 
 PE_X, PE_Y = Name("PE_X"), Name("PE_Y")

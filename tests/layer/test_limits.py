@@ -5,7 +5,7 @@ import pytest
 from stages.diagnose import UserError, source_of
 from stages.layer.texts.limits import with_enough
 from stages.machine.profile import load_profile
-from stages.report.summary import summary
+from stages.make.report.summary import summary
 from tests.layer.built import build
 
 TWO = """lair f(): float16 x[64] -> float16 y[64], float16 z[64]

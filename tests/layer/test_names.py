@@ -4,8 +4,8 @@ import subprocess
 import pytest
 
 from stages.fabric.compiler import c_compiler
-from stages.layer.pe.identifiers import Names
 from stages.layer.pe.program import PE_H, read_names
+from stages.pe.identifiers import Names
 from tests.layer.built import build
 
 PE = """#define SIZES(...) 1

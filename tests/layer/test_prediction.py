@@ -3,9 +3,9 @@
 import pytest
 
 from stages.diagnose import Source
-from stages.layer.cost.guess import DIGITS, TAKE
-from stages.layer.cost.moves import RELAYED, ROW, SEQUENCE
-from stages.layer.cost.predict import predict, read_written
+from stages.layer.cycles.predict import predict, read_written
+from stages.layer.estimate.guess import DIGITS, TAKE
+from stages.layer.estimate.moves import RELAYED, ROW, SEQUENCE
 from stages.machine.profile import load_profile
 from tests.layer.built import MV, build, function
 

@@ -6,7 +6,7 @@ from stages.layer.compared import check, worst
 from stages.layer.results import extent
 from stages.layer.texts.results_json import Check
 from stages.make.core.action import run_stage
-from stages.report.summary import inputs
+from stages.make.report.summary import inputs
 from tests.layer.built import MV, build
 
 

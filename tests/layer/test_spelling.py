@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stages.layer.pe.speller import WORDS, spell, wrap
-from stages.layer.pe.statement_nodes import Act, Statement
-from stages.layer.pe.value_nodes import Choice, Digit, Field, Group, Later, Multiple, Offset
-from stages.layer.pe.written import nodes, read_programs
+from stages.pe.speller import WORDS, spell, wrap
+from stages.pe.statement_nodes import Act, Statement
+from stages.pe.value_nodes import Choice, Digit, Field, Group, Later, Multiple, Offset
+from stages.pe.written import nodes, read_programs
 from stages.poly.expression import Name, Node, Number, Operation, Value
 from stages.shipped import shipped
 from tests.layer.built import MV, build

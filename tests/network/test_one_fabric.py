@@ -16,9 +16,9 @@ from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of, parts_of
 from stages.mapping.network_yaml import read_network
 from stages.network.agreeing import check_ends
-from stages.network.report_network import READS, draw_stop
 from stages.network.whole.joints import list_joints
 from stages.network.whole.programs import write_programs
+from stages.picture.report_network import READS, draw_stop
 
 GIVES = "lair gives(): float32 w[8] -> float32 y[8] { all (i) in (8) y[i] = w[i] + 1 }\n"
 TWICE = "lair twice(): float32 x[8] -> float32 y[8] { all (i) in (8) y[i] = 2 * x[i] }\n"

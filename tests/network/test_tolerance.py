@@ -5,7 +5,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from stages.diagnose import UserError
-from stages.kernel.parts.evaluation import evaluate
 from stages.machine.types import TYPES as OF_LAIR
 from stages.mapping.graph_yaml import Graph
 from stages.network.arbiter import NetworkRun, allow, choose_arbiter
@@ -15,6 +14,7 @@ from stages.network.onnx.node import NUMBERS
 from stages.network.onnx.reading import extract
 from stages.network.tensorflow.model import VALUES
 from stages.network.tensorflow.reading import NUMBERS as OF_TENSORFLOW
+from stages.parts.evaluation import evaluate
 from stages.reference.tolerance import TOLERANCES, find_rounding, find_tolerance, list_types
 from stages.reference.whole import is_within
 from tests.network.onnx.graphs import FILE, make_model

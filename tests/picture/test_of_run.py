@@ -15,8 +15,7 @@ from stages.diagnose import Source
 from stages.fabric.layout_yaml import read_layout
 from stages.fabric.recorded import DEEDS
 from stages.fabric.waiting import Waiting, WaitingStep
-from stages.layer.report import READS, read_written
-from stages.layer.simulate import record
+from stages.layer.running import record
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.mapping.records import as_data
@@ -33,6 +32,7 @@ from stages.picture.of_run import (
     read_usage,
     record_again,
 )
+from stages.picture.report import READS, read_written
 from tests.layer.built import build
 from tests.picture.followed import check_lines
 from tests.picture.test_browser import LAIR, LAYER

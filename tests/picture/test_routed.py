@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from stages.fabric.grid import Grid, read_colours
-from stages.fabric.layout_yaml import Colour
 from stages.fabric.library import SEGMENT
 from stages.fabric.recorded import DEEDS
+from stages.movement.colour import Colour
 from stages.picture import routed
 from stages.picture.routed import Journeys, find_corners, find_journeys
 

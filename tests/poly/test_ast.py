@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
-from stages.layer.pe.speller import spell
+from stages.pe.speller import spell
 from stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from stages.poly.ast import (
     Branch,

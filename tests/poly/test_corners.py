@@ -3,8 +3,8 @@
 import islpy as isl
 import pytest
 
-from stages.poly.corners import corner_routes
-from stages.poly.flow import feedback_routes
+from stages.movement.corners import corner_routes
+from stages.movement.flow import feedback_routes
 from stages.poly.side import SIDES, Rectangle, turn
 
 GRID = Rectangle(left=0, top=0, right=4, bottom=3)

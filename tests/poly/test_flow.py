@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.flow import Routes, chain_routes, column_routes, spread_routes
+from stages.movement.flow import Routes, chain_routes, column_routes, spread_routes
 from stages.poly.side import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)

@@ -1,9 +1,9 @@
 import islpy as isl
 import pytest
 
-from stages.poly.border import border_chain
-from stages.poly.flow import Routes, chain_routes
-from stages.poly.forwarding import (
+from stages.movement.border import border_chain
+from stages.movement.flow import Routes, chain_routes
+from stages.movement.forwarding import (
     Line,
     backwards,
     border_line,
@@ -11,7 +11,7 @@ from stages.poly.forwarding import (
     inward_line,
     port_line,
 )
-from stages.poly.replication import border_replicas, replica_routes
+from stages.movement.replication import border_replicas, replica_routes
 from stages.poly.side import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)

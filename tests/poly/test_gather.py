@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.gather import find_gather
+from stages.movement.gather import find_gather
 from stages.poly.order import behind_ports
 from stages.poly.side import Rectangle, turn
 
@@ -72,5 +72,5 @@ def test_there_is_no_gather(order, computed):
 def test_where_isl_needs_long_to_tell_there_is_no_gather(monkeypatch):
     order = "{ y[i] -> [PE[4, 0] -> index[i]] : 0 <= i < 14 }"
     assert gathered(order, TILES) is not None
-    monkeypatch.setattr("stages.poly.gather.MOST_OPERATIONS", 500)
+    monkeypatch.setattr("stages.movement.gather.MOST_OPERATIONS", 500)
     assert gathered(order, TILES) is None

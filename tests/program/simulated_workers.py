@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 
 from stages.machine.types import BYTES
-from stages.program.exchanges.hops import RING, STEPS
+from stages.program.sections.hops import RING, STEPS
 from stages.program.sections.procedures import WITH_ADDRESSES
 from stages.program.values.arithmetic import cast, compute, round_number
 from stages.program.values.sums import (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.program.exchanges.hops import RING, STEPS as AWAY
+from stages.program.sections.hops import RING, STEPS as AWAY
 from stages.program.sections.procedures import finish_procedure
 from stages.program.sections.program import Procedure
 from stages.program.values.arithmetic import compute

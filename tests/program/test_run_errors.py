@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from stages.diagnose import UserError, UserErrors
-from stages.program import execute, report_program
+from stages.picture import report_program
+from stages.program import execute
 from stages.program.execution import running
 from tests.program.agreeing import OnDisk, build_once, read_results, run_on_fabric
 

@@ -8,7 +8,7 @@ import subprocess
 import islpy as isl
 
 from stages.fabric.compiler import FLAGS, HERE, c_compiler
-from stages.layer.pe.speller import spell
+from stages.pe.speller import spell
 from stages.poly.ast import Branch, Instance, Loop, make_loop_nest
 
 SCHEDULES, GREATEST = 120, 24

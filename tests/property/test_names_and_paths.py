@@ -14,7 +14,6 @@ from hypothesis import example, given, settings, strategies as st
 
 from stages import KERNEL, TILES
 from stages.diagnose import Source, UserError, UserErrors
-from stages.kernel.parts.pasting import list_placed_tiles
 from stages.lair.grammar import parse_lair
 from stages.lair.names import LONGEST_NAME, make_plain_name
 from stages.make.core.action import run_stage
@@ -22,6 +21,7 @@ from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.make.store.folders import file_of
 from stages.mapping.network_yaml import read_network
+from stages.parts.pasting import list_placed_tiles
 from stages.volumes.operation import read_program
 from tests.kernel.tiled import MATMUL, compared, opened
 

@@ -15,7 +15,7 @@ import yaml
 
 from stages import PIPELINE
 from stages.diagnose import UserError
-from stages.layer import simulate
+from stages.layer import running, simulate
 from stages.machine.figures import UNPUBLISHED, read_grades
 from stages.machine.profile import load_profile
 from stages.make.core.folder_inputs import FolderInputs
@@ -80,7 +80,7 @@ def _cycles(folder: Path, change: Mapping[str, Any]) -> int | None:
     layer = inputs.lair()
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())
     try:
-        return simulate.run_programs(inputs, "simd", samples, layer).cycles
+        return running.run_programs(inputs, "simd", samples, layer).cycles
     except UserError:
         return None
 

@@ -18,6 +18,7 @@ from stages.make.core.action import run_stage
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.program import PIPELINE, execute
+from stages.program.execution import running
 from stages.program.execution.results import Results
 from stages.program.vm.geometry import Geometry
 from tools.evaluation.document import table
@@ -146,7 +147,7 @@ def measure_program(wanted: Wanted, workspace: Path) -> Found:
     geometry = Geometry(width=columns, height=rows, responses=wanted.responses)
     probes = {"ctrl_coord": geometry.executive, "ctrl": geometry.merge}
     inputs = FolderInputs(open_folder(folder), execute.READS)
-    _, run, results = execute.run_fabric_of(inputs, {
+    _, run, results = running.run_fabric_of(inputs, {
         colour: isl.Set(f"{{ PE[{x}, {geometry.control}] }}") for colour, x in probes.items()})
     layout = read_layout(inputs.source("build/layout.yaml"))
     first = {colour: run.probes[colour][0].first for colour in probes}

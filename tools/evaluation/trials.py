@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stages.diagnose import UserError, UserErrors
-from stages.layer import choose, simulate
+from stages.layer import choose, running, simulate
 from stages.layer.compared import check
-from stages.layer.cost.predict import predict, read_written
+from stages.layer.cycles.predict import predict, read_written
 from stages.layer.search.beam import Search
 from stages.layer.search.proposal import Proposal, propose_state
 from stages.layer.search.question import Question, ask
@@ -146,7 +146,7 @@ def _simulate(trial: Trial, folder: Path) -> Tried:
         invocations=mapping.invocations, density=mapping.data.density,
     )
     samples = input_samples(mapping, layer, inputs.arrays())
-    run = simulate.run_programs(inputs, "simd", samples, layer)
+    run = running.run_programs(inputs, "simd", samples, layer)
     expected = evaluate_all(layer, samples)
     allowed = [] if is_exact(layer, samples) else magnitudes(layer, expected)
     for name in (tensor.name for tensor in layer.outputs):

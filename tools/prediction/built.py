@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from stages.diagnose import Source
-from stages.layer.cost.predict import Prediction, predict, read_written
+from stages.layer.cycles.predict import Prediction, predict, read_written
 from stages.machine.profile import load_profile
 from stages.poly.text import Objects
 

@@ -15,20 +15,20 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.layer.pe.block import total
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.collector import Collector, lane_colour
 from stages.layer.pe.forward import Forwarder
 from stages.layer.pe.listening import find_forwarding_pes, forward_along
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.spreading import Border, find_away, write_sparse, write_spread
-from stages.layer.pe.statement_nodes import Activate, Assign, Call
 from stages.layer.pe.streams import complete_task, give_room
 from stages.layer.pe.turn_taking import TurnTaking
-from stages.layer.pe.value_nodes import Field, Task
 from stages.layer.texts.graph import Arrival
 from stages.layer.texts.routes_text import Part
+from stages.pe.block import total
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import Activate, Assign, Call
+from stages.pe.value_nodes import Field, Task
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.computing import load, make_literal
-from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.operands import Given, InField, Step, find_base_address, find_strides
-from stages.layer.pe.statement_nodes import CountInstance, Point, Store
-from stages.layer.pe.value_nodes import Computed, Element, Field, Multiple, Offset
 from stages.layer.texts.decisions import Arriving, Local, Number as Numeral
 from stages.machine.types import is_integer
+from stages.pe.block import Block, write_nest
+from stages.pe.identifiers import Naming
+from stages.pe.statement_nodes import CountInstance, Point, Store
+from stages.pe.value_nodes import Computed, Element, Field, Multiple, Offset
 from stages.poly.ast import Instance, make_element_loops
 from stages.poly.expression import Name, Value
 from stages.poly.same import find_same

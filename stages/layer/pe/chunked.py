@@ -14,10 +14,10 @@ import islpy as isl
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.transfer import TAKEN, Transfer
-from stages.layer.pe.value_nodes import Field, Task
 from stages.layer.streams.cutting import AHEAD
 from stages.layer.texts import kinds
 from stages.layer.texts.graph import Chunks as InChunks
+from stages.pe.value_nodes import Field, Task
 from stages.poly.expression import Name
 
 

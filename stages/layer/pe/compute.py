@@ -20,8 +20,6 @@ import islpy as isl
 
 from stages.diagnose import working_on
 from stages.layer.pe.at_once import formula, run_task
-from stages.layer.pe.block import Block, total
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.chunked import configure_chunks
 from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_chunks import begin_chunks, begin_steps, write_chunks
@@ -29,7 +27,6 @@ from stages.layer.pe.listening import find_forwarding_pes
 from stages.layer.pe.model import Model
 from stages.layer.pe.needs import has_too_many_tasks
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import Assign, Call
 from stages.layer.pe.streams import complete_task
 from stages.layer.pe.taking import (
     Computing,
@@ -42,8 +39,11 @@ from stages.layer.pe.taking import (
     waiting,
     write_arrival,
 )
-from stages.layer.pe.value_nodes import Field, Task
 from stages.layer.texts import kinds
+from stages.pe.block import Block, total
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import Assign, Call
+from stages.pe.value_nodes import Field, Task
 from stages.poly.bind import PE_NAMES, bind_set
 from stages.poly.expression import Number, Value
 

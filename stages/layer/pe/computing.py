@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stages.lair import tree
-from stages.layer.pe.value_nodes import Computed, Literal, Loaded
 from stages.machine.types import BYTES, find_integers, is_integer
+from stages.pe.value_nodes import Computed, Literal, Loaded
 from stages.poly.expression import Value
 
 

@@ -14,17 +14,17 @@ import itertools
 
 import islpy as isl
 
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.gathering import gather_of
 from stages.layer.pe.program import Program
 from stages.layer.pe.sent_early import EarlySends
 from stages.layer.pe.sequences import send_sequences
-from stages.layer.pe.statement_nodes import Call
 from stages.layer.pe.streams import alternate_colours, flush, receive, send_sum
 from stages.layer.pe.turn_taking import TurnTaking
 from stages.layer.texts import kinds
 from stages.layer.texts.routes_text import Part
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import Call
 from stages.poly.expression import Value
 
 

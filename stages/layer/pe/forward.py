@@ -14,15 +14,15 @@ import typing
 
 import islpy as isl
 
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.gathering import configure_forward, find_in_turn
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import Call, Pass
 from stages.layer.pe.streams import alternate_colours
 from stages.layer.pe.transfer import IN, OUT
-from stages.layer.pe.value_nodes import Address, Choice, Field, Nothing, Task
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import Call, Pass
+from stages.pe.value_nodes import Address, Choice, Field, Nothing, Task
 from stages.poly.expression import Name, Value
 
 

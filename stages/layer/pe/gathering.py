@@ -19,11 +19,15 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.model import holds, value
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import (
+from stages.layer.pe.streams import alternate_colours, flush
+from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
+from stages.layer.routes.leaving import count_most_rows
+from stages.layer.texts.graph import Departure, InTurn, Outgoing
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import (
     Assign,
     Call,
     Configure,
@@ -34,11 +38,7 @@ from stages.layer.pe.statement_nodes import (
     Pass,
     Send,
 )
-from stages.layer.pe.streams import alternate_colours, flush
-from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
-from stages.layer.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
-from stages.layer.routes.leaving import count_most_rows
-from stages.layer.texts.graph import Departure, InTurn, Outgoing
+from stages.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
 from stages.poly.bind import name_indices
 from stages.poly.expression import Number, Operation, Value, compare, count_operations, require_all
 

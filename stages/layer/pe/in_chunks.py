@@ -18,13 +18,17 @@ from __future__ import annotations
 from math import prod
 
 from stages.layer.pe.at_once import run_task
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.chunked import Chunks, Cut, Room, Stepping
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
 from stages.layer.pe.sent_early import EarlySends
-from stages.layer.pe.statement_nodes import (
+from stages.layer.pe.transfer import COUNTER
+from stages.layer.pe.work import transfer_loops
+from stages.layer.streams.cutting import AHEAD
+from stages.layer.texts import kinds
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import (
     Activate,
     Assign,
     Call,
@@ -35,11 +39,7 @@ from stages.layer.pe.statement_nodes import (
     If,
     Receive,
 )
-from stages.layer.pe.transfer import COUNTER
-from stages.layer.pe.value_nodes import Choice, Field, Group, Later, Less
-from stages.layer.pe.work import transfer_loops
-from stages.layer.streams.cutting import AHEAD
-from stages.layer.texts import kinds
+from stages.pe.value_nodes import Choice, Field, Group, Later, Less
 from stages.poly.bind import name_indices
 from stages.poly.expression import Number, Operation, Value, compare, require_all
 

@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.call import call_loops
-from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import Work, holds, value
 from stages.layer.pe.operands import (
     Step,
@@ -20,10 +18,12 @@ from stages.layer.pe.operands import (
     find_strides,
     find_vectors,
 )
-from stages.layer.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
-from stages.layer.pe.value_nodes import Address, Element, Field, Operand
 from stages.layer.streams.tasks import AT_RUN_TIME
 from stages.layer.texts.decisions import Decision, Table
+from stages.pe.block import Block, write_nest
+from stages.pe.identifiers import Naming
+from stages.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
+from stages.pe.value_nodes import Address, Element, Field, Operand
 from stages.poly.ast import Instance, interval, make_element_loops
 from stages.poly.bind import PARAM, PE_NAMES, bind_set
 from stages.poly.expression import Name, Number, Operation, Value, compare, count_operations

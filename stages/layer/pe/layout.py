@@ -12,14 +12,15 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, LocalTensor, Memory, Role
-from stages.layer.pe.listing import Local
+from stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Memory, Role
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.queues import assign_queues
 from stages.layer.routes.forwarded import name_positions
 from stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
-from stages.poly.colouring import find_routers
+from stages.movement.colour import Colour
+from stages.movement.colouring import find_routers
+from stages.pe.listing import Local
 from stages.poly.order import at_places, on_side, relocate
 from stages.poly.pieces import find_set, from_domain, list_maps
 from stages.poly.side import turn

@@ -11,9 +11,9 @@ from dataclasses import replace
 import islpy as isl
 
 from stages.layer.pe.model import Model, holds
-from stages.layer.pe.statement_nodes import Declare, Forward, PassBy
-from stages.layer.pe.value_nodes import Choice, Group, Nothing
 from stages.layer.texts.graph import Forwarding
+from stages.pe.statement_nodes import Declare, Forward, PassBy
+from stages.pe.value_nodes import Choice, Group, Nothing
 from stages.poly.expressed import express
 from stages.poly.expression import Name, Value, compare
 from stages.poly.extremes import greatest_value, least_value

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from stages.diagnose import UserError
 from stages.layer.pe.queues import TooFewQueuesError
-from stages.layer.pe.statement_nodes import Act, Activate
-from stages.layer.pe.value_nodes import Task, walk
+from stages.pe.statement_nodes import Act, Activate
+from stages.pe.value_nodes import Task, walk
 
 if typing.TYPE_CHECKING:
     from stages.layer.pe.program import Program

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.pe.block import Block
 from stages.layer.pe.computing import make_literal
-from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import value
-from stages.layer.pe.statement_nodes import Declare
-from stages.layer.pe.value_nodes import Address, Element, Field, Nothing
 from stages.layer.texts import decisions
 from stages.layer.texts.decisions import Decision
+from stages.pe.block import Block
+from stages.pe.identifiers import Naming
+from stages.pe.statement_nodes import Declare
+from stages.pe.value_nodes import Address, Element, Field, Nothing
 from stages.poly.expression import Name, Value, count_operations
 from stages.poly.function import is_affine
 

@@ -13,12 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stages.diagnose import UserError
-from stages.layer.pe.block import Block
 from stages.layer.pe.computing import make_literal
 from stages.layer.pe.model import value
 from stages.layer.pe.operands import find_base_address
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import (
+from stages.layer.pe.streams import alternate_colours
+from stages.layer.pe.transfer import OUT
+from stages.layer.texts import decisions, kinds
+from stages.layer.texts.decisions import Decision, Local, Streamed
+from stages.pe.block import Block
+from stages.pe.statement_nodes import (
     Combine,
     Configure,
     CountCall,
@@ -27,11 +31,7 @@ from stages.layer.pe.statement_nodes import (
     Statement,
     Store,
 )
-from stages.layer.pe.streams import alternate_colours
-from stages.layer.pe.transfer import OUT
-from stages.layer.pe.value_nodes import Address, Element, Fabric, Field, Operand
-from stages.layer.texts import decisions, kinds
-from stages.layer.texts.decisions import Decision, Local, Streamed
+from stages.pe.value_nodes import Address, Element, Fabric, Field, Operand
 from stages.poly.expression import Number, Value
 
 

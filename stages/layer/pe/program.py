@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
-from stages.layer.pe.identifiers import Names, Naming
 from stages.layer.pe.instruction import configuration, find_table_entry, find_table_field
 from stages.layer.pe.listening import hear
-from stages.layer.pe.listing import Colour, Function, Kept, Listing, Local, find_end
 from stages.layer.pe.model import Model, holds, value
 from stages.layer.pe.operands import find_part_field, find_vectors
-from stages.layer.pe.statement_nodes import Assign, Declare, For
-from stages.layer.pe.value_nodes import Group, Task, find_mentioned
 from stages.layer.texts.decisions import Table
 from stages.machine.types import BYTES
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.identifiers import Names, Naming
+from stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end
+from stages.pe.statement_nodes import Assign, Declare, For
+from stages.pe.value_nodes import Group, Task, find_mentioned
 from stages.poly.bind import find_index_constants, project_names
 from stages.poly.expression import Name, Number, Value, compare
 

@@ -21,7 +21,7 @@ from stages.layer.pe.program import Program
 from stages.layer.routes.forwarded import name_positions
 from stages.layer.texts.graph import Graph, Outgoing
 from stages.machine.types import BYTES
-from stages.poly.colouring import find_busiest_router, share
+from stages.movement.colouring import find_busiest_router, share
 
 RAMP = isl.UnionSet("{ ramp[] }")
 WIDE = 2

@@ -3,7 +3,7 @@
 Of a sparse stream they take as many replicas as they send on; a dense one they keep, and send
 again.
 
-Source   design, The machine; stages/poly/replication.py
+Source   design, The machine; stages/movement/replication.py
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import typing
 
 import islpy as isl
 
-from stages.layer.pe.block import Block, write_nest
-from stages.layer.pe.c_functions import Body
-from stages.layer.pe.statement_nodes import Assign, Call, If, Increase, Return, SendTurn
 from stages.layer.pe.streams import send_again
-from stages.layer.pe.value_nodes import Field, More, Task
 from stages.layer.texts.graph import Arrival
+from stages.pe.block import Block, write_nest
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import Assign, Call, If, Increase, Return, SendTurn
+from stages.pe.value_nodes import Field, More, Task
 from stages.poly.ast import Instance, make_element_loops
 from stages.poly.bind import PE_NAMES, bind_domain
 from stages.poly.expression import Number, compare

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.instruction import find_ends, find_sizes_at_run_time
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
 from stages.layer.pe.streams import add_sum, alternate_colours, configure_sum, declare_outer_indices
 from stages.layer.pe.transfer import COUNT, COUNTER, Transfer
-from stages.layer.pe.value_nodes import Field, Nothing
 from stages.layer.pe.work import transfer_loops
 from stages.layer.streams.stepped import Steps, find_steps
 from stages.layer.texts.graph import Outgoing
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
+from stages.pe.value_nodes import Field, Nothing
 from stages.poly.bind import bind_set
 from stages.poly.expression import Name, Number, Operation, Value, compare
 

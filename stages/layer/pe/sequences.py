@@ -13,12 +13,23 @@ import islpy as isl
 
 from stages.lair.grammar import parse_expression
 from stages.layer.pe.at_most import count_most_elements
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.computing import Operands, combine, load
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import (
+from stages.layer.pe.streams import (
+    add_odometer,
+    alternate_colours,
+    begin_sequences,
+    declare_outer_indices,
+    send_sum,
+)
+from stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer
+from stages.layer.pe.work import transfer_loops
+from stages.layer.texts.graph import Outgoing
+from stages.machine.types import is_integer
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import (
     Assign,
     Call,
     Configure,
@@ -31,15 +42,7 @@ from stages.layer.pe.statement_nodes import (
     SendEnd,
     Store,
 )
-from stages.layer.pe.streams import (
-    add_odometer,
-    alternate_colours,
-    begin_sequences,
-    declare_outer_indices,
-    send_sum,
-)
-from stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer
-from stages.layer.pe.value_nodes import (
+from stages.pe.value_nodes import (
     Address,
     Element,
     Fabric,
@@ -51,9 +54,6 @@ from stages.layer.pe.value_nodes import (
     Packed,
     Task,
 )
-from stages.layer.pe.work import transfer_loops
-from stages.layer.texts.graph import Outgoing
-from stages.machine.types import is_integer
 from stages.poly.expression import Name, Number, Value, compare
 
 OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}

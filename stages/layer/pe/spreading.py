@@ -10,19 +10,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.pe.block import Block, write_nest
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.model import Model
 from stages.layer.pe.program import Program
 from stages.layer.pe.replicas import end_replica, send_replicas
-from stages.layer.pe.statement_nodes import (
-    BlockColour,
-    Call,
-    CountCall,
-    SendEnd,
-    SendSparse,
-    UnblockColour,
-)
 from stages.layer.pe.streams import (
     add_odometer,
     begin_data_task,
@@ -33,8 +23,18 @@ from stages.layer.pe.streams import (
     unpack,
 )
 from stages.layer.pe.turn_taking import TurnTaking
-from stages.layer.pe.value_nodes import Task
 from stages.layer.texts.graph import Arrival
+from stages.pe.block import Block, write_nest
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import (
+    BlockColour,
+    Call,
+    CountCall,
+    SendEnd,
+    SendSparse,
+    UnblockColour,
+)
+from stages.pe.value_nodes import Task
 from stages.poly.ast import Instance, make_element_loops
 from stages.poly.expression import Name, count_operations
 

@@ -10,12 +10,17 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.listening import find_by_parity
 from stages.layer.pe.model import holds
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import (
+from stages.layer.pe.transfer import ALONE, COUNTER, IN, OUT, SUMMED, TAKEN, Transfer
+from stages.layer.pe.work import transfer_loops
+from stages.layer.routes.threads import count_fifos
+from stages.layer.texts.graph import Arrival, Box, Outgoing
+from stages.layer.texts.routes_text import Said
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import (
     Assign,
     Call,
     Combine,
@@ -32,8 +37,7 @@ from stages.layer.pe.statement_nodes import (
     Send,
     Statement,
 )
-from stages.layer.pe.transfer import ALONE, COUNTER, IN, OUT, SUMMED, TAKEN, Transfer
-from stages.layer.pe.value_nodes import (
+from stages.pe.value_nodes import (
     Address,
     Choice,
     Continues,
@@ -48,10 +52,6 @@ from stages.layer.pe.value_nodes import (
     WaveletIndex,
     WaveletValue,
 )
-from stages.layer.pe.work import transfer_loops
-from stages.layer.routes.threads import count_fifos
-from stages.layer.texts.graph import Arrival, Box, Outgoing
-from stages.layer.texts.routes_text import Said
 from stages.poly.bind import find_index_constants
 from stages.poly.expression import Number, Operation, Value, compare
 from stages.poly.number import bound_points

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stages.layer.pe.at_once import run_task
-from stages.layer.pe.block import Block
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.chunked import Chunks
 from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_chunks import receive_first, satisfy
@@ -17,16 +15,6 @@ from stages.layer.pe.listening import forward_along
 from stages.layer.pe.model import Model
 from stages.layer.pe.operating import operate
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import (
-    Activate,
-    Assign,
-    BlockColour,
-    Call,
-    CountCall,
-    If,
-    Statement,
-    UnblockColour,
-)
 from stages.layer.pe.streams import (
     add_odometer,
     begin_data_task,
@@ -36,10 +24,22 @@ from stages.layer.pe.streams import (
     receive,
     unpack,
 )
-from stages.layer.pe.value_nodes import Field, Less, Task
 from stages.layer.pe.work import transfer_loops
 from stages.layer.texts import kinds
 from stages.layer.texts.graph import Arrival
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import (
+    Activate,
+    Assign,
+    BlockColour,
+    Call,
+    CountCall,
+    If,
+    Statement,
+    UnblockColour,
+)
+from stages.pe.value_nodes import Field, Less, Task
 from stages.poly.expression import Name, Value, compare
 
 

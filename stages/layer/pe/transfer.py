@@ -9,14 +9,14 @@ from __future__ import annotations
 import islpy as isl
 
 from stages.layer.pe.at_most import count_most_elements
-from stages.layer.pe.block import Block
 from stages.layer.pe.model import holds, value
 from stages.layer.pe.operands import find_base_address
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
-from stages.layer.pe.value_nodes import Address, Element, Fabric, Field, Next, Operand
 from stages.layer.pe.work import transfer_loops
 from stages.layer.texts.decisions import Local
+from stages.pe.block import Block
+from stages.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
+from stages.pe.value_nodes import Address, Element, Fabric, Field, Next, Operand
 from stages.poly.expression import Name, Number, Operation, Value
 
 TAKEN, ALONE, SUMMED = (False, True), (True, False), (True, True, False)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from stages.layer.pe.block import Block, total
-from stages.layer.pe.c_functions import Body
 from stages.layer.pe.program import Program
-from stages.layer.pe.statement_nodes import Assign, Call, If
-from stages.layer.pe.value_nodes import Field, Less, Task
 from stages.layer.texts.routes_text import Part
+from stages.pe.block import Block, total
+from stages.pe.c_functions import Body
+from stages.pe.statement_nodes import Assign, Call, If
+from stages.pe.value_nodes import Field, Less, Task
 from stages.poly.expression import Number, compare
 
 Parts = Mapping[str, Sequence[Part]]

@@ -12,7 +12,6 @@ import islpy as isl
 from stages.diagnose import working_on
 from stages.lair.grammar import parse_expression
 from stages.lair.tree import Binary, Expr
-from stages.layer.pe.block import Block, write_nest
 from stages.layer.pe.computing import (
     Operands,
     combine,
@@ -21,9 +20,11 @@ from stages.layer.pe.computing import (
     make_literal,
     make_value,
 )
-from stages.layer.pe.identifiers import Naming
 from stages.layer.pe.model import Work
-from stages.layer.pe.statement_nodes import (
+from stages.layer.texts.kinds import Fills, Runs
+from stages.pe.block import Block, write_nest
+from stages.pe.identifiers import Naming
+from stages.pe.statement_nodes import (
     Assign,
     CountCall,
     CountInstance,
@@ -31,8 +32,7 @@ from stages.layer.pe.statement_nodes import (
     Statement,
     Store,
 )
-from stages.layer.pe.value_nodes import Address, Element, Field, Pointed
-from stages.layer.texts.kinds import Fills, Runs
+from stages.pe.value_nodes import Address, Element, Field, Pointed
 from stages.poly.ast import Instance, make_element_loops, make_loop_nest
 from stages.poly.bind import bind_domain, bind_set
 from stages.poly.expressed import express

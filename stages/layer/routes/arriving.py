@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.layer.texts.adapted_text import Adapted
-from stages.poly.border import find_classes, find_feeding
+from stages.movement.border import find_classes, find_feeding
 from stages.poly.least import least
 from stages.poly.order import behind_ports, heard, on_side
 from stages.poly.pieces import from_domain

@@ -19,9 +19,9 @@ from stages.layer.routes.forwarded import (
 )
 from stages.layer.routes.placed import Placed, Routed, colour_routes, find_depth, join
 from stages.layer.texts.routes_text import named
-from stages.poly.flow import Routes, column_routes, feedback_routes
-from stages.poly.forwarding import Line, feedback_line, inward_line
-from stages.poly.replication import replica_routes
+from stages.movement.flow import Routes, column_routes, feedback_routes
+from stages.movement.forwarding import Line, feedback_line, inward_line
+from stages.movement.replication import replica_routes
 from stages.poly.side import turn
 
 

@@ -17,10 +17,10 @@ from stages.layer.routes.leaving import describe_gathering, name_leaving
 from stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
 from stages.layer.texts.kinds import Clear, Collect, Task
 from stages.layer.texts.routes_text import named
-from stages.poly.border import BorderChain, find_classes
+from stages.movement.border import BorderChain, find_classes
+from stages.movement.flow import parity
+from stages.movement.gather import find_gather
 from stages.poly.extremes import find_greatest, find_least
-from stages.poly.flow import parity
-from stages.poly.gather import find_gather
 from stages.poly.least import least
 from stages.poly.side import Rectangle, turn
 

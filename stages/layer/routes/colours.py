@@ -14,8 +14,8 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.layer.routes.forwarded import name_positions
-from stages.poly.colouring import find_busiest_router, find_routers, share
-from stages.poly.flow import Routes
+from stages.movement.colouring import find_busiest_router, find_routers, share
+from stages.movement.flow import Routes
 from stages.poly.side import Rectangle
 
 if typing.TYPE_CHECKING:

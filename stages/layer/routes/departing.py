@@ -41,8 +41,8 @@ from stages.layer.routes.placed import (
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
 from stages.layer.texts.routes_text import named
-from stages.poly.border import BorderChain, border_chain, find_feeding
-from stages.poly.flow import Chain, chain_routes, parity
+from stages.movement.border import BorderChain, border_chain, find_feeding
+from stages.movement.flow import Chain, chain_routes, parity
 from stages.poly.order import find_outer_box, on_side, relocate
 from stages.poly.pieces import from_domain, map_from
 from stages.poly.side import SIDES, turn

@@ -26,14 +26,14 @@ from stages.layer.routes.placed import (
 )
 from stages.layer.texts.graph import Arrival, Outgoing, Side
 from stages.layer.texts.routes_text import Object, named
-from stages.poly.border import beside, find_feeding
-from stages.poly.corners import corner_line, corner_routes
-from stages.poly.flow import spread_routes
-from stages.poly.forwarding import port_line
+from stages.movement.border import beside, find_feeding
+from stages.movement.corners import corner_line, corner_routes
+from stages.movement.flow import spread_routes
+from stages.movement.forwarding import port_line
+from stages.movement.replication import border_replicas
 from stages.poly.most import count_most
 from stages.poly.order import at_places, find_index_filter, find_outer_box, on_side, taken_by
 from stages.poly.pieces import from_domain, map_from
-from stages.poly.replication import border_replicas
 from stages.poly.side import SIDES, turn
 
 

@@ -13,8 +13,8 @@ from stages.layer.routes.threads import count_free_threads
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.graph import Departure, Graph, InTurn, Leaving
 from stages.layer.texts.routes_text import Routing
+from stages.movement.gather import Gather, find_gather
 from stages.poly.extremes import greatest_value
-from stages.poly.gather import Gather, find_gather
 from stages.poly.order import at_places, behind_ports
 from stages.poly.pieces import from_domain
 from stages.poly.side import turn

@@ -15,8 +15,8 @@ from stages.layer.texts.routes_text import Object, Routing
 from stages.machine.profile import Profile
 from stages.machine.types import is_integer
 from stages.mapping.layer_yaml import Mapping as LayerMapping
+from stages.movement.flow import Routes
 from stages.poly.extremes import find_least
-from stages.poly.flow import Routes
 from stages.poly.pieces import from_domain
 from stages.poly.side import Rectangle, turn
 from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements

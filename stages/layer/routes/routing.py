@@ -16,7 +16,7 @@ from stages.layer.routes.forwarded import name_line_colours
 from stages.layer.routes.ordering import Ordering
 from stages.layer.routes.placed import Streams, placed_of
 from stages.layer.texts.adapted_text import Adapted
-from stages.poly.flow import Routes
+from stages.movement.flow import Routes
 from stages.skewing.scheduled import Scheduled
 
 

@@ -12,7 +12,6 @@ from math import prod
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.layer.routes.completion import complete
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import DIRECTIONS, Mapping as LayerMapping, is_anywhere, is_whole
 from stages.mapping.ports import Direction, read_ports
@@ -23,6 +22,7 @@ from stages.poly.number import bound_points
 from stages.poly.order import on_side
 from stages.poly.pieces import list_maps, list_sets
 from stages.poly.side import Rectangle
+from stages.skewing.completion import complete
 from stages.skewing.elements import Lair
 
 AXES = (("N", "S"), ("W", "E"))

@@ -1,7 +1,7 @@
 """Cut dense arrivals into chunks, so that statements run while others still arrive.
 
 Statements that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
-as `stages.layer.cost.guess` has them.
+as `stages.layer.estimate.guess` has them.
 
 Paper    V Sec. 5.1; design, The machine
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.lair.layer import Layer, Statement
-from stages.layer.cost.guess import Taken, Work, guess_in_parts, guess_whole, guess_work
+from stages.layer.estimate.guess import Taken, Work, guess_in_parts, guess_whole, guess_work
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows
 from stages.layer.streams.parts import count_parts, find_mean, lengthen
@@ -24,8 +24,8 @@ from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, count_elements
 from stages.layer.texts.graph import Departure
 from stages.machine.types import BYTES
+from stages.movement.colouring import share
 from stages.poly.bind import PE_NAMES, bind_range
-from stages.poly.colouring import share
 from stages.poly.cuts import Cut, IndexBox, list_cuts
 from stages.poly.number import bound_points
 from stages.poly.pieces import from_domain

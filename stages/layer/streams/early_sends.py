@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.cost.guess import guess_send
+from stages.layer.estimate.guess import guess_send
 from stages.layer.routes.collection import find_forwarded
 from stages.layer.routes.threads import count_free_threads
 from stages.layer.streams.chunks import Flows

@@ -25,7 +25,7 @@ import islpy as isl
 
 from stages.lair.layer import Statement
 from stages.lair.operations import Leaf, list_operations
-from stages.layer.cost.guess import guess_operated
+from stages.layer.estimate.guess import guess_operated
 from stages.layer.routes.collection import find_forwarded
 from stages.layer.routes.leaving import find_leaving, find_summed_elements
 from stages.layer.routes.placed import Streams

@@ -9,7 +9,7 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from stages.layer.cost.guess import Parts, Taken, Work
+from stages.layer.estimate.guess import Parts, Taken, Work
 
 if typing.TYPE_CHECKING:
     from stages.poly.cuts import Cut

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.cost.guess import guess_slack
+from stages.layer.estimate.guess import guess_slack
 from stages.layer.routes.leaving import find_leaving
 from stages.layer.streams.chunks import Flows
 from stages.layer.texts.graph import Arrival, Chunks, Departure, Graph

@@ -16,6 +16,7 @@ from stages.mapping.records import as_data
 from stages.mapping.yaml_text import write_document
 
 LIMITS = "build/limits/"
+MACHINE = f"{LIMITS}machine.yaml"
 """Where texts for such a machine lie."""
 TITLE = "A machine that has enough of what tasks need more of than the one that was asked for."
 

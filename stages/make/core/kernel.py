@@ -71,8 +71,8 @@ def _plan(folder: LayerFolder) -> Plan | None:
 
 def _parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, and what it takes from others, from tiles.yaml."""
-    from stages.kernel.parts.pasting import list_placed_tiles, plan_pasting
     from stages.mapping.layer_yaml import read_mapping
+    from stages.parts.pasting import list_placed_tiles, plan_pasting
 
     tiles = inputs.yaml("tiles.yaml")
     texts = {tile.name: tile.region.get("layer", "") for tile in list_placed_tiles(tiles)}

@@ -109,7 +109,7 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
     """Return what the stages of a kernel found that is not cut into parts; nothing of others."""
     if LAYOUTS not in _written(folder):
         return ""
-    from stages.report.found import READS, summary
+    from stages.make.report.found import READS, summary
 
     text = summary(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
     return text if in_full else text[: text.index("\n") + 1]
@@ -119,13 +119,13 @@ def _shown(known: Session, name: str, results: Mapping[str, Any], in_full: bool)
     if not results:
         return _found(known.folders[name], in_full)
     if "parts" in results:
-        from stages.report.table import line_of_parts, table
+        from stages.make.report.table import line_of_parts, table
 
         return table(name, results, known.verbose) if in_full else line_of_parts(name, results)
     if "outputs" in results:
-        from stages.report import agreed
+        from stages.make.report import agreed
 
         return agreed.summary(name, results) if in_full else agreed.line(name, results)
-    from stages.report.summary import line, summary
+    from stages.make.report.summary import line, summary
 
     return summary(results) if in_full else line(name, results)

@@ -9,8 +9,8 @@ from collections.abc import Collection
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.apart import apart
 from stages.make.core.reported import stage_that_draws
-from stages.make.core.stop_page import draw_stop
 from stages.make.doit.session import Session
+from stages.make.doit.stop_page import draw_stop
 from stages.make.store.folders import wholes_of
 
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.kernel.parts.cutting import list_regions
-from stages.kernel.parts.matching import NoSliceError, Slice
-from stages.kernel.parts.tiling import Statement, Tile, tile
+from stages.parts.cutting import list_regions
+from stages.parts.matching import NoSliceError, Slice
+from stages.parts.tiling import Statement, Tile, tile
 from stages.poly.extents import bounding_box
 from stages.volumes.operation import Operation
 

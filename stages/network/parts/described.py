@@ -13,14 +13,14 @@ from typing import Any
 
 import islpy as isl
 
-from stages.kernel.parts.matching import Slice
-from stages.kernel.parts.tile_layers import write_lair
-from stages.kernel.parts.tiling import Tile
 from stages.lair.names import make_plain_name
 from stages.network.parts.dividing import Piece
 from stages.network.parts.grouping import Group
 from stages.network.parts.loop_names import name_loops
 from stages.network.parts.resolving import trace
+from stages.parts.matching import Slice
+from stages.parts.tile_layers import write_lair
+from stages.parts.tiling import Tile
 from stages.poly.extents import bounding_box
 from stages.poly.extremes import find_greatest, find_least
 from stages.poly.naming import letters

@@ -19,10 +19,10 @@ from math import ceil, prod
 
 import islpy as isl
 
-from stages.kernel.parts.matching import NoSliceError
-from stages.kernel.parts.tiling import Rows, Statement, Tile
 from stages.network.parts.alike import tile_group
 from stages.network.parts.grouping import Group
+from stages.parts.matching import NoSliceError
+from stages.parts.tiling import Rows, Statement, Tile
 from stages.poly.extents import bounding_box
 
 SET = isl.dim_type.set

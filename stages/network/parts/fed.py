@@ -13,10 +13,10 @@ import islpy as isl
 import numpy as np
 
 from stages.diagnose import Source, Span
-from stages.kernel.parts.evaluation import evaluate, extents
-from stages.kernel.parts.pasting import where
 from stages.lair.layer import Layer, Tensor
 from stages.mapping.layer_yaml import Data
+from stages.parts.evaluation import evaluate, extents
+from stages.parts.pasting import where
 from stages.reference.data import generate
 from stages.reference.input_files import read_inputs
 from stages.reference.strided import Array

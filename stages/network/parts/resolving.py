@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.kernel.parts.partitioning import find_needed
-from stages.kernel.parts.reached import affine_pieces, find_constants, find_ends
-from stages.kernel.parts.splitting import split_loops
+from stages.parts.partitioning import find_needed
+from stages.parts.reached import affine_pieces, find_constants, find_ends
+from stages.parts.splitting import split_loops
 from stages.poly.function import find_function_in
 from stages.volumes.operation import Operation, Program
 

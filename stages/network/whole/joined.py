@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import islpy as isl
 
 from stages.diagnose import UserErrors
-from stages.fabric.layout_yaml import Colour, Entry, Exit, Layout, Memory, Role
+from stages.fabric.layout_yaml import Entry, Exit, Layout, Memory, Role
 from stages.fabric.moved import move_layout
 from stages.machine.profile import Profile
 from stages.mapping.network_yaml import Network
+from stages.movement.colour import Colour
 from stages.network.whole.floorplan import find_rectangle, place_parts
 from stages.network.whole.joints import Joint, Pair
 from stages.network.whole.part_names import name_colour, name_layout

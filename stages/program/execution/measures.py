@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from stages.fabric.driver import FabricRun
 from stages.fabric.layout_yaml import Layout
 from stages.machine.profile import Profile
-from stages.program.exchanges.hops import CENTER
 from stages.program.lowering.lowered import WORKER
 from stages.program.lowering.routines import find_instruction
+from stages.program.sections.hops import CENTER
 from stages.program.sections.program import (
     ARRAY,
     COMPUTE,

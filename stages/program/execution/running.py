@@ -6,6 +6,7 @@ Paper    E Sec. 3: the machine is the controller, the workers, and what they do
 from __future__ import annotations
 
 import tempfile
+import typing
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,19 +17,31 @@ from stages.diagnose import Source, UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
 from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
 from stages.fabric.layout_texts import check_texts
-from stages.fabric.layout_yaml import Layout
+from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.progress import Tell
 from stages.fabric.recorded import Asked
 from stages.fabric.resident import find_residents
 from stages.fabric.stuck import error_of
 from stages.machine.profile import Profile
-from stages.program.interpreter.counts import Counts
-from stages.program.irg.graph import Entry, Graph
+from stages.mapping.machine import read_machine
+from stages.program.execution.measures import find_probes
+from stages.program.execution.outputs import check_outputs, take_output
+from stages.program.execution.results import Results, describe_run
+from stages.program.interpreter.arrays import check_array
+from stages.program.interpreter.counts import Counts, read_counts
+from stages.program.irg.graph import FROM_FILE, Entry, Graph
+from stages.program.irg.reading import read_graph
+from stages.program.lowering.data import make_arrays
 from stages.program.lowering.tensors import STATE
 from stages.program.sections.program import Sections
+from stages.program.sections.sections_reading import read_sections
 from stages.program.values.arithmetic import Array
 from stages.program.values.forms import ON_PES, UNIFORM, count_elements
+from stages.program.vm.geometry import Geometry
 from stages.program.vm.roles import ROLES
+
+if typing.TYPE_CHECKING:
+    from stages.mapping.inputs import Inputs
 
 OURS = "the compiler is at fault, not the program, unless what it wrote was edited: please " \
        "report it with the program folder"
@@ -130,3 +143,50 @@ def check_layout(layout: Layout, graph: Graph, source: Source) -> None:
 def find_shape(entry: Entry, graph: Graph) -> tuple[int, ...]:
     """Return the shape of what the fabric gives: of a uniform scalar the value of each worker."""
     return graph.field if entry.kind == UNIFORM else entry.shape
+
+
+def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
+    """Run the programs once more, and record it, with the events that are asked for."""
+    return run_fabric_of(inputs, {}, recorded=True, asked=asked)[1]
+
+
+def run_fabric_of(
+    inputs: Inputs, further: Mapping[str, isl.Set], *, recorded: bool = False,
+    asked: Asked | None = None,
+) -> tuple[dict[str, Array], FabricRun, Results]:
+    """Return the outputs, the run, and what is known of it; `further` probes are PEs by colour."""
+    machine = read_machine(inputs.program(), inputs.further_path)
+    graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
+    sections = read_sections(
+        inputs.source("sections.yaml"), inputs.source("filters.isl"), graph)
+    counts = read_counts(inputs.source("build/counts.json"))
+    source = inputs.source("build/layout.yaml")
+    layout = read_layout(source)
+    check_layout(layout, graph, source)
+    entries = [entry for entry in graph.entries.values() if entry.output]
+    data = {entry.name: _read_array(inputs, "data", entry)
+            for entry in graph.entries.values() if entry.initial == FROM_FILE}
+    columns, rows = graph.field
+    geometry = Geometry(width=columns, height=rows, responses=sections.responses)
+    try:
+        done = run_programs(
+            [inputs.path(f"build/vm/pe_{role}.c") for role in layout.roles], source, layout, graph,
+            sections, counts, machine, make_arrays(graph, sections, geometry, data),
+            {**further, **find_probes(geometry, layout)}, inputs.tell, recorded=recorded,
+            asked=asked,
+        )
+    except MemoryError:
+        said = f"{columns} x {rows} workers, for whose simulation this computer has no memory"
+        raise UserError(said, hint="a smaller field, or fewer elements on each PE") from None
+    outputs = {entry.name: take_output(entry, done.outputs[entry.name][0]) for entry in entries}
+    check_outputs(outputs, {
+        said: {entry.name: _read_array(inputs, of, entry) for entry in entries}
+        for of, said in (("graph", "in the graph"), ("numpy", "in the source on x86"))
+    })
+    results = describe_run(done, outputs, graph, sections, machine, counts)
+    return outputs, done, results
+
+
+def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
+    name = f"build/{of}/{entry.name}.npy"
+    return check_array(inputs.array(name), entry, inputs.shown(name))

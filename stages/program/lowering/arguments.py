@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stages.program.exchanges.hops import CENTER
 from stages.program.lowering.c_operations import C_TYPES
+from stages.program.sections.hops import CENTER
 from stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure
 
 ONE, SAME = "1", "0"

@@ -18,7 +18,7 @@ from stages.fabric.layout_yaml import Queue
 from stages.fabric.queue_numbers import number_queues
 from stages.machine.profile import Profile
 from stages.machine.types import BYTES
-from stages.poly.colouring import find_busiest_router, share
+from stages.movement.colouring import find_busiest_router, share
 from stages.program.lowering.lowered import PeProgram
 from stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
 from stages.program.vm.colours import (

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import yaml
 
-from stages.program.exchanges.hops import CENTER, RING
 from stages.program.irg.yaml_nodes import Reading
 from stages.program.sections.calling import FIRST, count_turns, find_next
+from stages.program.sections.hops import CENTER, RING
 from stages.program.sections.procedures import WITH_ADDRESSES
 from stages.program.sections.program import HALT, REDUCE, Call, Procedure
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 from stages.machine.types import BYTES, is_integer
-from stages.program.exchanges.finding import Hops, find_participants, is_over_pes
-from stages.program.exchanges.hops import CENTER, RING, Box, Hop
 from stages.program.irg.graph import Entry, Graph, Node
 from stages.program.irg.regions import Access, Accesses
 from stages.program.memory.addresses import Addresses
+from stages.program.sections.finding import Hops, find_participants, is_over_pes
+from stages.program.sections.hops import CENTER, RING, Box, Hop
 from stages.program.sections.procedures import Procedures
 from stages.program.sections.program import (
     ACCUMULATE,

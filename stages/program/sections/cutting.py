@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from stages.program.exchanges.finding import is_on_workers, is_over_pes
 from stages.program.irg.graph import Branch, ForLoop, Items, Leave, Node, Transfer, WhileLoop
 from stages.program.sections.calling import Caller, Draft
+from stages.program.sections.finding import is_on_workers, is_over_pes
 from stages.program.sections.program import (
     HALT,
     TAKE_GLOBAL,

@@ -11,14 +11,14 @@ import yaml
 
 from stages.diagnose import Source, UserError
 from stages.machine.types import BYTES, TYPES
-from stages.program.exchanges.filters_text import read_filters
-from stages.program.exchanges.finding import list_worker_nodes
-from stages.program.exchanges.hops import CENTER, RING, Box
 from stages.program.irg.checks import SOURCES
 from stages.program.irg.graph import Graph
 from stages.program.irg.reading import fit_number
 from stages.program.irg.yaml_nodes import Fields, Reading, compose_text
 from stages.program.sections.call_checks import check_call, check_section
+from stages.program.sections.filters_text import read_filters
+from stages.program.sections.finding import list_worker_nodes
+from stages.program.sections.hops import CENTER, RING, Box
 from stages.program.sections.procedures import WITH_ADDRESSES, finish_procedure
 from stages.program.sections.program import (
     ACCUMULATE,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import yaml
 
-from stages.program.exchanges.finding import is_on_workers, is_over_pes
 from stages.program.irg.graph import (
     Branch,
     ForLoop,
@@ -21,6 +20,7 @@ from stages.program.irg.graph import (
     list_items,
 )
 from stages.program.irg.yaml_nodes import Reading
+from stages.program.sections.finding import is_on_workers, is_over_pes
 from stages.program.sections.program import (
     Begin,
     Compute,

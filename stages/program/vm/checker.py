@@ -8,7 +8,6 @@ Paper    E Sec. 4.3, 6.2, Listing 10: worker_upper_checker_gen; without a moat
 
 from __future__ import annotations
 
-from stages.program.exchanges.hops import RING
 from stages.program.regions.properties import paint_routes, paint_variable
 from stages.program.regions.region import (
     Region,
@@ -20,6 +19,7 @@ from stages.program.regions.region import (
     vstack,
     vstackrep,
 )
+from stages.program.sections.hops import RING
 from stages.program.vm.colours import CHECKER
 from stages.program.vm.geometry import BETWEEN, Geometry
 

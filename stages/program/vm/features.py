@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stages.program.exchanges.hops import CENTER
+from stages.program.sections.hops import CENTER
 from stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
 from stages.program.vm.colours import (
     ARGS,

@@ -11,10 +11,10 @@ from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from stages.diagnose import UserError
-from stages.kernel.parts.evaluation import evaluate
 from stages.make.core.action import run_stage
 from stages.make.store.folders import file_of
 from stages.network.onnx.reading import OPERATORS
+from stages.parts.evaluation import evaluate
 from stages.poly.text import read_objects
 from stages.volumes.operation import read_program
 from tests.network.onnx.graphs import extracted, make_model, values

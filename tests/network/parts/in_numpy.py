@@ -7,7 +7,6 @@ import numpy as np
 import yaml
 
 from stages.diagnose import source_of
-from stages.kernel.parts.evaluation import evaluate
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
 from stages.make.core.action import run_stage
@@ -16,6 +15,7 @@ from stages.mapping.layer_yaml import read_mapping
 from stages.network.carrying import carry
 from stages.network.parts.described import find_chained, is_result
 from stages.network.parts.fed import pass_on, put_together
+from stages.parts.evaluation import evaluate
 from stages.poly.text import read_objects
 from stages.reference.evaluate import evaluate_all
 from stages.volumes.operation import read_program

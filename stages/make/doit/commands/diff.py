@@ -12,14 +12,14 @@ from stages.make.core.nearest import nearest_task
 from stages.make.core.pipeline import stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import option
+from stages.make.report.built_states import is_moment, state_after, state_before
+from stages.make.report.change import describe_change
+from stages.make.report.difference import find_differences
+from stages.make.report.folded import told_of
+from stages.make.report.follow import Comparison, compare
+from stages.make.report.screen import edits, lines_of_file, screens
+from stages.make.report.states import State, find_commit, state_at, state_now
 from stages.make.store.folders import LayerFolder, every_stage, user_folder
-from stages.report.built_states import is_moment, state_after, state_before
-from stages.report.change import describe_change
-from stages.report.difference import find_differences
-from stages.report.folded import told_of
-from stages.report.follow import Comparison, compare
-from stages.report.screen import edits, lines_of_file, screens
-from stages.report.states import State, find_commit, state_at, state_now
 
 BUILD = option(
     "build",

@@ -8,16 +8,16 @@ from stages.make.core.pipeline import needed
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import EVERYTHING
 from stages.make.doit.commands.run import KEEP_EDITS
-from stages.make.store.folders import wholes_of
-from stages.report.causes import History
-from stages.report.folded import told_of
-from stages.report.planned import (
+from stages.make.report.causes import History
+from stages.make.report.folded import told_of
+from stages.make.report.planned import (
     MOST_LINES,
     data_of_plan,
     lines_of_layers,
     lines_of_tasks,
     plan_of,
 )
+from stages.make.store.folders import wholes_of
 
 
 class Dry(LayerCommand):

@@ -6,8 +6,8 @@ from stages.make.core.forecast import forecast
 from stages.make.core.pipeline import needed
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import EVERYTHING, option
-from stages.report.drawn import data_of_forecast, dot_of, lines_of_graph
-from stages.report.folded import told_of
+from stages.make.report.drawn import data_of_forecast, dot_of, lines_of_graph
+from stages.make.report.folded import told_of
 
 DOT = option("dot", "print DOT, for Graphviz")
 

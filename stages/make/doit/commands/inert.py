@@ -47,8 +47,8 @@ from stages.make.doit.interrupts import INTERRUPTED, say_interrupted
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
 from stages.make.doit.session import Session
+from stages.make.report.summary import list_first
 from stages.make.store.folders import LayerFolder
-from stages.report.summary import list_first
 
 OF_LAIRMAKE = ("bench", "fidelity", "gallery", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""

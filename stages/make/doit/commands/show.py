@@ -11,9 +11,8 @@ from stages.make.core.nearest import did_you_mean, nearest_task
 from stages.make.core.pipeline import files_written, stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.kind_hints import hint_of_stage
-from stages.make.store.folders import LayerFolder, every_stage, file_of, parts_of, shown_path
-from stages.report.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
-from stages.report.shown import (
+from stages.make.report.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
+from stages.make.report.shown import (
     Shown,
     called,
     data_of_stage,
@@ -22,6 +21,7 @@ from stages.report.shown import (
     read_file,
     section_of,
 )
+from stages.make.store.folders import LayerFolder, every_stage, file_of, parts_of, shown_path
 
 
 class Show(LayerCommand):

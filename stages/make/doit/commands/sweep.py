@@ -23,9 +23,8 @@ from stages.make.doit.commands.inert import EVERYTHING, option
 from stages.make.doit.commands.kind_hints import hint_of_sweep
 from stages.make.doit.commands.of_folders import build_folders
 from stages.make.doit.commands.run import PROCESSES
-from stages.make.store.folders import LayerFolder, file_of, shown_path
-from stages.report.colour import is_terminal
-from stages.report.compared import (
+from stages.make.report.colour import is_terminal
+from stages.make.report.compared import (
     COLUMNS,
     Row,
     csv_of,
@@ -35,7 +34,8 @@ from stages.report.compared import (
     row_of,
     sort_rows,
 )
-from stages.report.compared_table import NARROW, table
+from stages.make.report.compared_table import NARROW, table
+from stages.make.store.folders import LayerFolder, file_of, shown_path
 
 SET: dict[str, Any] = {
     **option("set", "a key of the folder's YAML file and its values: sizes.M=32,64; may come again",
@@ -163,7 +163,7 @@ def _data(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> dic
 
 def _keep(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> None:
     """Write the plot, and what a report reads."""
-    from stages.report.scatter import scatter
+    from stages.make.report.scatter import scatter
 
     text = json.dumps(_data(folder, axes, rows), indent=1, ensure_ascii=False)
     write_beside(folder, place_of(folder, PLOT), scatter(rows).encode())

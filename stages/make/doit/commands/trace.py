@@ -7,7 +7,6 @@ import importlib
 import os
 import re
 
-from stages import module_of
 from stages.make.core.declare import declaration
 from stages.make.core.telling import Progress
 from stages.make.doit.commands.command import LayerCommand, Options
@@ -20,7 +19,12 @@ MOST = 1_000_000
 LAYOUTS = {
     "operate": "layout.yaml", "execute": "build/layout.yaml", "simulate": "build/layout.yaml",
 }
-"""The layout of what each stage runs; its `record` runs that once more."""
+"""The layout of what each stage runs."""
+RUNS = {
+    "operate": "stages.network.running", "execute": "stages.program.execution.running",
+    "simulate": "stages.layer.running",
+}
+"""The module whose `record` runs that once more."""
 EVERY_CYCLE = 2**30
 PES = option("pes", "the PEs that are meant, `{ PE[x, 0] : x < 4 }`; default: all", default="")
 CYCLES = option("cycles", "the cycles that are meant, 0:500; default: all", default="")
@@ -94,7 +98,7 @@ def _write(
 
     tell = functools.partial(Progress().tell, f"{folder.name}:trace")
     inputs = FolderInputs(folder, declaration(stage).reads, tell=tell)
-    record = functools.partial(importlib.import_module(module_of(stage)).record, inputs)
+    record = functools.partial(importlib.import_module(RUNS[stage]).record, inputs)
     found = trace(inputs.source(LAYOUTS[stage]), record, pes, cycles, most)
     path = file_of(folder, FILE)
     write_beside(folder, path, found.content)

@@ -9,11 +9,11 @@ from stages.make.core.layers import network_of
 from stages.make.core.pipeline import tasks_of_folders
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.inert import EVERYTHING
+from stages.make.report.causes import Event, History
+from stages.make.report.explained import data_of_event, explained, told, told_of_slots
+from stages.make.report.folded import Told, group, told_of
 from stages.make.store.folders import folders_of
 from stages.make.store.log import Build
-from stages.report.causes import Event, History
-from stages.report.explained import data_of_event, explained, told, told_of_slots
-from stages.report.folded import Told, group, told_of
 
 
 class Why(LayerCommand):

@@ -1,0 +1,276 @@
+"""A lower bound on the cycles of a layer: for its placement, its arrivals and its data.
+
+Every port, and every PE, sends and takes one wavelet a cycle at most; a wavelet takes its way
+through the fabric; an operation takes a lane for a cycle. What follows for a port, or a PE, alone
+holds for all programs.
+"""
+
+from __future__ import annotations
+
+import math
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from stages.fabric.driver import FabricRun
+from stages.fabric.elements import Bools, Ints
+from stages.fabric.external import Points, find_external_points, find_points
+from stages.fabric.grid import Grid, coordinates, members, read_grid
+from stages.fabric.layout_yaml import Layout
+from stages.fabric.times import Times, find_times
+from stages.lair.layer import Layer, Statement
+from stages.layer.cycles.earliest import (
+    MOST_POINTS,
+    NEVER,
+    Places,
+    entering,
+    find_at_once,
+    left,
+    one_by_one,
+    related,
+    sends,
+    taken,
+    way,
+)
+from stages.layer.cycles.fewest import least_cycles
+from stages.layer.cycles.needs import Departure, Needs
+from stages.layer.texts.kinds import Compute, Running, Task
+from stages.layer.texts.results_json import Bound
+from stages.machine.profile import Profile
+
+Values = Mapping[str, Sequence[NDArray[typing.Any]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What was run: `loops` is the run with loops only, which has no extra instances.
+
+    `values` are those of the inputs: of all invocations, or the one that comes in each.
+    """
+
+    layer: Layer
+    tasks: Mapping[str, Task]
+    layout: Layout
+    profile: Profile
+    loops: FabricRun
+    values: Values
+    invocations: int
+
+
+def lower_bound(needs: Needs, run: Run) -> Bound:
+    """Return the bound in cycles and what binds; of several the first.
+
+    operations  of a PE over the lanes, after the first element that it needs, and before the last
+                one's way to a port
+    ports       the wavelets of the busiest port, over those that a link carries in a cycle
+    latency     of elements to a port: one a cycle, each after the last element that it needs, the
+                way of that, and an operation
+    ramps       what a PE takes, or sends: one wavelet a cycle, and the way to a port; or what all
+                take, sums of each other included, over the number of PEs
+    datapath    where streams and tasks share it: operations, and what a PE takes or sends, each of
+                which may be an operation, too
+    """
+    grid = read_grid(run.layout.grid)
+    times = {
+        name: find_times(arrival, run.values[arrival.tensor], run.invocations, grid)
+        for name, arrival in needs.arrivals.items()
+    }
+    outlets = [_outlet(each, run, grid) for each in needs.departures]
+    of_pes = _of_pes(needs, run, times, outlets, grid)
+    ports = max(_busiest(entering(needs, times)), _busiest(_leaving_ports(run.loops)))
+    candidates = {
+        "operations": of_pes["operations"],
+        "ports": -(-ports // find_at_once(run.profile)),
+        "latency": _latency(needs, run.profile, times, outlets),
+        "ramps": of_pes["ramps"],
+        "datapath": of_pes["datapath"],
+    }
+    by = max(candidates, key=lambda key: candidates[key])
+    return Bound(cycles=candidates[by], by=by)
+
+
+def _leaving_ports(loops: FabricRun) -> list[tuple[Places, Ints]]:
+    ports = loops.leaving
+    return [(Places(x=ports.x, y=ports.y), ports.wavelets)]
+
+
+def _busiest(streams: Iterable[tuple[Places, Ints]]) -> int:
+    """Return the most wavelets over one external link, those of all streams together."""
+    listed = list(streams)
+    if not listed:
+        return 0
+    x, y, wavelets = map(np.concatenate, zip(*((p.x, p.y, n) for p, n in listed), strict=True))
+    _, where = np.unique(np.stack([x, y]), axis=1, return_inverse=True)
+    return int(np.bincount(where.reshape(-1), weights=wavelets).max(initial=0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outlet:
+    """The ports of a departure, and the elements that leave at each."""
+
+    departure: Departure
+    points: Points
+    ports: Places
+
+
+def _outlet(departure: Departure, run: Run, grid: Grid) -> _Outlet:
+    shape = run.layer.tensors[departure.stream.tensor].shape
+    points = find_points(departure.stream, shape, grid)
+    x, y = find_external_points(departure.stream, points, grid)
+    return _Outlet(departure=departure, points=points, ports=Places(x=x, y=y))
+
+
+def _latency(
+    needs: Needs, profile: Profile, times: Mapping[str, Times], outlets: Sequence[_Outlet]
+) -> int:
+    """Return when the last element of any port can be there.
+
+    Zeros of a sparse tensor do not leave: it has one wavelet at least, after all that it needs.
+    """
+    last = 0
+    for each in outlets:
+        cycles = left(each.departure, each.points, each.ports, times, profile)
+        cycles = cycles.reshape(len(each.ports.x), -1)
+        sparse = each.departure.stream.sparse
+        passed = cycles.max(axis=1, initial=0) if sparse else one_by_one(cycles, profile)
+        last = max(last, int(passed.max(initial=0)))
+    return last
+
+
+def _of_pes(
+    needs: Needs, run: Run, times: Mapping[str, Times], outlets: Sequence[_Outlet], grid: Grid
+) -> dict[str, int]:
+    """Return the bounds by the operations, the ramps and the datapaths of PEs."""
+    profile, busy = run.profile, _operations(needs, run, grid)
+    pes, number = _pes(needs, times, outlets, grid, int(busy.argmax()))
+    arriving = taken(needs, times, pes, profile)
+    first = np.where(arriving == NEVER, -NEVER, arriving).min(axis=1, initial=-NEVER)
+    first = np.where((first < -NEVER) & needs.waits & (run.invocations == 1), first, 0)
+    away = _away(outlets, pes, profile)
+    leaving = [sends(o.departure.sent, o.ports, o.points.axes, pes) for o in outlets]
+    operations = np.where(busy[number] > 0, first + busy[number] + away, 0)
+    ramps = [one_by_one(arriving, profile) + 1 + away]
+    for outlet, here in zip(outlets, leaving, strict=True):
+        ramps.append(first + _leaving(outlet, here, pes, profile))
+    if len(number) == members(needs.pes, grid).sum() and (away > NEVER).all():
+        summed = _summed(outlets, leaving) + int((arriving > NEVER).sum())
+        ramps.append(first.min() + -(-summed // (grid.size * find_at_once(profile))) + away.min())
+    moved = np.maximum((arriving > NEVER).sum(axis=1), _sent(outlets, leaving, len(number)))
+    shared = first + _sharing(busy[number], moved, run) + away
+    return {
+        "operations": max(int(busy.max(initial=0)), int(operations.max(initial=0))),
+        "ramps": max(int(each.max(initial=0)) for each in ramps),
+        "datapath": int(shared.max(initial=0)) if profile.shared_datapath else 0,
+    }
+
+
+def _sent(outlets: Sequence[_Outlet], leaving: Sequence[Bools], pes: int) -> Ints:
+    """Return how many elements each PE sends, at least."""
+    found = np.zeros(pes, dtype=np.int64)
+    for outlet, here in zip(outlets, leaving, strict=True):
+        if not outlet.departure.stream.sparse:
+            found += here.sum(axis=1)
+    return found
+
+
+def _sharing(busy: Ints, moved: Ints, run: Run) -> Ints:
+    """Return the cycles of the datapath of each PE, of operations and of elements that move.
+
+    With an element that a stream moves one operation is done, or what a task does in a cycle.
+    """
+    with_each = max((_least(each, run) for each in run.layer.statements), default=Fraction(0))
+    saved = min(Fraction(1), with_each) if run.profile.dispatch else Fraction(1)
+    rest = busy - -(-moved * saved.numerator // saved.denominator)
+    return np.where(moved + busy > 0, moved + np.maximum(rest, 0), NEVER)
+
+
+def _pes(
+    needs: Needs,
+    times: Mapping[str, Times],
+    outlets: Sequence[_Outlet],
+    grid: Grid,
+    busiest: int,
+) -> tuple[Places, Ints]:
+    """Return PEs with instances, and their numbers: all, or where they are many some of them."""
+    row, column = np.nonzero(members(needs.pes, grid))
+    number = row * grid.width + column
+    points = sum(time.cycle.size for time in times.values())
+    points += sum(each.points.numbers.size for each in outlets)
+    step = max(1, -(-len(number) * points // MOST_POINTS))
+    if step > 1:
+        number = np.union1d(number[::step], busiest)
+    x, y = coordinates(number, grid)
+    return Places(x=x, y=y), number
+
+
+def _summed(outlets: Sequence[_Outlet], leaving: Sequence[Bools]) -> int:
+    """Return how many sums PEs take from others: of the PEs that add to an element, all but one.
+
+    Nothing is known of what leaves at two places, or without its zeros.
+    """
+    found = 0
+    for outlet, here in zip(outlets, leaving, strict=True):
+        if outlet.departure.once and not outlet.departure.stream.sparse:
+            found += int(np.maximum(here.sum(axis=0) - 1, 0).sum())
+    return found
+
+
+def _away(outlets: Sequence[_Outlet], pes: Places, profile: Profile) -> Ints:
+    """Return the cycles from each PE to the next port that its results matter to.
+
+    0 where nothing leaves, NEVER where they matter to none: then the PE's work does not count.
+    """
+    if not outlets:
+        return np.zeros(len(pes.x), dtype=np.int64)
+    found = np.full(len(pes.x), -NEVER)
+    for each in outlets:
+        there = related(each.departure.helps, pes, each.ports)
+        ways = np.where(there, way(profile, pes, each.ports) + profile.ramp, -NEVER)
+        found = np.minimum(found, ways.min(axis=1, initial=-NEVER))
+    return np.where(found < -NEVER, found, NEVER)
+
+
+def _leaving(outlet: _Outlet, here: Bools, pes: Places, profile: Profile) -> Ints:
+    """Return the cycles in which each PE computes and sends what leaves, and its way to a port."""
+    if outlet.departure.stream.sparse:
+        return np.zeros(len(pes.x), dtype=np.int64)
+    count = here.sum(axis=1)
+    ways = way(profile, pes, outlet.ports).min(axis=1, initial=-NEVER)
+    return np.where(count > 0, count + ways + profile.ramp, 0)
+
+
+def _operations(needs: Needs, run: Run, grid: Grid) -> Ints:
+    """Return the cycles, at least, that the instances of each PE of the grid take."""
+    found = np.zeros(grid.size, dtype=np.int64)
+    least = {each.name: _least(each, run) for each in run.layer.statements}
+    shares = math.lcm(*(cycles.denominator for cycles in least.values())) * run.invocations
+    for role, described in run.layout.roles.items():
+        here = members(isl.Set(described.at), grid).reshape(-1)
+        points = run.loops.points[role]
+        cycles = np.zeros(len(points), dtype=np.int64)
+        for number, name in enumerate(described.counters or ()):
+            task = run.tasks[name]
+            if isinstance(task, Running):
+                each = least[task.statement] * _share(needs, task, run.invocations)
+                cycles += points[:, number] * int(each * shares)
+        found[here] = -(-cycles // shares)
+    return found
+
+
+def _share(needs: Needs, task: Running, invocations: int) -> Fraction:
+    """Return in which part of the invocations all instances of a task matter.
+
+    How many elements a task reacts to may differ between invocations: then in all, or in none.
+    """
+    share = Fraction(needs.counted.get(task.statement, 0), invocations)
+    return share if share == 1 or isinstance(task, Compute) else Fraction(0)
+
+
+def _least(statement: Statement, run: Run) -> Fraction:
+    types = [run.layer.tensors[a.tensor].type for a in (statement.target, *statement.reads)]
+    return least_cycles(statement, types, run.profile)

@@ -1,0 +1,188 @@
+"""Predict what a layer takes, in closed form, from what the stages `place` to `simd` have written.
+
+Nothing is run: the times of streams, statements and departures follow from each other on a few PEs,
+given how much each of these has to do. The time that takes does not depend on sizes.
+
+Paper    V Sec. 4.2, 5; design, Placement by search
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import islpy as isl
+
+from stages.diagnose import Source
+from stages.layer.cycles.conflicts import Arrays, find_waiting
+from stages.layer.cycles.reordering import find_ordering
+from stages.layer.estimate.facts import Costs, Facts
+from stages.layer.estimate.places import PE, count_amounts, list_places
+from stages.layer.estimate.timeline import Timeline
+from stages.layer.pe.model import Work
+from stages.layer.texts.adapted_text import Adapted, read_adapted
+from stages.layer.texts.decisions import Decision, Decisions, read_decisions
+from stages.layer.texts.graph import Graph, read_graph
+from stages.layer.texts.kinds import Collect, EarlySend, Hear, Receive, Send, Spread, Task
+from stages.layer.texts.routes_text import Routing
+from stages.layer.texts.tasks_text import Compressions, Instances
+from stages.layer.vector.situation import PLACES
+from stages.machine.meetings import WORD
+from stages.machine.profile import Profile
+from stages.poly.cardinality import cardinality
+from stages.poly.extents import find_shape
+from stages.poly.extremes import find_greatest, find_least
+from stages.poly.pieces import list_maps, list_sets
+from stages.poly.text import Objects
+
+Ordered = Receive | Send | EarlySend | Hear | Spread | Collect
+"""Streams whose elements lie in memory in one order, and come or go in another one, perhaps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What the stages wrote of a layer: tasks.yaml, simd.yaml and texts of isl.
+
+    `memory` has the objects of memory.isl; `density` is the share of the elements of sparse
+    tensors that is not zero.
+    """
+
+    graph: Graph
+    decisions: Decisions
+    schedule: isl.UnionMap
+    compressed: Compressions
+    routes: Routing
+    adapted: Adapted
+    instances: Instances
+    memory: Objects
+    profile: Profile
+    invocations: int
+    density: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What is expected: cycles, bytes of what the fullest PE keeps, and PEs that compute.
+
+    Of the `cycles`, the PE that is busy longest waits for streams that `arrive`, `computes`, and
+    waits for what is `fed_back`; and then the last elements `leave`.
+    """
+
+    cycles: int
+    arrive: int
+    computes: int
+    fed_back: int
+    leave: int
+    memory: int
+    area: int
+
+
+def read_written(
+    source: Callable[[str], Source],
+    objects: Callable[[str], Objects],
+    profile: Profile,
+    *,
+    invocations: int,
+    density: float,
+) -> Written:
+    """Return what the stages wrote, given what reads a text, or the objects of one, by its name.
+
+    Raises UserErrors where a text was edited wrongly.
+    """
+    return Written(
+        graph=read_graph(source("tasks.yaml")),
+        decisions=read_decisions(source("simd.yaml")),
+        schedule=objects("schedule.isl")["schedule"],
+        compressed=Compressions(objects("compressions.isl")),
+        routes=Routing(objects("routes.isl")),
+        adapted=read_adapted(objects("adapted.isl")),
+        instances=Instances(objects("instances.isl")),
+        memory=objects("memory.isl"),
+        profile=profile,
+        invocations=invocations,
+        density=density,
+    )
+
+
+def predict(written: Written) -> Prediction:
+    """Return what a layer is expected to take."""
+    computing = {n: t for n, t in written.graph.tasks.items() if not PLACES(written.graph, t)}
+    times = Timeline(_find_facts(written, computing)).run()
+    return Prediction(
+        cycles=round(times.cycles),
+        arrive=round(times.spent["arrive"]),
+        computes=round(times.spent["computes"]),
+        fed_back=round(times.spent["fed_back"]),
+        leave=round(times.leave),
+        memory=_count_bytes(written.memory),
+        area=_count_pes(written),
+    )
+
+
+def _find_facts(written: Written, computing: Mapping[str, Task]) -> Facts:
+    """Return what is known of a layer, and of its computing tasks on some PEs."""
+    places = list_places(computing, written.instances)
+    arrays, profile = _find_arrays(written.memory), written.profile
+    costs = {
+        name: _costs(decision, written, find_waiting(name, decision, arrays, profile))
+        for name, decision in written.decisions.items()
+    }
+    return Facts(
+        graph=written.graph,
+        routes=written.routes,
+        adapted=written.adapted,
+        instances=written.instances,
+        profile=written.profile,
+        invocations=written.invocations,
+        density=written.density,
+        costs=costs,
+        ordering=dict(_list_ordering(written, places)),
+        places=places,
+        amounts=count_amounts(computing, written.instances, places),
+    )
+
+
+def _costs(decision: Decision, written: Written, waiting: float) -> Costs:
+    """Return what a task takes in an invocation, on the PE that has most of it."""
+    vectors = [step.by for step in decision.steps] or [decision.by]
+    configured = sum(by != "loops" for by in vectors) * prod(decision.several)
+    configured *= written.profile.configuration
+    whole = max(0, (decision.cycles or 0) - configured) / written.invocations
+    return Costs(whole=whole, waiting=waiting)
+
+
+def _list_ordering(
+    written: Written, places: Sequence[PE]
+) -> Iterator[tuple[str, Mapping[PE, int]]]:
+    """Yield the streams that loops bring into order, with the cycles of these."""
+    work = Work(
+        graph=written.graph, simd=written.decisions, schedule=written.schedule,
+        instances=written.instances, compressed=written.compressed, local=written.memory["local"],
+        allocation=written.memory["to_local"],
+    )
+    for name, decision in written.decisions.items():
+        if decision.by == "loops" and isinstance(written.graph.tasks[name], Ordered):
+            yield name, find_ordering(name, work, written.profile, places)
+
+
+def _find_arrays(memory: Objects) -> Arrays:
+    """Return the shapes of local tensors, and where these and parts of tasks begin."""
+    return Arrays(
+        shapes={each.get_tuple_name(): find_shape(each) for each in list_sets(memory["local"])},
+        addresses={
+            each.get_tuple_name(isl.dim_type.in_): find_least(each.range(), 0).to_python()
+            for each in list_maps(memory["address"])
+        },
+    )
+
+
+def _count_bytes(memory: Objects) -> int:
+    """Return the bytes of a PE before which all arrays begin the last of their elements."""
+    ends = (find_greatest(each.range(), 0).to_python() for each in list_maps(memory["address"]))
+    return max(ends, default=0) + WORD
+
+
+def _count_pes(written: Written) -> int:
+    """Return how many PEs compute."""
+    return cardinality(isl.Set.from_union_set(written.adapted.placement.range()))

@@ -1,0 +1,167 @@
+"""What steps, statements and sends are guessed to cost, in cycles, before there is code for them.
+
+Each count of operations says which function writes the code that is charged for them.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stages.lair.operations import LOOPED, list_operations
+from stages.layer.estimate.moves import find_steps_end
+
+if typing.TYPE_CHECKING:
+    from stages.lair.layer import Statement
+    from stages.machine.profile import Profile
+
+TAKE = 2
+"""Scalar operations of the task that takes a chunk: `in_chunks._write_chunk`."""
+
+DIGITS = 2
+"""Those that find one more symbolic constant of a chunk from its number: `in_chunks._given`."""
+
+GUARDS = 3
+"""Those of a guard, for one more symbolic constant: `instruction.add_vector_call`, roughly."""
+
+STEP = 1
+"""Those of a step besides, roughly; where elements are sums, as many more for its guards."""
+
+UNEVEN = 5
+"""Those that find a size where the last step is smaller: `instruction.find_sizes_at_run_time`."""
+
+ROLL = 4
+"""Those of receiving a part of a ring where another one was used: `in_chunks._write_next`."""
+
+LEAVE = 6
+"""Those of sending the results of a step, and of what follows then: `in_chunks._write_left`."""
+
+TAKE_AND_STEP = 5
+"""Those of taking a chunk and running a step, roughly."""
+
+SIZE = 4
+"""Those that find the size of a send before it, roughly: `sent_early.EarlySends._sizes`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """The cycles of a statement on one PE: of its instances, of each call, and of what it sends."""
+
+    whole: int
+    call: int
+    results: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What a PE takes, and what runs on it.
+
+    There are `together` streams of so many `elements`, so many elements of `others`, and the
+    `work` of the statements that go by them.
+    """
+
+    together: int
+    elements: int
+    others: int
+    work: Sequence[Work]
+
+    @property
+    def arriving(self) -> int:
+        """How many elements arrive."""
+        return self.others + self.together * self.elements
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """How streams are cut: into so many parts of `size`, numbered along `dimensions`.
+
+    `uneven` says whether the last one is smaller, `rolling` whether they lie in a ring.
+    """
+
+    number: int
+    size: int
+    dimensions: int
+    uneven: bool
+    rolling: bool = False
+
+
+def guess_work(
+    profile: Profile, statement: Statement, type_: str, instances: int, results: int
+) -> Work:
+    """Return what `instances` of a statement take on a PE that has elements of a type."""
+    operations = list_operations(statement.target.tensor, statement.op, statement.expr)
+    names = [each.name for each in operations if each.name not in LOOPED]
+    vectors = [name for name in names if profile.find_lanes(name, type_)]
+    looped = len(operations) - len(vectors)
+    whole = instances * looped * (profile.scalar + profile.loop + profile.address)
+    whole += sum(-(-instances // profile.find_lanes(name, type_)) for name in vectors)
+    operands = 1 + len(statement.reads)
+    call = len(vectors) * (profile.vector_start_up + profile.address * operands)
+    call += profile.scalar * (STEP if statement.op == "=" else 2 * STEP)
+    return Work(whole=whole, call=call, results=results)
+
+
+def guess_whole(profile: Profile, taken: Taken) -> int:
+    """Return the cycles where statements run once all is there: elements + work + results."""
+    once = profile.dispatch * (taken.together + 1) + sum(w.call + w.whole for w in taken.work)
+    return taken.arriving + once + _leave(profile, sum(w.results for w in taken.work))
+
+
+def guess_operated(profile: Profile, elements: int, results: int, *, kept: bool) -> int:
+    """Return the cycles where an instruction takes elements as they come, and results leave then.
+
+    What is not `kept` leaves as it is computed.
+    """
+    found = profile.vector_start_up + elements
+    return found + profile.dispatch + _leave(profile, results) if kept else found
+
+
+def guess_in_parts(profile: Profile, taken: Taken, parts: Parts) -> int:
+    """Return the cycles where they run in steps, up to the end of the last part's results."""
+    together, work = taken.together, taken.work
+    calls = sum(w.call for w in work) + _scalars(taken, parts) * profile.scalar
+    results = sum(w.results for w in work)
+    last = -(-results // parts.number)
+    end = find_steps_end(
+        profile,
+        arriving=taken.arriving,
+        first=max(together * parts.size, min(2 * taken.others, taken.arriving)),
+        steps=parts.number,
+        tasks=together,
+        work=parts.number * calls + sum(w.whole for w in work),
+        sent=results - last,
+    )
+    return round(max(end, results)) + profile.dispatch + _leave(profile, last)
+
+
+def _leave(profile: Profile, results: int) -> int:
+    return profile.vector_start_up + results if results else 0
+
+
+def _scalars(taken: Taken, parts: Parts) -> int:
+    """Return the scalar operations of taking parts that have one number, and of their steps."""
+    more, statements = parts.dimensions - 1, len(taken.work)
+    found = taken.together * (TAKE + taken.together - 1 + DIGITS * more)
+    found += statements * (DIGITS + GUARDS) * more
+    found += statements * UNEVEN if parts.uneven else 0
+    if parts.rolling:
+        found += ROLL * taken.together + LEAVE * sum(1 for work in taken.work if work.results)
+    return found
+
+
+def guess_send(profile: Profile, *, alone: bool, varies: bool) -> int:
+    """Return what it costs to send after a step, what `varies` in size, perhaps.
+
+    A PE that is not `alone` on its lane tests whether it is the first one.
+    """
+    cycles = profile.address + (0 if alone else profile.scalar)
+    return cycles + (profile.configuration + SIZE * profile.scalar if varies else 0)
+
+
+def guess_slack(
+    profile: Profile, type_: str, *, arriving: int, instances: int, steps: int
+) -> int:
+    """Return the cycles in which a PE waits for what arrives in steps, with full lanes."""
+    taking = TAKE_AND_STEP * profile.scalar * steps
+    return max(0, arriving - instances // profile.find_most_lanes(type_) - taking)

@@ -1,0 +1,38 @@
+"""The programs of a layer in words: what `doit show NAME program` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from stages.diagnose import UserError
+from stages.make.store.folders import LayerFolder, file_of, shown_path
+
+PROGRAM, RENDER, WRITTEN = "program", "render", "build/program.yaml"
+SHOWN = "simd"
+"""The programs that are shown unless others are asked for."""
+
+
+def program_in_words(folder: LayerFolder) -> dict[str, str]:
+    """Return what programs keep in memory, and each of their functions: `simd.compute.on_x`.
+
+    Raises UserError where the file is not as render wrote it.
+    """
+    from stages.pe.speller import WORDS, spell
+    from stages.pe.written import read_programs
+    from stages.yaml_limits import load
+
+    path, found = file_of(folder, WRITTEN), {}
+    try:
+        data = cast(Mapping[str, Any], load(path.read_text(encoding="utf-8")))
+        programs = read_programs(data)
+        for variant, roles in programs.items():
+            for role, program in roles.items():
+                name = f"{variant}.{role}"
+                found[f"{name}.memory"] = spell(replace(program, functions=()), WORDS)
+                found |= {f"{name}.{f.name}": spell(f, WORDS) for f in program.functions}
+    except Exception as error:  # an edited text can be wrong in any way
+        message = f"{shown_path(path)} is not as {RENDER} wrote it"
+        raise UserError(message, hint=f"doit {folder.name}:{RENDER}") from error
+    return found

@@ -1,0 +1,148 @@
+"""What a stage wrote, as a person reads it: files with their objects, and where a paper has it."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stages.make.core.declare import declaration, docstring_of
+from stages.make.core.pipeline import stages_until
+from stages.make.report.colour import paint, paint_isl, wrap_isl
+from stages.make.report.objects import find_header, find_objects
+from stages.make.report.states import first_out_of_date
+from stages.make.store.folders import CHOSEN, LayerFolder, every_stage, file_of, shown_path
+
+PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
+CITED = {
+    "V": "Verdoolaege et al., IMPACT 2020",
+    "F": "Friebel et al., IMPACT 2023",
+    "M": "Meister, Trading off Latency for Memory Bandwidth",
+    "E": "Van Essendelft et al., A System Level Compiler",
+}
+"""The papers by the letters of docs/paper.md."""
+DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
+"""What an object of an isl text lies in, said once for several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A file as it is shown: the comments at its top, and its objects by name."""
+
+    name: str
+    path: Path
+    header: str
+    objects: dict[str, str]
+
+
+@functools.cache
+def paper_of(stage: str) -> str:
+    """Return where a paper has a stage, as `V Sec. 5.1`, from its docstring; empty for nowhere."""
+    found = PAPER.search(docstring_of(stage))
+    return " ".join(found[1].split()) if found else ""
+
+
+def cite(place: str) -> str:
+    """Return a place in a paper with the paper's name: `Verdoolaege et al., ..., Sec. 5.1`."""
+    letter, _, rest = place.partition(" ")
+    return f"{CITED[letter]}, {rest}" if letter in CITED else place
+
+
+def _names_read(folder: LayerFolder, stage: str) -> list[str]:
+    """Return what a stage declares to read; what a search chose only where there is one."""
+    return [n for n in declaration(stage).reads if n != CHOSEN or folder.is_searched]
+
+
+def feeds(folder: LayerFolder, stage: str) -> dict[str, list[str]]:
+    """Return the stages that read each file, or pattern, that a stage writes."""
+    readers = {name: declaration(name).reads for name in every_stage(folder)}
+    return {
+        written: [reader for reader, reads in readers.items() if written in reads]
+        for written in declaration(stage).writes
+    }
+
+
+def read_file(folder: LayerFolder, name: str) -> Shown:
+    """Return the file that stages call `name`, taken apart."""
+    path = file_of(folder, name)
+    content = path.read_bytes()
+    return Shown(
+        name=name, path=path, header=find_header(content), objects=find_objects(name, content)
+    )
+
+
+def pick(file: Shown, wanted: Sequence[str]) -> Shown:
+    """Return a file with those of its objects that match, and the domains they are said to be in.
+    """
+    found = {
+        name: text
+        for name, text in file.objects.items()
+        if any(fnmatch.fnmatchcase(known, w) for w in wanted for known in called(name))
+    }
+    domains = {domain for text in found.values() for domain in DOMAIN.findall(text)}
+    shown = {n: text for n, text in file.objects.items() if n in found or n in domains}
+    return Shown(name=file.name, path=file.path, header="", objects=shown)
+
+
+def called(name: str) -> tuple[str, ...]:
+    """Return what an object may be called: `tasks.on_x` is `on_x` too."""
+    return (name, name.rpartition(".")[2])
+
+
+def overview(folder: LayerFolder) -> str:
+    """Return a line for each stage: what it writes, and where the paper has it."""
+    known = every_stage(folder)
+    writes = {stage: ", ".join(declaration(stage).writes) for stage in known}
+    width = max(map(len, known))
+    note = {stage: ", when asked for" for stage in folder.analyses}
+    lines = [
+        f"  {paint('bold', f'{stage:<{width}}')}  {declaration(stage).title}{note.get(stage, '')}\n"
+        f"  {'':<{width}}  {paint('dim', paper_of(stage))}; writes {writes[stage]}"
+        for stage in known
+    ]
+    return "\n".join([folder.name, *lines])
+
+
+def section_of(folder: LayerFolder, stage: str, files: list[Shown], program: str) -> str:
+    """Return a stage and its files as text: where a paper has it, what it reads and feeds."""
+    lines = [
+        f"{paint('bold', stage)}: {declaration(stage).title}",
+        f"paper  {cite(paper_of(stage))}",
+        f"reads  {', '.join(_names_read(folder, stage))}",
+        *(f"feeds  {', '.join(to)}: {name}" for name, to in feeds(folder, stage).items() if to),
+    ]
+    old = first_out_of_date(folder, stages_until(folder, stage))
+    lines += [f"note   {old} may be out of date: {program} {folder.name}"] if old else []
+    return "\n".join(lines) + "\n" + "".join(f"\n{_body(file)}" for file in files)
+
+
+def _body(file: Shown) -> str:
+    text = file.header + "".join(f"\n{t}" if file.header or n else t for n, t in _listed(file))
+    if file.name.endswith(".isl"):
+        text = paint_isl(wrap_isl(text))
+    return f"{paint('bold', shown_path(file.path))}\n{text}"
+
+
+def _listed(file: Shown) -> list[tuple[int, str]]:
+    """Return the objects' texts, numbered; a key of YAML is not listed again below another."""
+    inner = {name for name in file.objects if name.rpartition(".")[0] in file.objects}
+    return list(enumerate(text for name, text in file.objects.items() if name not in inner))
+
+
+def data_of_stage(folder: LayerFolder, stage: str, files: list[Shown]) -> dict[str, Any]:
+    """Return a stage and its files as data for a program."""
+    return {
+        "layer": folder.name,
+        "stage": stage,
+        "title": declaration(stage).title,
+        "paper": cite(paper_of(stage)),
+        "reads": _names_read(folder, stage),
+        "feeds": feeds(folder, stage),
+        "files": [
+            {"name": file.name, "path": str(file.path), "objects": file.objects} for file in files
+        ],
+    }

@@ -1,0 +1,104 @@
+"""Run all parts of a network on one simulated fabric, sample after sample."""
+
+from __future__ import annotations
+
+import tempfile
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from stages.diagnose import UserError
+from stages.fabric.compiler import CompilerError, build_library, users_cache
+from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.layout_yaml import Layout, read_layout
+from stages.fabric.stuck import error_of
+from stages.mapping.machine import read_machine
+from stages.mapping.network_yaml import Network
+from stages.network.of_graph import PARTS, read_whole
+from stages.network.whole.programs import Program, write_programs
+from stages.reference.data import input_samples
+
+if typing.TYPE_CHECKING:
+    from stages.diagnose import Source
+    from stages.fabric.recorded import Asked
+    from stages.mapping.inputs import Inputs
+
+Array = np.ndarray
+BRIDGES = "build/bridges/pe_"
+HINT = "the programs are at fault, or where they lie: please report it with the network folder"
+
+
+def read_network_of(inputs: Inputs) -> Network:
+    """Return the network of a folder, with the parts that `split` found in a graph."""
+    parts = inputs.yaml(PARTS) if inputs.names(PARTS) else None
+    return read_whole(inputs.source("network.yaml"), parts)
+
+
+def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
+    """Run all parts on one fabric once more, and record it, with the events that are asked for."""
+    source = inputs.source("layout.yaml")
+    layout = read_layout(source)
+    return run_network(inputs, read_network_of(inputs), layout, source, recorded=True, asked=asked)
+
+
+def run_network(
+    inputs: Inputs, network: Network, layout: Layout, source: Source, *, recorded: bool = False,
+    asked: Asked | None = None,
+) -> FabricRun:
+    """Compile all programs, equal ones once, and run them."""
+    first = inputs.part(next(iter(network.parts)))
+    profile = read_machine(first.mapping(), first.further_path)
+    programs = dict(_programs(inputs, network))
+    with tempfile.TemporaryDirectory() as folder:
+        files, symbols = write_programs(programs, Path(folder))
+        try:
+            library = build_library(
+                files, Path(folder), cache=users_cache(), recorded=recorded, generated=True
+            )
+        except CompilerError as error:
+            raise UserError(str(error), hint=error.hint) from error
+        try:
+            return run_fabric(
+                library, layout, profile, dict(_values(inputs, network, layout)),
+                first.mapping().invocations, shapes=dict(_shapes(inputs, network)),
+                tell=inputs.tell, symbols=symbols, recorded=recorded, asked=asked,
+            )
+        except (FabricStuck, FabricFailure) as error:
+            raise error_of(error, source, "simd", HINT) from error
+
+
+def _programs(inputs: Inputs, network: Network) -> Iterator[tuple[str, Program]]:
+    """Yield the program of each role on the fabric of the whole."""
+    for name in network.parts:
+        part = inputs.part(name)
+        for role in read_layout(part.source("build/layout.yaml")).roles:
+            yield f"{name}.{role}", (role, part.text(f"build/simd/pe_{role}.c"))
+    for file in inputs.names(f"{BRIDGES}*.c"):
+        role = file.removeprefix(BRIDGES).removesuffix(".c")
+        yield role, (role, inputs.text(file))
+
+
+def _values(
+    inputs: Inputs, network: Network, layout: Layout
+) -> Iterator[tuple[str, list[Array]]]:
+    """Yield what each input of the network is in each sample; once, if it lies in memory."""
+    arriving = {each.tensor for each in layout.arrivals.values()}
+    crossing = {str(each.to) for each in network.crossings}
+    for name in network.parts:
+        part = inputs.part(name)
+        layer = part.lair()
+        samples = input_samples(part.mapping(), layer, part.arrays())
+        for tensor in layer.inputs:
+            values = [each[tensor.name] for each in samples]
+            whole = f"{name}.{tensor.name}"
+            if whole not in crossing:
+                alike = all(value is values[0] for value in values)
+                yield whole, values[:1] if alike or whole not in arriving else values
+
+
+def _shapes(inputs: Inputs, network: Network) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for name in network.parts:
+        for tensor in inputs.part(name).lair().outputs:
+            yield f"{name}.{tensor.name}", tensor.shape

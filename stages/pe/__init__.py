@@ -1,0 +1,1 @@
+"""Programs of PEs as data, and their spelling in C."""

@@ -1,0 +1,295 @@
+"""The statements of programs, as the machine knows them.
+
+A template spells each node by the name of its class (stages/pe/speller.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stages.pe.value_nodes import Fabric, Field, Operand, Task
+from stages.poly.expression import Node, Number, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Node):
+    """A part of a program that does something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap(Statement):
+    """A free line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declare(Statement):
+    """A variable of a type of elements, or an `int`; `fixed` says that it stays as it is."""
+
+    name: str
+    type: str
+    value: Value
+    fixed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Point(Statement):
+    """A variable that says where elements of a type lie."""
+
+    name: str
+    type: str
+    to: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """A variable gets a value."""
+
+    target: Value
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Statement):
+    """An element gets a value, rounded once to its type."""
+
+    target: Value
+    value: Value
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Increase(Statement):
+    """A variable grows by one."""
+
+    target: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Decrease(Statement):
+    """A variable shrinks by one."""
+
+    target: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    """The function ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class If(Node):
+    """Under a condition."""
+
+    condition: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Else(Node):
+    """Where the condition before does not hold."""
+
+
+ONE = Number(1)
+
+
+@dataclass(frozen=True, slots=True)
+class For(Node):
+    """For each value of an iterator; a name is declared by it, a field of memory is not."""
+
+    iterator: Value
+    start: Value
+    condition: Value
+    step: Value = ONE
+
+
+Head = If | Else | For
+
+
+@dataclass(frozen=True, slots=True)
+class Scope(Statement):
+    """Statements with names of their own, and when they run."""
+
+    head: Head | None
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Act(Statement):
+    """A statement that asks something of the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge(Act):
+    """What a basic block takes: its loop, scalar and address operations."""
+
+    loop: int
+    scalar: int
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountCall(Act):
+    """A task is called."""
+
+    counter: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountInstance(Act):
+    """A task runs an instance."""
+
+    counter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Act):
+    """A function runs now."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Activate(Act):
+    """A function runs after the present one."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Configure(Act):
+    """A vector instruction gets its operation, its sizes and its operands, the target first."""
+
+    vector: Value
+    counter: str | None
+    operation: str
+    sizes: tuple[Value, ...]
+    operands: tuple[Operand | Fabric, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunVector(Act):
+    """A vector instruction runs on memory: the target first, then what it reads."""
+
+    vector: Value
+    operands: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Act):
+    """Elements from memory go out on a colour."""
+
+    vector: Value
+    out: Value
+    source: Value
+    then: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Receive(Act):
+    """Elements come in on a colour, into memory; combined with those of a `source`, if any."""
+
+    vector: Value
+    colour: Value
+    target: Value
+    then: Value
+    source: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Combine(Act):
+    """What comes in is combined with elements from memory, and goes out."""
+
+    vector: Value
+    out: Value
+    colour: Value
+    source: Value
+    then: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Act):
+    """What comes in goes out as it is."""
+
+    vector: Value
+    out: Value
+    colour: Value
+    then: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SendSparse(Act):
+    """An element goes out with its index."""
+
+    out: Value
+    value: Value
+    index: Value
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendEnd(Act):
+    """The end of a sequence goes out."""
+
+    out: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SendTurn(Act):
+    """The end of the copy of a stream for one PE goes out; `last` of all PEs, or not."""
+
+    out: Value
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Forward(Act):
+    """From now on what is taken of a colour also goes out."""
+
+    colour: Value
+    out: Value
+
+
+@dataclass(frozen=True, slots=True)
+class PassBy(Act):
+    """From now on what comes on a colour goes out, and nothing takes it."""
+
+    colour: Value
+    out: Value
+
+
+@dataclass(frozen=True, slots=True)
+class GiveRoom(Act):
+    """Wavelets of a colour may wait in memory."""
+
+    colour: Value
+    room: Field
+    wavelets: int
+
+
+@dataclass(frozen=True, slots=True)
+class OnData(Act):
+    """From now on elements that come on a colour start a function."""
+
+    colour: Value
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class OnControl(Act):
+    """From now on ends of sequences that come on a colour start a function."""
+
+    colour: Value
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class BlockColour(Act):
+    """What comes on a colour waits."""
+
+    colour: Value
+
+
+@dataclass(frozen=True, slots=True)
+class UnblockColour(Act):
+    """What comes on a colour waits no longer."""
+
+    colour: Value

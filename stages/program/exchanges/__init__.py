@@ -1,1 +1,0 @@
-"""Which operands lie on other PEs, and how they come to those that compute."""
