@@ -21,21 +21,20 @@ from numpy.typing import NDArray
 
 from stages.fabric import library as engine
 from stages.fabric.acceptance import accept, check_arrays
-from stages.fabric.counts import Count, add_up
-from stages.fabric.expected import Ports, find_leaving_ports
+from stages.fabric.counts import add_up
+from stages.fabric.expected import find_leaving_ports
 from stages.fabric.gathered import FabricFailure, read_outputs, read_residents
-from stages.fabric.grid import Grid
 from stages.fabric.layout_yaml import Layout
 from stages.fabric.loaded import Loaded
-from stages.fabric.probed import Probed
+from stages.fabric.outcome import FabricRun
 from stages.fabric.probes import Probes, place_probes, read_probes
 from stages.fabric.progress import Tell, find_share, report_progress
-from stages.fabric.recorded import Asked, Recorded, Recording, prepare, read_record
+from stages.fabric.recorded import Asked, Recording, prepare, read_record
 from stages.fabric.stuck import FabricStuck
 from stages.fabric.waiting import read_waiting
 from stages.machine.profile import Profile
 
-__all__ = ["FabricFailure", "FabricRun", "FabricStuck", "run_fabric"]
+__all__ = ["FabricFailure", "FabricStuck", "run_fabric"]
 
 Array = NDArray[Any]
 CYCLE_LIMIT = 10**9
@@ -53,49 +52,6 @@ class RunLimits:
     cycles: int
     task: float
     visits: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FabricRun:
-    """What a run gave.
-
-    `outputs` has an array per invocation of each tensor that leaves, and one array, from after the
-    last invocation, of each resident tensor. `cycles` is the cycle of the last output wavelet, or
-    of the last invocation's end where nothing leaves; `completed` has that of each invocation's
-    last output wavelet; `main_cycles` the longest `main` before
-    cycle 0; `usage` [PE] what the cycles of each went into: `struct usage` of engine.h, `activity`
-    [PE], `links` [PE][side] and `bins` [1] what `struct activity`, `link` and `bins` say there;
-    `until` is the cycle in which the last PE came to rest. `role` [PE] is the number of each PE's,
-    -1 for none. `injected` and `delivered` count wavelets, `hops` links that they took, `stalls`
-    cycles in which the head of a router's queue waited. `counters` lists the counters of each role
-    by number, `points` [PE of the role][counter] those of each PE; `memory` is the role's bytes per
-    PE; `probes` has
-    by colour what was asked for.
-    """
-
-    outputs: Mapping[str, Sequence[Array]]
-    cycles: int
-    completed: Sequence[int]
-    main_cycles: int
-    usage: Array
-    activity: Array
-    links: Array
-    bins: Array
-    until: int
-    grid: Grid
-    role: NDArray[np.int32]
-    injected: int
-    delivered: int
-    hops: int
-    stalls: int
-    tasks: int
-    counters: Mapping[str, Sequence[Count]]
-    points: Mapping[str, NDArray[np.int64]]
-    memory: Mapping[str, int]
-    leaving: Ports
-    probes: Mapping[str, tuple[Probed, ...]]
-    colours: tuple[str, ...]
-    recorded: Recorded | None
 
 
 def run_fabric(

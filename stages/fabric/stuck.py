@@ -13,7 +13,7 @@ from stages.fabric.usage import find_usage, write_usage
 from stages.fabric.waiting import Waiting
 
 if TYPE_CHECKING:
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
     from stages.fabric.recorded import Asked
 
 

@@ -22,7 +22,7 @@ from stages.fabric.recorded import sum_path
 from stages.fabric.used import Link, Used
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
 
 Ints = NDArray[np.signedinteger[Any]]
 WORKING = ("computing", "memory", "starting", "scalars", "moving")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.fabric.driver import FabricRun
+from stages.fabric.outcome import FabricRun
 from stages.fabric.usage import sum_up
 from stages.lair.layer import Layer
 from stages.layer.cycles.bound import Run, lower_bound

@@ -12,9 +12,10 @@ import islpy as isl
 
 from stages.diagnose import Source, UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
-from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import Layout, read_layout
+from stages.fabric.outcome import FabricRun
 from stages.fabric.progress import Tell
 from stages.fabric.stuck import error_of
 from stages.layer.probing import find_probes

@@ -43,7 +43,7 @@ from stages.reference.unroll import Samples, column
 from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
     from stages.fabric.progress import Tell
     from stages.lair.layer import Layer
     from stages.mapping.inputs import LayerInputs

@@ -6,12 +6,11 @@ where PEs are is seen where these are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping as Named
-from typing import Protocol
+from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError, UserErrors
+from stages.diagnose import UserError, UserErrors
 from stages.lair.layer import Layer
 from stages.lair.names import did_you_mean
 from stages.lair.polyhedral import polyhedral_description
@@ -19,44 +18,12 @@ from stages.mapping.isl_text import IslText
 from stages.mapping.layer_yaml import (
     DIRECTIONS,
     SEARCH,
-    Analysis,
-    TensorMapping,
     is_whole,
 )
 from stages.mapping.relations import check_form
-from stages.mapping.tensors import check_tensors
+from stages.mapping.tensors import Said, check_tensors
 from stages.mapping.texts import parse_map
 from stages.poly.pieces import list_maps, list_sets
-
-
-class Said(Protocol):
-    """What is said of where and how a layer runs, and where it is said."""
-
-    @property
-    def tensors(self) -> Named[str, TensorMapping]:
-        """What is said of tensors."""
-
-    @property
-    def placement(self) -> IslText | None:
-        """Where instances run."""
-
-    @property
-    def search(self) -> list[str]:
-        """Statements for which a search finds places."""
-
-    @property
-    def schedule(self) -> IslText | None:
-        """When instances run."""
-
-    @property
-    def analysis(self) -> Analysis:
-        """The tensors between which the program map goes."""
-
-    def span(self, *path: str | int) -> Span:
-        """Return the place of a value."""
-
-    def key_span(self, *path: str | int) -> Span:
-        """Return the place of a key."""
 
 
 def check_names(said: Said, layer: Layer) -> Iterator[UserError]:

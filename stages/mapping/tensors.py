@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping as Named
+from typing import Protocol
 
-from stages.diagnose import UserError
+from stages.diagnose import Span, UserError
 from stages.lair.layer import Layer
 from stages.lair.names import did_you_mean
 from stages.machine.types import holds
+from stages.mapping.isl_text import IslText
+from stages.mapping.layer_yaml import Analysis, TensorMapping
 
-if TYPE_CHECKING:
-    from stages.mapping.layer_names import Said
+
+class Said(Protocol):
+    """What is said of where and how a layer runs, and where it is said."""
+
+    @property
+    def tensors(self) -> Named[str, TensorMapping]:
+        """What is said of tensors."""
+
+    @property
+    def placement(self) -> IslText | None:
+        """Where instances run."""
+
+    @property
+    def search(self) -> list[str]:
+        """Statements for which a search finds places."""
+
+    @property
+    def schedule(self) -> IslText | None:
+        """When instances run."""
+
+    @property
+    def analysis(self) -> Analysis:
+        """The tensors between which the program map goes."""
+
+    def span(self, *path: str | int) -> Span:
+        """Return the place of a value."""
+
+    def key_span(self, *path: str | int) -> Span:
+        """Return the place of a key."""
 
 
 def check_tensors(mapping: Said, layer: Layer) -> Iterator[UserError]:

@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from stages.fabric.driver import FabricRun
 from stages.fabric.grid import read_grid
 from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import read_layout
+from stages.fabric.outcome import FabricRun
 from stages.fabric.usage import find_usage, write_usage
 from stages.network.running import read_network_of, run_network
 from stages.reference.data import stack_samples

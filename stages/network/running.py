@@ -11,8 +11,9 @@ import numpy as np
 
 from stages.diagnose import UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
-from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from stages.fabric.layout_yaml import Layout, read_layout
+from stages.fabric.outcome import FabricRun
 from stages.fabric.stuck import error_of
 from stages.mapping.machine import read_machine
 from stages.mapping.network_yaml import Network

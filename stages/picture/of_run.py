@@ -39,7 +39,7 @@ from stages.picture.phased import find_phases
 from stages.picture.routed import follow_path
 
 if TYPE_CHECKING:
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
 
 Array = NDArray[Any]
 EVERY_PE = 64

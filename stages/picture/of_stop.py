@@ -16,7 +16,7 @@ from stages.picture.tasked import describe_programs
 if TYPE_CHECKING:
     import islpy as isl
 
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
     from stages.fabric.recorded import Asked
     from stages.fabric.stuck import Stop
     from stages.fabric.waiting import Waiting

@@ -12,7 +12,7 @@ from stages.fabric.layout_yaml import Layout
 from stages.picture.figures import Phase
 
 if TYPE_CHECKING:
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
 
 MOST_PHASES = 48
 """Of more phases those that take longest are shown."""

@@ -19,7 +19,7 @@ from stages.picture.figures import Line
 from stages.picture.packing import pack
 
 if TYPE_CHECKING:
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
 
 Array = NDArray[Any]
 MOST_LINES = 10_000

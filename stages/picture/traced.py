@@ -25,7 +25,7 @@ from stages.picture import LARGEST_TRACE
 from stages.picture.perfetto import write_counts, write_head, write_instants, write_slices
 
 if TYPE_CHECKING:
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
 
 Ints = NDArray[Any]
 TASKS, VECTORS, WAITS, SENT, STREAMS, QUEUES = 1, 2, 3, 4, 8, 48

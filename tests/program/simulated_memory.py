@@ -6,7 +6,7 @@ conditions hold, and how often loops run, is random.
 
 from stages.machine.types import BYTES
 from stages.program.irg.graph import Branch, ForLoop, Leave, Node, WhileLoop
-from stages.program.memory.addresses import COUNTER
+from stages.program.memory.lifespans import COUNTER
 
 UNKNOWN = -1
 

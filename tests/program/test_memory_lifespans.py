@@ -2,8 +2,7 @@
 
 import pytest
 
-from stages.program.memory.addresses import END, START
-from stages.program.memory.lifespans import find_lifespans
+from stages.program.memory.lifespans import END, START, find_lifespans
 from tests.program.given import read_texts
 
 OBJECTS = """\

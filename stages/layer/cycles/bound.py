@@ -17,11 +17,11 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.driver import FabricRun
 from stages.fabric.elements import Bools, Ints
 from stages.fabric.external import Points, find_external_points, find_points
 from stages.fabric.grid import Grid, coordinates, members, read_grid
 from stages.fabric.layout_yaml import Layout
+from stages.fabric.outcome import FabricRun
 from stages.fabric.times import Times, find_times
 from stages.lair.layer import Layer, Statement
 from stages.layer.cycles.earliest import (

@@ -17,9 +17,8 @@ import islpy as isl
 
 from stages.layer.pe.collector import Collector, lane_colour
 from stages.layer.pe.forward import Forwarder
-from stages.layer.pe.listening import find_forwarding_pes, forward_along
 from stages.layer.pe.model import Model
-from stages.layer.pe.program import Program
+from stages.layer.pe.program import Program, find_forwarding_pes, forward_along
 from stages.layer.pe.spreading import Border, find_away, write_sparse, write_spread
 from stages.layer.pe.streams import complete_task, give_room
 from stages.layer.pe.turn_taking import TurnTaking

@@ -23,10 +23,9 @@ from stages.layer.pe.at_once import formula, run_task
 from stages.layer.pe.chunked import configure_chunks
 from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_chunks import begin_chunks, begin_steps, write_chunks
-from stages.layer.pe.listening import find_forwarding_pes
 from stages.layer.pe.model import Model
 from stages.layer.pe.needs import has_too_many_tasks
-from stages.layer.pe.program import Program
+from stages.layer.pe.program import Program, find_forwarding_pes
 from stages.layer.pe.streams import complete_task
 from stages.layer.pe.taking import (
     Computing,

@@ -10,9 +10,8 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.pe.listening import find_by_parity
 from stages.layer.pe.model import holds
-from stages.layer.pe.program import Program
+from stages.layer.pe.program import Program, find_by_parity
 from stages.layer.pe.transfer import ALONE, COUNTER, IN, OUT, SUMMED, TAKEN, Transfer
 from stages.layer.pe.work import transfer_loops
 from stages.layer.routes.threads import count_fifos

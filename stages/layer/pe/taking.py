@@ -11,10 +11,9 @@ from stages.layer.pe.at_once import run_task
 from stages.layer.pe.chunked import Chunks
 from stages.layer.pe.departures import Departures
 from stages.layer.pe.in_chunks import receive_first, satisfy
-from stages.layer.pe.listening import forward_along
 from stages.layer.pe.model import Model
 from stages.layer.pe.operating import operate
-from stages.layer.pe.program import Program
+from stages.layer.pe.program import Program, forward_along
 from stages.layer.pe.streams import (
     add_odometer,
     begin_data_task,

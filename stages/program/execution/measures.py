@@ -15,8 +15,8 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.driver import FabricRun
 from stages.fabric.layout_yaml import Layout
+from stages.fabric.outcome import FabricRun
 from stages.machine.profile import Profile
 from stages.program.lowering.lowered import WORKER
 from stages.program.lowering.routines import find_instruction

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stages.fabric import used
-from stages.fabric.driver import FabricRun
+from stages.fabric.outcome import FabricRun
 from stages.fabric.usage import sum_up
 from stages.machine.profile import Profile
 from stages.mapping.records import as_data

@@ -15,9 +15,10 @@ import islpy as isl
 
 from stages.diagnose import Source, UserError
 from stages.fabric.compiler import CompilerError, build_library, users_cache
-from stages.fabric.driver import FabricFailure, FabricRun, FabricStuck, run_fabric
+from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import Layout, read_layout
+from stages.fabric.outcome import FabricRun
 from stages.fabric.progress import Tell
 from stages.fabric.recorded import Asked
 from stages.fabric.resident import find_residents
@@ -25,7 +26,7 @@ from stages.fabric.stuck import error_of
 from stages.machine.profile import Profile
 from stages.mapping.machine import read_machine
 from stages.program.execution.measures import find_probes
-from stages.program.execution.outputs import check_outputs, take_output
+from stages.program.execution.outputs import OURS, check_outputs, take_output
 from stages.program.execution.results import Results, describe_run
 from stages.program.interpreter.arrays import check_array
 from stages.program.interpreter.counts import Counts, read_counts
@@ -43,8 +44,6 @@ from stages.program.vm.roles import ROLES
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-OURS = "the compiler is at fault, not the program, unless what it wrote was edited: please " \
-       "report it with the program folder"
 EDITED = "lower writes it anew once it is deleted"
 PROGRAMS = "vm"
 """The folder of the programs in `build/`."""

@@ -14,7 +14,8 @@ from stages.machine.types import BYTES
 from stages.program.interpreter.sharing import share_temporaries
 from stages.program.irg.graph import Entry, Graph
 from stages.program.irg.regions import Accesses
-from stages.program.memory.addresses import COUNTER, Addresses, list_loops
+from stages.program.memory.addresses import Addresses, list_loops
+from stages.program.memory.lifespans import COUNTER
 from stages.program.values.arithmetic import Array, round_number
 from stages.program.values.forms import ON_PES, UNIFORM
 

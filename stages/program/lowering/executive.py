@@ -18,7 +18,8 @@ from stages.program.lowering.c_operations import C_TYPES, write_number, write_op
 from stages.program.lowering.c_values import name_places, write_get, write_put
 from stages.program.lowering.lowered import EXECUTIVE, Material, PeProgram
 from stages.program.lowering.tensors import list_executive_tensors
-from stages.program.memory.addresses import COUNTER, EXECUTIVE as SPACE
+from stages.program.memory.addresses import EXECUTIVE as SPACE
+from stages.program.memory.lifespans import COUNTER
 from stages.program.sections.program import (
     Begin,
     Compute,

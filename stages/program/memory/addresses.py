@@ -12,14 +12,9 @@ from stages.diagnose import Source, UserError
 from stages.machine.types import BYTES
 from stages.program.irg.graph import Entry, ForLoop, Graph, Items, list_items
 from stages.program.irg.yaml_nodes import Reading, compose_text
+from stages.program.memory.lifespans import COUNTER, END, START, find_lifespans
 from stages.program.values.forms import ON_PES, ON_WORKERS, count_elements
 from stages.yaml_limits import pause_collector
-
-START, END = -1, 2**31
-"""Before the first id, and after the last."""
-
-COUNTER = ".counter"
-"""What the name of a loop has behind it where its counter is meant, which is int32."""
 
 WORKERS, EXECUTIVE = "workers", "executive"
 SPACES = (WORKERS, EXECUTIVE)
@@ -130,6 +125,4 @@ def find_wanted(graph: Graph) -> Mapping[str, tuple[str, int]]:
 
 def find_needed(graph: Graph) -> set[str]:
     """Return what must have a place: what the graph refers to, begins with, or gives."""
-    from stages.program.memory.lifespans import find_lifespans
-
     return set(find_lifespans(graph, {}))

@@ -21,7 +21,12 @@ from stages.program.irg.graph import (
     WhileLoop,
 )
 from stages.program.irg.regions import Accesses
-from stages.program.memory.addresses import COUNTER, END, START
+
+START, END = -1, 2**31
+"""Before the first id, and after the last."""
+
+COUNTER = ".counter"
+"""What the name of a loop has behind it where its counter is meant, which is int32."""
 
 Lifespan: TypeAlias = tuple[int, int]
 """The first and the last node, both included; START and END are before and after all."""

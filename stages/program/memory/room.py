@@ -7,7 +7,8 @@ import typing
 from collections.abc import Iterable
 
 from stages.diagnose import Source, Span, UserError
-from stages.program.memory.addresses import END, START, Addresses, Place
+from stages.program.memory.addresses import Addresses, Place
+from stages.program.memory.lifespans import END, START
 from stages.program.values.forms import KINDS
 
 if typing.TYPE_CHECKING:
