@@ -16,8 +16,6 @@ import json
 import typing
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
 from stages.fabric.grid import read_grid
 from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import read_layout
@@ -44,7 +42,6 @@ READS = (
     "*/build/outputs/*.npy",
 )
 WRITES = ("build/fabric.json", "build/usage.npz")
-Array = np.ndarray
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:

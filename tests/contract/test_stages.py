@@ -79,7 +79,7 @@ def test_declaration_read_as_text_is_that_of_the_module(stage):
 
 
 RAN = {"report": "simulate", "report_network": "operate", "report_program": "execute"}
-"""What draws a run takes `record` of the stage that ran it, to run it once more."""
+"""What draws a run runs it once more: by the stage that ran it."""
 
 
 @stages
@@ -87,8 +87,7 @@ def test_stage_imports_no_other_stage(stage):
     tree = ast.parse(path_of(stage).read_text(encoding="utf-8"))
     others = {module_of(other) for other in ALL} - {module_of(stage)}
     found = {n for n in imported(tree) if n in others or n.rpartition(".")[0] in others}
-    ran = module_of(RAN[stage]) if stage in RAN else None
-    assert found == ({ran, f"{ran}.record"} if ran else set())
+    assert found == set()
 
 
 def test_what_runs_programs_once_more_may_take_any_time_as_well():

@@ -114,7 +114,7 @@ def test_what_may_bind_a_bound_is_said_where_results_are():
 
 
 def source_of_summary(name):
-    return (ROOT / f"stages/report/{name}.py").read_text(encoding="utf-8")
+    return (ROOT / f"stages/make/report/{name}.py").read_text(encoding="utf-8")
 
 
 def bullets(page):
