@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from stages.make.core import untouched
+from stages.make.core import known_code, untouched
+from stages.make.core.signature import find_changes
 
 LINKS = {"nowhere": "there is nothing", "circle": "circle", "here": ".", "up": ".."}
 
@@ -28,10 +29,10 @@ def test_a_file_beside_links_that_lead_nowhere_is_seen(place, tmp_path, folder):
 
 
 def test_a_file_of_code_beside_links_that_lead_nowhere_is_seen(place, tmp_path, monkeypatch):
-    monkeypatch.setattr(untouched, "STAGES", tmp_path / "a")
-    before = untouched._code_signature()
+    monkeypatch.setattr(known_code, "STAGES", tmp_path / "a")
+    before = known_code._signature()
     (tmp_path / "a/file").write_text("garbage", encoding="utf-8")
-    assert untouched._code_signature() != before
+    assert known_code._signature() != before
 
 
 def test_links_to_the_folder_that_they_lie_in_are_not_followed(place, tmp_path):
@@ -62,4 +63,4 @@ def test_when_what_a_link_leads_to_was_written_counts(place, tmp_path):
     (tmp_path / "a/inputs/x.npy").symlink_to(tmp_path / "shared.npy")
     (tmp_path / "shared.npy").write_text("one", encoding="utf-8")
     written = os.stat(tmp_path / "shared.npy").st_ctime_ns
-    assert written in set(untouched._changes(untouched._signature([place], ())))
+    assert written in set(find_changes(untouched._signature([place], ())))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from stages.make.core.key import code_digest
-from stages.make.core.untouched import untouched_of
+from stages.make.core.known_code import known_code_of
 from stages.make.store.folders import LayerFolder
 from stages.make.store.given import content_of
 from stages.make.store.state import state_of
@@ -60,7 +60,7 @@ def _last(kept: Any, is_plan: Callable[[Any], bool]) -> Any:
 
 
 def _digest(folder: LayerFolder, names: Iterable[str], stages: Sequence[str]) -> str:
-    untouched_of(folder.home)  # knows the digests of code that did not change
+    known_code_of(folder.home)  # knows the digests of code that did not change
     known = hashlib.sha256(" ".join(map(code_digest, stages)).encode())
     for name in names:
         content = content_of(folder.path / name)

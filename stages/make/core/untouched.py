@@ -9,16 +9,20 @@ lost, tasks are made and each finds for itself that it is up to date.
 from __future__ import annotations
 
 import functools
-import hashlib
-import marshal
 import os
-import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.make.core.key import compiler, known_units
+from stages.make.core.known_code import known_code_of
+from stages.make.core.signature import (
+    Signature,
+    add_files,
+    digest_of_signature,
+    find_changes,
+    find_state,
+)
 from stages.make.store.files import remove_left_overs
 from stages.make.store.folders import (
     NETWORK,
@@ -33,15 +37,12 @@ from stages.make.store.folders import (
 from stages.make.store.memo import FINE, SECOND, is_fresh
 from stages.make.store.state import MOST_OPEN, state_of
 from stages.make.store.state_folder import state_folder
-from stages.shipped import STAGES, shipped
 
 if TYPE_CHECKING:
     from stages.make.core.action import Result
 
-Signature = list[Any]
 Place = tuple[str, str, str]
 """The folder of a layer, its build folder, and its cache."""
-BYTE_CODE = "__pycache__"
 
 
 class Untouched:
@@ -49,12 +50,8 @@ class Untouched:
 
     def __init__(self, home: Path) -> None:
         self._state = state_of(state_folder(home))
-        code = _code_signature()
-        self._code = _digest(code)
-        now = time.time_ns()
-        self._may_change = any(is_fresh(changed, now) for changed in _changes(code))
+        self._code = known_code_of(home)
         self._settled: dict[str, Any] = {}
-        known_units().update(self._known_units())
 
     def is_clean(
         self, name: str, places: Iterable[Place], changing: Collection[str] = (),
@@ -65,12 +62,12 @@ class Untouched:
         It may if it reads, outside of its folders, one of the paths that are `changing`.
         """
         known = self._every.get(name) if is_one_of_many else self._state.get("layers", name)
-        if not isinstance(known, list) or known[:1] != [self._code]:
+        if not isinstance(known, list) or known[:1] != [self._code.digest]:
             return False
         _, further, digest = known
         if changing and not {os.path.realpath(path) for path in further}.isdisjoint(changing):
             return False
-        return bool(digest == _digest(_signature(places, further)))
+        return bool(digest == digest_of_signature(_signature(places, further)))
 
     def settle(self, folder: LayerFolder, results: Mapping[str, Result]) -> None:
         """Note a layer that is up to date, unless that may change without a trace.
@@ -89,24 +86,21 @@ class Untouched:
         signature = _signature(places, further)
         _wait_for(signature)
         now = time.time_ns()
-        if any(is_fresh(changed, now) for changed in _changes(signature)):
+        if any(is_fresh(changed, now) for changed in find_changes(signature)):
             return
         if all(is_still(*each) for each in found) and signature == _signature(places, further):
-            self._settled[folder.name] = (self._code, list(further), _digest(signature))
+            digest = digest_of_signature(signature)
+            self._settled[folder.name] = (self._code.digest, list(further), digest)
 
     def save(self) -> None:
         """Keep what was found out for the next build."""
-        if self._settled and not self._may_change:
-            self._state.keep("code", {"units": (self._code, known_units())})
+        if self._settled and not self._code.may_change:
+            self._code.save()
             self._state.keep("layers", self._settled)
 
     @functools.cached_property
     def _every(self) -> dict[str, Any]:
         return self._state.every("layers")
-
-    def _known_units(self) -> dict[str, Any]:
-        known = self._state.get("code", "units")
-        return known[1] if isinstance(known, list) and known[:1] == [self._code] else {}
 
 
 @functools.lru_cache(MOST_OPEN)
@@ -181,85 +175,20 @@ def _signature(places: Iterable[Place], further: Iterable[str]) -> Signature:
     found: Signature = []
     for path, build, cache in places:
         found.append(path)
-        _add(found, path, "", False)
+        add_files(found, path, "", False)
         others = _others(build, cache)
         for folder in (f"{path}/inputs", build, cache):
-            _add(found, folder, folder, True, others)
+            add_files(found, folder, folder, True, others)
         swept = f"{build}/{SWEEP}/{SWEEP}.json"  # which a report reads
-        found += [(swept, *state)] if (state := _state(swept)) else []
+        found += [(swept, *state)] if (state := find_state(swept)) else []
     for path in further:
-        found.append((path, *_state(path)))
+        found.append((path, *find_state(path)))
     return found
-
-
-def _add(
-    found: Signature, path: str, below: str, deep: bool, others: Collection[str] = ()
-) -> None:
-    """Add the files in a folder, and below it if `deep`, but in `others`: name, times, size, inode.
-
-    Of a symbolic link these are its own, and those of what it leads to. No folder that one leads to
-    is looked into, nor what Python compiled: stages read nothing there.
-    """
-    files: list[tuple[Any, ...]] = []
-    folders = []
-    try:
-        with os.scandir(path) as entries:
-            for entry in entries:
-                name = entry.name
-                if name[0] == "." and not name.endswith(".tmp"):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    folders += [name] * (name != BYTE_CODE)
-                else:
-                    files.append((f"{below}/{name}", *_mark(entry)))
-    except OSError as error:
-        files.append((path, error.errno))
-    files.sort()
-    found += files
-    for name in sorted(folders) if deep else ():
-        if f"{path}/{name}" not in others:
-            _add(found, f"{path}/{name}", f"{below}/{name}", deep, others)
-
-
-def _mark(entry: os.DirEntry[str]) -> tuple[int, ...]:
-    """Return what changes when a file does; of a link also what changes when it leads elsewhere."""
-    s = entry.stat(follow_symlinks=False)
-    mark = (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
-    return (*mark, *_state(entry.path)) if entry.is_symlink() else mark
-
-
-def _state(path: str) -> tuple[int, ...]:
-    try:
-        s = os.stat(path)
-    except OSError:
-        return ()
-    return (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
-
-
-def _digest(signature: Signature) -> str:
-    """Return the digest of a signature; marshal has one text for it, in this version."""
-    return hashlib.sha256(marshal.dumps(signature, 2)).hexdigest()
-
-
-def _changes(signature: Signature) -> Iterator[int]:
-    """Yield when each file changed, and what a link leads to."""
-    marks = [part for part in signature if isinstance(part, tuple) and len(part) > 2]
-    yield from (mark[2] for mark in marks)
-    yield from (mark[6] for mark in marks if len(mark) > 6)
 
 
 def _wait_for(signature: Signature) -> None:
     """Wait, for a moment only, until what was just written can no longer change without a trace."""
     now = time.time_ns()
-    waits = [changed + FINE - now for changed in _changes(signature) if is_fresh(changed, now)]
+    waits = [changed + FINE - now for changed in find_changes(signature) if is_fresh(changed, now)]
     if waits and 0 < max(waits) <= FINE:
         time.sleep(max(waits) / SECOND + 0.001)
-
-
-def _code_signature() -> Signature:
-    """Return what changes when the code of the stages or a tool does."""
-    found: Signature = [sys.version, repr(compiler())]
-    for root in (STAGES, shipped("templates")):
-        _add(found, str(root), str(root), True)
-    packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
-    return [*found, *((p, *_state(p)) for p in packages)]
