@@ -137,7 +137,7 @@ def modules(tmp_path_factory):
     stages = tmp_path_factory.mktemp("modules") / "stages"
     shutil.copytree(ROOT / "lairmake", stages.parent / "lairmake")
     shutil.copytree(SMALL, stages)
-    packages = "fabric lair machine make mapping poly program report"
+    packages = "fabric lair machine make mapping movement poly program"
     for package in packages.split():
         shutil.copytree(ROOT / "stages" / package, stages / package)
     shutil.copytree(ROOT / "templates", stages / "templates")
