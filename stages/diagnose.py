@@ -6,9 +6,6 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-
-from stages.nesting import DEEPEST, too_deep
 
 LONGEST_LINE = 200
 """How many characters of a line an error shows."""
@@ -52,6 +49,8 @@ def source_of(path: str, content: bytes) -> Source:
     Raises UserError where it is not UTF-8, holds a NUL, or has brackets deeper in each other than
     any parser has room for.
     """
+    from stages.nesting import DEEPEST, too_deep
+
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -166,6 +165,8 @@ def _is_of_others(word: str, known: Sequence[str]) -> bool:
 
 def _compare(one: str, other: str) -> float:
     """Return how much of two words is alike, from 0 to 1."""
+    from difflib import SequenceMatcher
+
     return SequenceMatcher(None, other.lower(), one.lower()).ratio()
 
 

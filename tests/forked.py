@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from importlib import import_module
+from importlib import import_module, metadata
 
 READ_AT_START = ("LANG", "LC_", "PYTHON")
 """Variables that Python reads when it starts: a process that has others is not forked."""
@@ -120,6 +120,8 @@ def _run(module):
 
 def main(number, *imported):
     sys.argv[0] = "-m"
+    # Each process would read thrice what is installed, which stays as it is while tests run.
+    metadata.entry_points = metadata.entry_points().select
     for name in imported:
         import_module(name)
     gc.freeze()

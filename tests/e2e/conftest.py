@@ -25,8 +25,13 @@ DODO = ALL_CORES.replace("workspace_config()", 'workspace_config() | {"num_proce
 """With this stages run in one process, in an order that tests may rely on."""
 COMMANDS = frozenset(DoitMain().get_cmds())
 MODULE_OF = 'def module_of(stage):\n    return f"stages.{stage}"\n'
-MAKE = ("doit.doit_cmd", "importlib.metadata", "sqlite3", "stages.make.doit.loading",
-        "stages.make.doit.reporter", "stages.make.doit.runner")
+MAKE = (
+    "doit.doit_cmd", "importlib.metadata", "lairmake.commands", "multiprocessing.connection",
+    "sqlite3", "stages.make.core.action", "stages.make.core.faults", "stages.make.core.made_with",
+    "stages.make.core.our_fault", "stages.make.core.trying", "stages.make.doit.commands.run",
+    "stages.mapping.layer_yaml", "stages.make.report.summary",
+)
+"""What a command imports that builds a layer, and looks whether its layer.yaml is open."""
 IMPORTED = {ROOT: (*MAKE, *(module_of(stage) for wing in WINGS for stage in wing.STAGES))}
 """By the folder of modules that no test edits: what its processes of doit need not import."""
 SHIPPED = tuple(layer.name for layer in find_layers(ROOT)

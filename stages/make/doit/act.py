@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import TaskError, TaskFailed
 
 from stages.diagnose import OurFault, UserError, UserErrors
-from stages.make.core.action import build
 from stages.make.core.apart import Apart, Lost, TooLong, apart
 from stages.make.core.build import Build
 from stages.make.core.task_values import values_of
@@ -52,6 +51,8 @@ def build_stage(stage: str, folder: LayerFolder, how: Build, task: Any) -> Any:
 
 def ask(process: Apart, stage: str, folder: LayerFolder, how: Build) -> None:
     """Let a process build a task. Raises KeyboardInterrupt where something else ended it."""
+    from stages.make.core.action import build
+
     try:
         process.ask(build, stage, folder, how)
     except Lost as error:

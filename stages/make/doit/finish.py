@@ -9,7 +9,6 @@ from typing import Any
 
 from doit import doit_cmd
 
-from stages.make.core.action import use
 from stages.make.core.declare import declaration
 from stages.make.core.task_values import RESULTS
 from stages.make.core.untouched import untouched_of
@@ -34,9 +33,7 @@ def finish(known: Session, code: int) -> int:
     results = dict(_results(known)) if code < INTERRUPTED else {}
     wrong = [name for name, found in results.items() if list_wrong(found)]
     _settle(known, results.keys() - set(wrong))
-    for name, found in known.results.items():
-        if found.how == "same":
-            use(found, known.stages[name][0])
+    _use(known)
     memo_of(state_folder(known.home)).save()
     code = code or int(bool(wrong))
     if known.reporter is not None:
@@ -48,6 +45,15 @@ def finish(known: Session, code: int) -> int:
             _note_variables(shown)
         known.reporter.end(code)
     return code
+
+
+def _use(known: Session) -> None:
+    """Note that tasks which were up to date are of use."""
+    for name, found in known.results.items():
+        if found.how == "same":
+            from stages.make.core.action import use
+
+            use(found, known.stages[name][0])
 
 
 def _note_variables(shown: Mapping[str, Mapping[str, Any]]) -> None:

@@ -6,21 +6,20 @@ import itertools
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import TaskFailed, UnmetDependency
 
-from stages.make.core.action import Result
 from stages.make.core.key import ActionKey, code_units
-from stages.make.core.made_with import news
-from stages.make.core.outlook import current_key
 from stages.make.doit.act import StageFailed
 from stages.make.doit.grouped import needed
 from stages.make.doit.session import Session
 from stages.make.doit.stopped import is_drawn
-from stages.make.store import log
 from stages.make.store.state import state_of
 from stages.make.store.state_folder import state_folder
+
+if TYPE_CHECKING:
+    from stages.make.core.action import Result
 
 WRONG, BUG = 1, 2
 """What doit exits with where a task fails, and where one cannot be run."""
@@ -68,6 +67,8 @@ class Recorded:
         if not isinstance(fail, UnmetDependency):
             self._fail(WRONG if isinstance(fail, TaskFailed) else BUG)
         if task.name in self.session.stages and not isinstance(fail, UnmetDependency):
+            from stages.make.core.outlook import current_key
+
             layer, _, stage = task.name.rpartition(":")
             key = current_key(stage, self.session.folders[layer])
             self._append_key(task.name, "failed", key, {"error": fail.message})
@@ -113,6 +114,8 @@ class Recorded:
         layer, _, stage = task.rpartition(":")
         home = self.session.home
         if not self._build and home is not None:
+            from stages.make.core.made_with import news
+
             self._start("begin", {"always": self.session.build.always, **news(state_folder(home))})
         if "reads" in more and stage not in self._stages:
             self._stages.add(stage)
@@ -129,7 +132,7 @@ class Recorded:
     def _append(self, line: Mapping[str, Any]) -> None:
         home = self.session.home
         if home is not None:
-            log.append(state_folder(home), {"build": self._build, **line})
+            state_of(state_folder(home)).add({"build": self._build, **line})
 
 
 def recorded(reporter: type, session: Session) -> type:

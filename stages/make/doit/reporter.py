@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
-from stages.make.core.action import Result
 from stages.make.doit.act import StageError, StageFailed
 from stages.make.doit.grouped import Grouped, needed
 from stages.make.doit.pipe import printing
@@ -19,6 +18,7 @@ from stages.make.store.folders import LayerFolder, file_of, shown_path
 from stages.make.store.store import store_of
 
 if TYPE_CHECKING:
+    from stages.make.core.action import Result
     from stages.make.doit.live import LiveLine
 
 

@@ -13,7 +13,6 @@ from doit.exceptions import BaseFail, TaskError
 from doit.runner import MRunner
 
 from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import restored
 from stages.make.core.apart import Apart, apart, wait_for
 from stages.make.core.task_values import values_of
 from stages.make.core.workers import workers
@@ -108,6 +107,8 @@ class LazyRunner(MRunner):  # type: ignore[misc]
 
     def _restore(self, node: Any) -> bool:
         """Restore a stage from the store, here, if it knows it; return whether it did."""
+        from stages.make.core.action import restored
+
         folder, stage = self._session.stages.get(node.task.name, (None, ""))
         found = restored(stage, folder, self._session.build) if folder is not None else None
         if folder is None or found is None:

@@ -29,11 +29,6 @@ class Build:
     end: Line | None
 
 
-def append(state: Path, line: Mapping[str, Any]) -> None:
-    """Add a line."""
-    state_of(state).add(line)
-
-
 def read(state: Path) -> Iterator[Line]:
     """Yield every line, oldest first."""
     return state_of(state).lines()

@@ -34,20 +34,13 @@ from doit.plugin import PluginEntry
 
 from stages.diagnose import UserError, UserErrors
 from stages.make.core.layers import layers_at
-from stages.make.core.nearest import nearest_task
 from stages.make.core.plans import let_plan
 from stages.make.core.task_names import TaskNames
-from stages.make.doit.commands.option_faults import (
-    fault_behind,
-    fault_of_tasks,
-    saying_options,
-)
 from stages.make.doit.database import open_database
 from stages.make.doit.interrupts import INTERRUPTED, say_interrupted
 from stages.make.doit.loading import watch_loading
 from stages.make.doit.pipe import open_streams, printing
 from stages.make.doit.session import Session
-from stages.make.report.summary import list_first
 from stages.make.store.folders import LayerFolder
 
 OF_LAIRMAKE = ("bench", "fidelity", "gallery", "lint", "test", "test:long", "types")
@@ -106,6 +99,10 @@ def tell_unread(folders: Iterable[LayerFolder]) -> None:
     unread: dict[str, list[str]] = {}
     for name, why in sorted({each.name: each.unread for each in folders if each.unread}.items()):
         unread.setdefault(why, []).append(name)
+    if not unread:
+        return
+    from stages.make.report.summary import list_first
+
     for why, names in unread.items():
         them = "is shown without its" if len(names) == 1 else "are shown without their"
         sys.stderr.write(f"warning: {list_first(names)} {them} parts: {why}\n")
@@ -141,8 +138,13 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
 
     def parse_execute(self, in_args: list[str]) -> Any:
         """Return doit's exit code. Raises InvalidCommand for an option that there is not."""
-        with saying_options(self, in_args):
+        try:
             return super().parse_execute(in_args)
+        except CmdParseError:
+            from stages.make.doit.commands.option_faults import refuse_options
+
+            refuse_options(self, in_args)
+            raise
 
     def execute(self, params: Any, args: list[str]) -> int:
         """Return doit's exit code, 1 where what is printed has no room."""
@@ -167,9 +169,13 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             if self.session.home is None or unknown is None:
                 raise
             if unknown.startswith("-"):
+                from stages.make.doit.commands.option_faults import fault_behind
+
                 raise InvalidCommand(fault_behind(self, args, args.index(unknown))) from None
             raise NotFound(error, self._hint(unknown)) from None
         except CmdParseError:
+            from stages.make.doit.commands.option_faults import fault_of_tasks
+
             fault = fault_of_tasks(self, args, getattr(self, "task_list", []))
             if self.session.home is None or fault is None:
                 raise
@@ -181,6 +187,8 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             return f"{word} is a task of Lairmake's own repository only"
         if word in self.session.names.commands:
             return f"{word} is a command, which stands first: `{self.session.program} {word}`"
+        from stages.make.core.nearest import nearest_task
+
         tasks = [task.name for task in getattr(self, "task_list", ()) if ":" not in task.name]
         layers = layers_at(Path.cwd(), self.session.names)
         return nearest_task(word, layers, [*tasks, *self.session.names.commands])
@@ -258,8 +266,13 @@ class DumpDB(cmd_dumpdb.DumpDB):  # type: ignore[misc]
 
     def parse_execute(self, in_args: list[str]) -> Any:
         """Return doit's exit code. Raises InvalidCommand for an option that there is not."""
-        with saying_options(self, in_args):
+        try:
             return super().parse_execute(in_args)
+        except CmdParseError:
+            from stages.make.doit.commands.option_faults import refuse_options
+
+            refuse_options(self, in_args)
+            raise
 
     def execute(self, opt_values: Any, pos_args: list[str]) -> int:
         """Return doit's exit code. Raises InvalidCommand for a file that is not one of dbm."""

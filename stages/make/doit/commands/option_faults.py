@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import getopt
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from doit.cmdparse import CmdOption, CmdParse, CmdParseError
@@ -42,16 +41,11 @@ def option_fault(
     return None
 
 
-@contextlib.contextmanager
-def saying_options(command: Any, arguments: Sequence[str]) -> Iterator[None]:
+def refuse_options(command: Any, arguments: Sequence[str]) -> None:
     """Raise InvalidCommand for what is wrong with the options of a command of doit, with tasks of
     ours: where the dodo file is not ours doit says it."""
-    try:
-        yield
-    except CmdParseError:
-        fault = option_fault(command.cmdparser, arguments, _more(command, command.name))
-        if fault is None or not _is_ours(command):
-            raise
+    fault = option_fault(command.cmdparser, arguments, _more(command, command.name))
+    if fault is not None and _is_ours(command):
         prefix = "" if command.name == RUN else f"{command.name}: "
         raise InvalidCommand(prefix + fault) from None
 
