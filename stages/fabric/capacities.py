@@ -11,6 +11,7 @@ from stages.fabric.grid import Grid
 from stages.fabric.layout_yaml import Layout, Queue, Role
 from stages.fabric.library import Program
 from stages.machine.profile import Profile
+from stages.machine.scarcity import note_grade
 
 
 def find_excess(layout: Layout, profile: Profile) -> Iterator[Fault]:
@@ -34,27 +35,29 @@ def find_lack(
     columns, rows = profile.grid
     if grid.width > columns or grid.height > rows:
         yield Fault(said=f"the grid has {grid.width} x {grid.height} PEs; {profile.name} has "
-                         f"{columns} x {rows}", place=("grid",))
+                         f"{columns} x {rows}{note_grade(profile, 'grid')}", place=("grid",))
     for name, program in zip(layout.roles, programs, strict=True):
         most = program.operands or program.memory
         if most > profile.memory:
             yield Fault(said=f"the program of role {name} keeps {most} bytes; a PE of "
-                             f"{profile.name} has {profile.memory}", place=("roles", name))
+                             f"{profile.name} has {profile.memory}"
+                             f"{note_grade(profile, 'memory')}", place=("roles", name))
 
 
 def _of_colours(layout: Layout, profile: Profile) -> Iterator[Fault]:
     count, most = len(layout.colours), profile.colours
     if count > most:
-        yield Fault(said=f"the layout has {count} colours; {profile.name} has {most}",
-                    place=("colours",))
+        yield Fault(said=f"the layout has {count} colours; {profile.name} has {most}"
+                    f"{note_grade(profile, 'colours')}", place=("colours",))
     for name, colour in layout.colours.items():
         if not 0 <= colour.number < most:
             yield Fault(said=f"colour {name} has number {colour.number}; those of {profile.name} "
-                             f"are 0 to {most - 1}", place=("colours", name, "number"))
+                             f"are 0 to {most - 1}{note_grade(profile, 'colours')}",
+                        place=("colours", name, "number"))
 
 
 def _of_memory(name: str, role: Role, profile: Profile) -> Iterator[Fault]:
-    has = f"a PE of {profile.name} has {profile.memory}"
+    has = f"a PE of {profile.name} has {profile.memory}{note_grade(profile, 'memory')}"
     needs = role.memory.data + role.memory.code
     if needs > profile.memory:
         yield Fault(said=f"role {name} needs {needs} bytes; {has}", place=("roles", name, "memory"))
@@ -75,8 +78,9 @@ def _of_queues(
         place = ("roles", name, key, colour)
         if not 0 <= queue.number < len(depths):
             yield Fault(said=f"role {name} has {colour} in {kind[:-1]} {queue.number}; those of "
-                             f"{profile.name} are 0 to {len(depths) - 1}", place=place)
+                             f"{profile.name} are 0 to {len(depths) - 1}"
+                             f"{note_grade(profile, key)}", place=place)
         elif queue.holds > depths[queue.number]:
             yield Fault(said=f"{kind[:-1]} {queue.number} of role {name} holds {queue.holds} "
                              f"wavelets of {colour}; that of {profile.name} holds "
-                             f"{depths[queue.number]}", place=place)
+                             f"{depths[queue.number]}{note_grade(profile, key)}", place=place)

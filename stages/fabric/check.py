@@ -35,6 +35,7 @@ from stages.fabric.library import INLET, OUTLET
 from stages.fabric.switches import LAST_BITS
 from stages.fabric.thinned import Thinned, thin
 from stages.machine.profile import Profile
+from stages.machine.scarcity import note_grade
 
 RAMP = SIDES.index("ramp")
 Routes = NDArray[np.uint8]
@@ -145,7 +146,8 @@ def _of_position(of: Looked, number: int, profile: Profile) -> Iterator[Fault]:
         yield Fault(said=f"{text}{where}", place=place)
     if number > 0 and not profile.switch_both:
         for text in _both(of, of.positions[0], routes):
-            said = f"{text}{where}; on {profile.name} only one of these changes"
+            grade = note_grade(profile, "switch_both")
+            said = f"{text}{where}; on {profile.name} only one of these changes{grade}"
             yield Fault(said=said, place=place)
 
 
@@ -170,14 +172,16 @@ def _both(of: Looked, first: Routes, routes: Routes) -> Iterator[str]:
 
 def _unable(of: Looked, number: int, profile: Profile) -> Iterator[str]:
     """Say where a router has more positions than the machine has for a colour."""
-    most = 1 if number in profile.unswitched else profile.positions
+    figure = "unswitched" if number in profile.unswitched else "positions"
+    most = 1 if figure == "unswitched" else profile.positions
     turning = np.zeros(of.thinned.grid.size, dtype=np.bool_)
     for k in range(1, len(of.positions)):
         turning |= (of.last >= k) & (of.positions[k] != of.positions[0]).any(axis=0)
     wrong = np.flatnonzero(turning & (of.last >= most))
     if wrong.size:
         yield (f"colour {of.colour} has {of.last[wrong[0]] + 1} positions at "
-               f"{_pe(wrong[0], of)}; routers of {profile.name} have {most} for number {number}")
+               f"{_pe(wrong[0], of)}; routers of {profile.name} have {most} for number {number}"
+               f"{note_grade(profile, figure)}")
 
 
 def _unheard(of: Looked) -> Iterator[str]:

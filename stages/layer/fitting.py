@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stages.diagnose import UserError
 from stages.layer.pe.needs import check_tasks
+from stages.machine.scarcity import note_grade
 from stages.mapping.machine import check_grid
 
 if typing.TYPE_CHECKING:
@@ -24,13 +25,15 @@ class Shortage:
     machine: str
     need: int
     memory: int
+    grade: str
     code: int
     largest: tuple[tuple[str, int], ...]
 
     @property
     def said(self) -> str:
         """What is too much."""
-        return f"a PE of role {self.role} needs {self.need} bytes, {self.machine} has {self.memory}"
+        has = f"{self.machine} has {self.memory}{self.grade}"
+        return f"a PE of role {self.role} needs {self.need} bytes, {has}"
 
 
 def find_shortage(programs: list[Program], profile: Profile) -> Shortage | None:
@@ -42,7 +45,8 @@ def find_shortage(programs: list[Program], profile: Profile) -> Shortage | None:
     largest = sorted(program.locals, key=lambda local: -local.bytes)[:3]
     return Shortage(
         role=program.role, machine=profile.name, need=need, memory=profile.memory,
-        code=program.code, largest=tuple((local.name, local.bytes) for local in largest),
+        grade=note_grade(profile, "memory"), code=program.code,
+        largest=tuple((local.name, local.bytes) for local in largest),
     )
 
 
@@ -90,7 +94,7 @@ def _check_in_step(program: Program, need: int, mapping: Mapping, profile: Profi
         assert text is not None, "what is held arrives"
         raise UserError(
             f"{tensor} and {other} must arrive in step, but {arrival.held.why}: a PE needs {need} "
-            f"bytes, {profile.name} has {profile.memory}",
+            f"bytes, {profile.name} has {profile.memory}{note_grade(profile, 'memory')}",
             text.place,
             f"let {tensor} and {other} have the same outermost index, in whose order both arrive "
             "and are needed",

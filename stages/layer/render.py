@@ -3,7 +3,7 @@
 Paper    V Sec. 4, 5
 Reads    layer.yaml, chosen.yaml, *.lair, lair.isl, schedule.isl, adapted.isl, tasks.yaml,
          routes.isl, instances.isl, compressions.isl, memory.isl, simd.yaml, build/limits/*.yaml,
-         build/limits/*.isl
+         build/limits/*.isl, build/limits/graph/*.yaml, build/limits/graph/*.isl
 Writes   build/simd/pe_*.c, build/loops/pe_*.c, build/program.yaml, build/layout.yaml,
          build/multicast/*.c, build/multicast/*.yaml, build/enough/*.c, build/enough/*.yaml
 Assumes  every stream has an instruction (simd).
@@ -21,9 +21,19 @@ from stages.layer.memory.checked import check_objects, check_placed
 from stages.layer.memory.inside import check_inside
 from stages.layer.pe.copied import copy_instead
 from stages.layer.pe.model import Model
+from stages.layer.pe.needs import list_started
 from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from stages.layer.pe.words import check_words
-from stages.layer.texts.limits import LIMITS, with_enough
+from stages.layer.texts.limits import (
+    ENOUGH,
+    GRAPH,
+    LIMITS,
+    MACHINE,
+    read_limits,
+    with_enough,
+    write_limits,
+)
+from stages.machine.scarcity import is_unpublished, with_figures
 from stages.mapping.machine import read_machine
 from stages.pe.listing import Listing
 from stages.pe.speller import spell
@@ -49,6 +59,8 @@ READS = (
     "simd.yaml",
     "build/limits/*.yaml",
     "build/limits/*.isl",
+    "build/limits/graph/*.yaml",
+    "build/limits/graph/*.isl",
 )
 WRITES = (
     "build/simd/pe_*.c",
@@ -60,6 +72,8 @@ WRITES = (
     "build/enough/*.c",
     "build/enough/*.yaml",
 )
+OF_GRAPH = ("routes.isl", "instances.isl", "compressions.isl")
+"""What is made with tasks.yaml, or of it."""
 VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 
 
@@ -78,20 +92,20 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     texts["build/program.yaml"] = write_programs(listings)
     texts["build/layout.yaml"] = write_layout(lay_out(model, programs, mapping))
     texts |= _copied_texts(model, profile, mapping) if model.graph.copied else {}
-    limited = inputs.names("build/limits/*.yaml")
-    return texts | (_texts_with_enough(inputs, profile, mapping) if limited else {})
+    return texts | _texts_with_enough(inputs, profile, mapping, model)
 
 
-def _read_model(inputs: LayerInputs, profile: Profile, at: str = "") -> Model:
-    """Return what the stages wrote, simd.yaml and memory.isl in the folder `at`.
+def _read_model(inputs: LayerInputs, profile: Profile, at: str = "", graph: str = "") -> Model:
+    """Return what the stages wrote: simd.yaml and memory.isl in the folder `at`, and tasks.yaml
+    and what is made of it in the folder `graph`.
 
     Raises UserErrors where one of the texts was edited so that it is none any more.
     """
-    tasks, simd = inputs.source("tasks.yaml"), inputs.source(f"{at}simd.yaml")
+    tasks, simd = inputs.source(f"{graph}tasks.yaml"), inputs.source(f"{at}simd.yaml")
     check_words(tasks)
     check_words(simd)
-    objects = {name: inputs.objects(name) for name in OBJECTS if name != "memory.isl"}
-    objects["memory.isl"] = inputs.objects(f"{at}memory.isl")
+    places = {"memory.isl": at} | dict.fromkeys(OF_GRAPH, graph)
+    objects = {name: inputs.objects(f"{places.get(name, '')}{name}") for name in OBJECTS}
     memory = inputs.source(f"{at}memory.isl")
     check_objects(objects["memory.isl"], memory)
     model = make_model(inputs.lair(), tasks, simd, objects)
@@ -100,13 +114,25 @@ def _read_model(inputs: LayerInputs, profile: Profile, at: str = "") -> Model:
     return model
 
 
-def _texts_with_enough(inputs: LayerInputs, given: Profile, mapping: Mapping) -> dict[str, str]:
+def _texts_with_enough(
+    inputs: LayerInputs, given: Profile, mapping: Mapping, here: Model
+) -> dict[str, str]:
     """Return the programs and the layout for a machine that has enough of what is limited.
 
-    There are none where these programs need more than it has of something else.
+    There are none where nothing is, and where these programs need more than it has of something
+    else. `here` is the model for the machine as it is.
     """
-    profile = with_enough(given, inputs.source(f"{LIMITS}machine.yaml"))
-    model = _read_model(inputs, profile, LIMITS)
+    enough, model = dict[str, int](), here  # of ids only where nothing else is limited
+    if inputs.names(f"{LIMITS}*.yaml"):
+        source = inputs.source(f"{LIMITS}{MACHINE}")
+        enough, profile = dict(read_limits(source)), with_enough(given, source)
+        other = inputs.names(f"{GRAPH}*.yaml")
+        model = _read_model(inputs, profile, LIMITS, GRAPH if other else "")
+    elif is_unpublished(given, "task_ids"):
+        enough = _find_enough_ids(here, given)
+    if not enough:
+        return {}
+    profile = with_figures(given, enough)
     programs = make_programs(model, profile, vectors=True)
     try:
         check_machine(model, programs, profile, mapping)
@@ -115,9 +141,19 @@ def _texts_with_enough(inputs: LayerInputs, given: Profile, mapping: Mapping) ->
         return {}
     described = "with vector instructions, and enough of what limits them"
     return {
-        **{f"build/enough/pe_{p.role}.c": spell(p.listing(described)) for p in programs},
-        "build/enough/layout.yaml": write_layout(layout),
+        **{f"{ENOUGH}pe_{p.role}.c": spell(p.listing(described)) for p in programs},
+        f"{ENOUGH}layout.yaml": write_layout(layout),
+        f"{ENOUGH}{MACHINE}": write_limits(enough),
     }
+
+
+def _find_enough_ids(model: Model, profile: Profile) -> dict[str, int]:
+    """Return how many ids each statement needs to have a task of its own, if the machine has fewer.
+    """
+    if not any(program.in_turn for program in make_programs(model, profile, vectors=True)):
+        return {}
+    programs = make_programs(model, with_figures(profile, {"task_ids": 0}), vectors=True)
+    return {"task_ids": max(sum(map(len, list_started(program))) for program in programs)}
 
 
 def _copied_texts(model: Model, profile: Profile, mapping: Mapping) -> dict[str, str]:

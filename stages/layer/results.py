@@ -13,12 +13,14 @@ from stages.fabric.usage import sum_up
 from stages.lair.layer import Layer
 from stages.layer.cycles.bound import Run, lower_bound
 from stages.layer.cycles.needs import Moving, needs_of
+from stages.layer.stalls import find_awaited
 from stages.layer.texts.adapted_text import Adapted
 from stages.layer.texts.decisions import Decision, Decisions
 from stages.layer.texts.results_json import (
     Bound,
     Check,
     Cycles,
+    Doubled,
     Filled,
     Limit,
     Limited,
@@ -38,6 +40,8 @@ from stages.reference.unroll import Samples, alike, column
 VARIANTS = ("simd", "loops")
 COPIED, ENOUGH = OTHERS = ("multicast", "enough")
 """Programs for a machine that copies, and for one that has enough of what limits a layer."""
+DOUBLED = "doubled"
+"""The run with vector instructions where queues and threads are twice as many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +96,7 @@ def describe_results(
         multicast=_worth(simd, runs[COPIED]) if COPIED in runs else None,
         rests=_find_rests(simd, profile) or None,
         limits=_find_limits(what, runs[ENOUGH]) if ENOUGH in runs else None,
+        doubled=_find_doubled(simd, runs[DOUBLED], profile) if DOUBLED in runs else None,
         probes={name: runs[name].probes for name in VARIANTS} if simd.probes else None,
     )
 
@@ -138,6 +143,13 @@ def _find_limits(what: Simulated, run: FabricRun) -> Limited:
         for figure, enough in what.enough.items()
     }
     return Limited(cycles=run.cycles, figures=figures)
+
+
+def _find_doubled(run: FabricRun, other: FabricRun, profile: Profile) -> Doubled | None:
+    """Return what a run takes with twice as much of what its PEs waited for; None if no less."""
+    if other.cycles >= run.cycles:
+        return None
+    return Doubled(cycles=other.cycles, figures=find_awaited(run, profile))
 
 
 def usage_of_busiest(run: FabricRun) -> dict[str, int]:

@@ -4,6 +4,9 @@ Paper    V Sec. 4.2
 Reads    layer.yaml, chosen.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
 Writes   tasks.yaml    tensors, arrivals, departures, tasks, colours
          routes.isl    { [PE[x, y] -> from[]] -> to[] } per colour, and the PEs that take part
+         build/limits/graph/*.yaml, build/limits/graph/*.isl    both, and what the stages up to
+                       enumerate make of them, for a machine that has enough of what it has too
+                       little of, where nobody has published how much that is
 Assumes  data flows along rows or columns, or is spread on a peeled border (adapt).
 Ensures  every router has one input side per colour.
 """
@@ -13,14 +16,15 @@ from __future__ import annotations
 import contextlib
 import textwrap
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from typing import get_args
 
-from stages.diagnose import UserError
+from stages.diagnose import UserError, UserErrors
 from stages.lair.layer import Layer, find_writer
+from stages.layer import allocate, approximate, compress, enumerate as enumeration, instances
 from stages.layer.routes.colours import share_colours
 from stages.layer.routes.placed import Streams
 from stages.layer.routes.routing import route_if_copied, route_streams
@@ -35,14 +39,18 @@ from stages.layer.streams.stepped import find_steps
 from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
 from stages.layer.texts.kinds import EarlySend, Initialise
+from stages.layer.texts.limits import GRAPH, MACHINE, write_limits
 from stages.layer.texts.routes_text import SAID, Object
+from stages.machine.scarcity import find_enough, with_figures
 from stages.mapping.explained import WIDTH
 from stages.mapping.machine import read_machine
+from stages.poly.quota import TooManyOperations, limit_operations
 from stages.poly.text import write_objects
 from stages.skewing.elements import read_lair
 from stages.skewing.scheduled import Scheduled
 
 if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
     from stages.mapping.inputs import LayerInputs
 
 READS = (
@@ -54,8 +62,14 @@ READS = (
     "schedule.isl",
     "adapted.isl",
 )
-WRITES = ("tasks.yaml", "routes.isl")
+WRITES = ("tasks.yaml", "routes.isl", "build/limits/graph/*.yaml", "build/limits/graph/*.isl")
 Routed = tuple[Graph, dict[str, Object]]
+LIMITS = ("threads", "filters")
+"""The figures of the machine by which streams wait, are cut, or come to PEs that need them not."""
+FURTHER = (allocate, instances, compress, approximate, enumeration)
+"""The stages between this one and the one that chooses instructions."""
+MOST_OPERATIONS = 10_000_000
+"""How much isl may work for a machine that has enough of these, in its own unit."""
 HEADER = "Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }."
 
 
@@ -71,10 +85,59 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         schedule=inputs.objects("schedule.isl")["schedule"],
     )
     adapted = read_adapted(inputs.objects("adapted.isl"))
-    graph, objects = _routed_as_it_pays(scheduled, adapted)
+    routed = _routed_as_it_pays(scheduled, adapted)
+    texts = _texts(*routed)
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+        texts |= _texts_with_enough(inputs, scheduled, adapted, routed)
+    return texts
+
+
+def _texts(graph: Graph, objects: dict[str, Object]) -> dict[str, str]:
+    """Return tasks.yaml and routes.isl."""
     return {
         "tasks.yaml": write_graph(graph), "routes.isl": write_objects(_header(objects), objects),
     }
+
+
+def _texts_with_enough(
+    inputs: LayerInputs, scheduled: Scheduled, adapted: Adapted, here: Routed
+) -> dict[str, str]:
+    """Return the texts, up to those of the last of `FURTHER`, for a machine that has enough.
+
+    There are none where nothing is limited by what nobody has published, or where such a machine
+    has too little of something else.
+    """
+    def routed_on(profile: Profile) -> Routed | None:
+        try:
+            return _routed_as_it_pays(replace(scheduled, profile=profile), adapted)
+        except (UserError, UserErrors):
+            return None
+
+    sparse = any(arrival.sparse for arrival in here[0].arrivals.values())
+    limits = LIMITS if sparse else LIMITS[:1]  # routers filter what is sparse
+    found: Routed | None = here
+    enough = find_enough(scheduled.profile, limits, found, routed_on, _is_same)
+    routed = routed_on(with_figures(scheduled.profile, enough)) if enough else None
+    if routed is None:
+        return {}
+    texts = _texts(*routed)
+    try:
+        for stage in FURTHER:
+            texts |= stage.run(inputs.with_texts(texts))
+    except (UserError, UserErrors):
+        return {}
+    texts[MACHINE] = write_limits(enough)
+    return {f"{GRAPH}{name}": text for name, text in texts.items()}
+
+
+def _is_same(one: Routed | None, other: Routed | None) -> bool:
+    """Say whether two graphs, and what routes.isl says with them, are equal."""
+    if one is None or other is None:
+        return one is other
+    others: Mapping[str, typing.Any] = other[1]
+    return one[0] == other[0] and one[1].keys() == others.keys() and all(
+        bool(each.is_equal(others[name])) for name, each in one[1].items()
+    )
 
 
 def _routed_as_it_pays(scheduled: Scheduled, adapted: Adapted) -> Routed:

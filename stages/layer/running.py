@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import tempfile
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import islpy as isl
@@ -33,18 +34,22 @@ if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
     from stages.mapping.inputs import LayerInputs
 
+Again = Callable[[FabricRun, Layout], "tuple[Profile, Layout] | None"]
+ON = f"build/{ENOUGH}/{MACHINE}"
+"""The machine that programs with enough of what is limited are for."""
 HINT = "the programs are at fault, not the layer: please report it with the layer folder"
 
 
 def run_on_fabric(
     programs: Sequence[Path], source: Source, profile: Profile, layer: Layer, samples: Samples, *,
     tell: Tell | None = None, probes: Mapping[str, isl.Set] | None = None, recorded: bool = False,
-    asked: Asked | None = None,
-) -> FabricRun:
+    asked: Asked | None = None, again: Again = lambda run, layout: None,
+) -> tuple[FabricRun, FabricRun | None]:
     """Compile programs and run them on a layout, of which `source` is the text, once a sample.
 
-    Where it is `recorded` the run has its critical path, and the events that are `asked` for.
-    Raises UserError.
+    Where it is `recorded` the run has its critical path, and the events that are `asked` for. Where
+    `again` returns another machine for the run, and a layout for that, they run there, too. Raises
+    UserError.
     """
     layout = read_layout(source)
     check_texts(layout, source)
@@ -58,12 +63,19 @@ def run_on_fabric(
         except CompilerError as error:
             raise UserError(str(error), hint=error.hint) from error
         try:
-            return run_fabric(
+            run = run_fabric(
                 library, layout, profile, values, len(samples), shapes=shapes, tell=tell,
                 probes=probes, recorded=recorded, asked=asked,
             )
         except (FabricStuck, FabricFailure) as error:
             raise error_of(error, source, programs[0].parent.name, HINT) from error
+        if (other := again(run, layout)) is None:
+            return run, None
+        with contextlib.suppress(FabricStuck, FabricFailure):
+            return run, run_fabric(
+                library, other[1], other[0], values, len(samples), shapes=shapes, recorded=recorded,
+            )
+        return run, None
 
 
 def _given(name: str, samples: Samples, layout: Layout) -> Sequence[Array]:
@@ -86,6 +98,15 @@ def run_programs(
     *, recorded: bool = False, asked: Asked | None = None,
 ) -> FabricRun:
     """Compile one variant of the programs, and run it, and tell how far that is."""
+    return run_twice(
+        inputs, variant, samples, layer, tell, recorded=recorded, asked=asked)[0]
+
+
+def run_twice(
+    inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None,
+    *, recorded: bool = False, asked: Asked | None = None, again: Again | None = None,
+) -> tuple[FabricRun, FabricRun | None]:
+    """Return the run of a variant, and that on another machine, if `again` names one."""
     mapping, own = inputs.mapping(), variant in OTHERS
     source = inputs.source(f"build/{variant}/layout.yaml" if own else "build/layout.yaml")
     layout = read_layout(source)
@@ -95,7 +116,7 @@ def run_programs(
         [inputs.path(f"build/{variant}/pe_{role}.c") for role in layout.roles], source,
         _machine_of(inputs, variant), layer, samples,
         tell=tell, probes=find_probes(mapping, graph, layout) if graph else None,
-        recorded=recorded, asked=asked,
+        recorded=recorded, asked=asked, again=again or (lambda run, layout: None),
     )
 
 
@@ -103,5 +124,5 @@ def _machine_of(inputs: LayerInputs, variant: str) -> Profile:
     """Return the machine that a variant of the programs is for."""
     profile = read_machine(inputs.mapping(), inputs.further_path)
     if variant == ENOUGH:
-        return with_enough(profile, inputs.source(MACHINE))
+        return with_enough(profile, inputs.source(ON))
     return dataclasses.replace(profile, multicast=True) if variant == COPIED else profile

@@ -2,11 +2,12 @@
 
 Paper    V Sec. 5, conditions 1 to 4; Sec. 5.1, 5.3, 5.4
 Reads    layer.yaml, chosen.yaml, tasks.yaml, schedule.isl, routes.isl, allocations.isl,
-         instances.isl, compressions.isl, hulls.isl, sizes.isl
+         instances.isl, compressions.isl, hulls.isl, sizes.isl, build/limits/graph/*.yaml,
+         build/limits/graph/*.isl
 Writes   simd.yaml    per task: by, why, others, sizes, guard, operation, operands
          memory.isl    local, to_local, lifetime, address
-         build/limits/*.yaml, build/limits/*.isl    both for a machine with more descriptors, where
-                                                    too few is a figure that nobody published
+         build/limits/*.yaml, build/limits/*.isl    both for a machine that has enough, where it has
+                                                    too little by a figure that nobody published
 Assumes  boxes and sizes are found (approximate, enumerate).
 Ensures  a vector instruction runs all instances of its task, and besides them only harmless ones;
          what lies at one address is never needed at one time.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import typing
+from collections.abc import Mapping as Dict
 from dataclasses import replace
 
 import islpy as isl
@@ -29,7 +31,14 @@ from stages.layer.pe.model import Work
 from stages.layer.texts.decisions import Decision, Decisions, Other, write_decisions
 from stages.layer.texts.graph import read_graph
 from stages.layer.texts.kinds import Operate, Relay, Store, Streams
-from stages.layer.texts.limits import LIMITS, write_limits
+from stages.layer.texts.limits import (
+    GRAPH,
+    LIMITS,
+    MACHINE,
+    read_limits,
+    with_enough,
+    write_limits,
+)
 from stages.layer.texts.memory_text import arranged_objects
 from stages.layer.texts.routes_text import Routing
 from stages.layer.texts.tasks_text import Compressions, Instances
@@ -41,7 +50,7 @@ from stages.layer.vector.merging import is_as_merged
 from stages.layer.vector.options import Options, give_up, list_options
 from stages.layer.vector.situation import Files, Situation
 from stages.layer.vector.ways import list_ways
-from stages.machine.figures import UNPUBLISHED
+from stages.machine.scarcity import is_unpublished, note_grade
 from stages.mapping.machine import read_machine
 from stages.mapping.records import Absent
 from stages.poly.quota import TooManyOperations, limit_operations
@@ -49,6 +58,7 @@ from stages.poly.text import spell_object, write_objects
 from stages.poly.together import together
 
 if typing.TYPE_CHECKING:
+    from stages.machine.profile import Profile
     from stages.mapping.inputs import LayerInputs
     from stages.mapping.layer_yaml import Mapping
 
@@ -63,6 +73,8 @@ READS = (
     "compressions.isl",
     "hulls.isl",
     "sizes.isl",
+    "build/limits/graph/*.yaml",
+    "build/limits/graph/*.isl",
 )
 WRITES = ("simd.yaml", "memory.isl", "build/limits/*.yaml", "build/limits/*.isl")
 LIMIT = "descriptors"
@@ -76,33 +88,41 @@ lifetime: { array[] -> event[] }, the first and last events of an invocation bet
 tensors, and what tasks keep besides, are needed; always if that is from one to the next.
 address: { array[element] -> role[byte] }, where they lie in the memory of the PEs of a role."""
 MOST_OPERATIONS = 2_000_000
-"""How much isl may work for a machine with more descriptors, in its own unit: a second or two."""
+"""How much isl may work for a machine that has enough, in its own unit: a second or two."""
 HINTS = {"stream": "let fewer tensors arrive and leave", "way": "leave `prefer` out"}
 
 
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return simd.yaml and memory.isl."""
     mapping = inputs.mapping()
-    files = Files(
-        graph=read_graph(inputs.source("tasks.yaml")),
-        profile=read_machine(mapping, inputs.further_path),
-        invocations=mapping.invocations,
-        schedule=inputs.objects("schedule.isl")["schedule"],
-        instances=Instances(inputs.objects("instances.isl")),
-        compressed=Compressions(inputs.objects("compressions.isl")),
-        hulls=inputs.objects("hulls.isl"),
-        sizes=inputs.objects("sizes.isl"),
-        routes=Routing(inputs.objects("routes.isl")),
-        allocations=inputs.objects("allocations.isl"),
-    )
-    files = replace(files, saved=find_saved(_keeping(files, {}, extend(files.local, ()))))
+    profile = read_machine(mapping, inputs.further_path)
+    files = _read_files(inputs, profile)
     options = list_all(files, mapping)
     chosen, memory = settle(files, mapping, options)
     texts = _texts(files, chosen, memory)
-    if _is_limited(chosen) and files.profile.grades.get(LIMIT) in UNPUBLISHED:
-        with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
-            texts |= _texts_with_enough(files, mapping, options)
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+        if inputs.names(f"{GRAPH}*.yaml"):
+            texts |= _texts_of_other_graph(inputs, profile)
+        elif _is_limited(chosen) and is_unpublished(profile, LIMIT):
+            texts |= _texts_with_enough(files, mapping, options, {})
     return texts
+
+
+def _read_files(inputs: LayerInputs, profile: Profile, at: str = "") -> Files:
+    """Return what stages wrote; what follows from the task graph, in the folder `at`."""
+    files = Files(
+        graph=read_graph(inputs.source(f"{at}tasks.yaml")),
+        profile=profile,
+        invocations=inputs.mapping().invocations,
+        schedule=inputs.objects("schedule.isl")["schedule"],
+        instances=Instances(inputs.objects(f"{at}instances.isl")),
+        compressed=Compressions(inputs.objects(f"{at}compressions.isl")),
+        hulls=inputs.objects(f"{at}hulls.isl"),
+        sizes=inputs.objects(f"{at}sizes.isl"),
+        routes=Routing(inputs.objects(f"{at}routes.isl")),
+        allocations=inputs.objects(f"{at}allocations.isl"),
+    )
+    return replace(files, saved=find_saved(_keeping(files, {}, extend(files.local, ()))))
 
 
 def _texts(files: Files, chosen: dict[str, Choice], memory: Memory) -> dict[str, str]:
@@ -118,8 +138,37 @@ def _texts(files: Files, chosen: dict[str, Choice], memory: Memory) -> dict[str,
     }
 
 
-def _texts_with_enough(files: Files, mapping: Mapping, options: AllOptions) -> dict[str, str]:
-    """Return the texts for a machine with as many descriptors as the best of all ways need."""
+def _texts_of_other_graph(inputs: LayerInputs, given: Profile) -> dict[str, str]:
+    """Return the texts for the machine on which `route` had another task graph.
+
+    There are none where such a machine has too little of something else.
+    """
+    source, mapping = inputs.source(f"{GRAPH}{MACHINE}"), inputs.mapping()
+    files = _read_files(inputs, with_enough(given, source), GRAPH)
+    try:
+        options = list_all(files, mapping)
+        chosen, memory = settle(files, mapping, options)
+    except UserError:
+        return {}
+    enough = read_limits(source)
+    if _is_limited(chosen) and is_unpublished(given, LIMIT):
+        return _texts_with_enough(files, mapping, options, enough)
+    return _in_folder(_texts(files, chosen, memory), enough)
+
+
+def _in_folder(texts: dict[str, str], enough: Dict[str, int]) -> dict[str, str]:
+    """Return texts as those for a machine that has enough, with what that is."""
+    return {f"{LIMITS}{name}": text for name, text in texts.items()} | {
+        f"{LIMITS}{MACHINE}": write_limits(enough)}
+
+
+def _texts_with_enough(
+    files: Files, mapping: Mapping, options: AllOptions, other: Dict[str, int]
+) -> dict[str, str]:
+    """Return the texts for a machine with as many descriptors as the best of all ways need.
+
+    `other` are further figures of which it has enough already.
+    """
     here = [list(at_place.values()) for at_place in options.values()]
     enough = max(find_enough(tasks, mapping.simd.prefer, _places(tasks)) for tasks in here)
     while True:
@@ -128,8 +177,7 @@ def _texts_with_enough(files: Files, mapping: Mapping, options: AllOptions) -> d
         if not _is_limited(chosen):
             break
         enough += 1  # what is given up for its memory may leave what needs more
-    texts = {"machine.yaml": write_limits({LIMIT: enough}), **_texts(richer, chosen, memory)}
-    return {f"{LIMITS}{name}": text for name, text in texts.items()}
+    return _in_folder(_texts(richer, chosen, memory), {**other, LIMIT: enough})
 
 
 def _is_limited(chosen: dict[str, Choice]) -> bool:
@@ -214,11 +262,10 @@ def _chosen(options: list[Options], files: Files, mapping: Mapping) -> list[Choi
     try:
         return choose(options, mapping.simd.prefer, most, _places(options))
     except TooManyError as error:
+        said = error.message + note_grade(files.profile, LIMIT)
         if isinstance(error.options.situation.task, Streams):
-            raise UserError(
-                error.message, mapping.key_span("tensors"), HINTS["stream"]
-            ) from None
-        raise UserError(error.message, mapping.span("simd"), HINTS["way"]) from None
+            raise UserError(said, mapping.key_span("tensors"), HINTS["stream"]) from None
+        raise UserError(said, mapping.span("simd"), HINTS["way"]) from None
 
 
 def _places(options: list[Options]) -> list[frozenset[int]]:

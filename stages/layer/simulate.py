@@ -3,7 +3,7 @@
 Paper    V Sec. 6
 Reads    layer.yaml, chosen.yaml, *.lair, inputs/*, lair.isl, adapted.isl, tasks.yaml, routes.isl,
          simd.yaml, build/layout.yaml, build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c,
-         build/multicast/*.yaml, build/limits/*.yaml, build/enough/*.c, build/enough/*.yaml
+         build/multicast/*.yaml, build/enough/*.c, build/enough/*.yaml
 Writes   build/outputs/*.npy, build/results.json, build/usage.npz
 Assumes  one layout serves both programs (render).
 Ensures  the same inputs give the same bytes; every value was computed by the programs.
@@ -23,16 +23,18 @@ from stages.fabric.usage import find_usage, write_usage
 from stages.layer.compared import check, check_overflow, worst
 from stages.layer.cycles.needs import Moving
 from stages.layer.results import (
+    DOUBLED,
     OTHERS,
     VARIANTS,
     Simulated,
     describe_results,
 )
-from stages.layer.running import run_programs
+from stages.layer.running import ON, run_twice
+from stages.layer.stalls import double, find_awaited
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.decisions import read_decisions
 from stages.layer.texts.graph import read_graph
-from stages.layer.texts.limits import MACHINE, read_limits
+from stages.layer.texts.limits import read_limits
 from stages.layer.texts.results_json import results_text
 from stages.layer.texts.routes_text import Routing
 from stages.mapping.machine import read_machine
@@ -43,9 +45,12 @@ from stages.reference.unroll import Samples, column
 from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
+    from stages.fabric.layout_yaml import Layout
     from stages.fabric.outcome import FabricRun
     from stages.fabric.progress import Tell
     from stages.lair.layer import Layer
+    from stages.layer.running import Again
+    from stages.machine.profile import Profile
     from stages.mapping.inputs import LayerInputs
 
 READS = (
@@ -63,10 +68,10 @@ READS = (
     "build/loops/pe_*.c",
     "build/multicast/*.c",
     "build/multicast/*.yaml",
-    "build/limits/*.yaml",
     "build/enough/*.c",
     "build/enough/*.yaml",
 )
+"""The machine that has enough of what limits a layer."""
 MOST_RECORDED = 2**16
 """Of how many hops and tasks a run may be for which it takes little to record it."""
 WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
@@ -126,8 +131,22 @@ def _run_variants(
     for number, variant in enumerate(variants):
         tell = tell_part(inputs, number, len(variants))
         recorded = variant == "simd" and runs["loops"].hops + runs["loops"].tasks <= MOST_RECORDED
-        runs[variant] = run_programs(inputs, variant, samples, layer, tell, recorded=recorded)
-    return {variant: runs[variant] for variant in (*VARIANTS, *others)}
+        again = _again_on(inputs) if variant == "simd" else None
+        runs[variant], other = run_twice(
+            inputs, variant, samples, layer, tell, recorded=recorded, again=again)
+        runs |= {DOUBLED: other} if other else {}
+    return {variant: runs[variant] for variant in (*VARIANTS, *others, DOUBLED) if variant in runs}
+
+
+def _again_on(inputs: LayerInputs) -> Again:
+    """Return what gives a machine with twice as much of what PEs of a run waited for."""
+    profile = read_machine(inputs.mapping(), inputs.further_path)
+
+    def again(run: FabricRun, layout: Layout) -> tuple[Profile, Layout] | None:
+        figures = find_awaited(run, profile)
+        return double(profile, layout, figures) if figures else None
+
+    return again
 
 
 def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
@@ -147,7 +166,7 @@ def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
         ),
         decisions=read_decisions(inputs.source("simd.yaml")),
         files=inputs.names("inputs/*.npy"),
-        enough=read_limits(inputs.source(MACHINE)) if inputs.names("build/limits/*.yaml") else {},
+        enough=read_limits(inputs.source(ON)) if inputs.names("build/enough/*.yaml") else {},
     )
 
 

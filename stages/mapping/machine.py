@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from stages.diagnose import Span, UserError, UserErrors, source_of
 from stages.machine.figures import ProfileError, hint_at
 from stages.machine.profile import KNOWN, Profile, load_profile
+from stages.machine.scarcity import note_grade
 from stages.mapping.yaml_text import find_top_key
 
 Further = Callable[[str, Span], tuple[Path, str]]
@@ -64,7 +65,8 @@ def check_grid(size: tuple[int, int], profile: Profile, span: Span) -> None:
     if size[0] > profile.grid[0] or size[1] > profile.grid[1]:
         raise UserError(
             f"the target is {size[0]} x {size[1]} PEs, "
-            f"{profile.name} has {profile.grid[0]} x {profile.grid[1]}",
+            f"{profile.name} has {profile.grid[0]} x {profile.grid[1]}"
+            f"{note_grade(profile, 'grid')}",
             span,
             "make the target smaller, or take a machine with a larger grid",
         )

@@ -4,7 +4,7 @@ Paper    no source
 Reads    layer.yaml, *.lair, placement.isl, schedule.isl, tasks.yaml, allocations.isl,
          compressions.isl, hulls.isl, memory.isl, simd.yaml, build/layout.yaml,
          build/simd/pe_*.c, build/loops/pe_*.c, build/multicast/*.c, build/multicast/*.yaml,
-         build/limits/*.yaml, build/enough/*.c, build/enough/*.yaml, build/results.json,
+         build/enough/*.c, build/enough/*.yaml, build/results.json,
          chosen.yaml, inputs/*, build/usage.npz, build/sweep/sweep.json
 Writes   build/report.html
 Assumes  the run gave results (simulate); it is run once more, and recorded, if it is short.
@@ -50,7 +50,6 @@ READS = (
     "build/loops/pe_*.c",
     "build/multicast/*.c",
     "build/multicast/*.yaml",
-    "build/limits/*.yaml",
     "build/enough/*.c",
     "build/enough/*.yaml",
     "build/results.json",

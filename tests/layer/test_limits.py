@@ -1,12 +1,16 @@
 """What a limit of the machine costs that nobody published: the same layer with enough of it."""
 
+import dataclasses
+
 import pytest
 
 from stages.diagnose import UserError, source_of
 from stages.layer.texts.limits import with_enough
-from stages.machine.profile import load_profile
+from stages.machine.profile import KNOWN, load_profile
+from stages.machine.scarcity import find_enough
 from stages.make.report.summary import summary
-from tests.layer.built import build
+from tests.layer.built import MV, build
+from tests.layer.test_waiting import layer
 
 TWO = """lair f(): float16 x[64] -> float16 y[64], float16 z[64]
 {
@@ -81,3 +85,159 @@ def test_figures_that_are_none_are_refused_where_they_stand(figures):
         "machine.yaml:1:1: error: these are no figures of wse2\n"
         f"  enough: {{{figures}}}\n  ^\nhint: undo the edit\n"
     )
+
+
+FEW = """like: wse2
+threads: {value: 1, source: a guess, grade: chosen}
+filters: {value: 0, source: a guess, grade: chosen}
+input_queues: {value: [], source: a guess, grade: A}
+output_queues: {value: [], source: a guess, grade: A}
+"""
+
+
+def on_machine(figures, lair, mapping, last):
+    """Return a layer on a machine of its own: `figures` are its file."""
+    built = build(lair, mapping, "parse", copy=figures)
+    (built.folder / "own.yaml").write_text(figures, encoding="utf-8")
+    return built.through(last)
+
+
+def two_outputs(figures, last):
+    """Return a layer of which two outputs wait for each other where threads are few."""
+    lair, mapping = layer(2, 1, shape=(2, 1))
+    start, end = mapping.index("machine:"), mapping.index("invocations:")
+    return on_machine(figures, lair, f"{mapping[:start]}machine: own.yaml\n{mapping[end:]}", last)
+
+
+@pytest.fixture(scope="module")
+def waiting():
+    """The layer on a machine of which nobody has published how many threads it has."""
+    return two_outputs(FEW, "simulate")
+
+
+def known_with(threads):
+    """Return that machine with as many threads, all its figures published."""
+    return FEW.replace("chosen", "A").replace("threads: {value: 1", f"threads: {{value: {threads}")
+
+
+def test_what_threads_cost_is_what_a_machine_with_enough_saves(waiting):
+    limits = waiting.results()["limits"]
+    enough = limits["figures"]["threads"]["enough"]
+    assert limits["figures"] == {"threads": {"of": 1, "enough": enough}}
+    richer = two_outputs(known_with(enough), "simulate").results()
+    assert limits["cycles"] == richer["cycles"]["simd"] < waiting.results()["cycles"]["simd"]
+    assert "limits" not in richer
+
+
+def test_a_thread_less_than_is_enough_gives_another_task_graph(waiting):
+    enough = waiting.results()["limits"]["figures"]["threads"]["enough"]
+    graphs = [
+        two_outputs(known_with(count), "route").yaml("tasks.yaml")
+        for count in (enough - 1, enough, 64)
+    ]
+    assert graphs[0] != graphs[1] == graphs[2]
+
+
+FILTERED = """target: "{ PE[2, 2] }"
+placement: "{ mv[i, j] -> PE[j//3, 1] }"
+machine: own.yaml
+tensors:
+  x: {arrives: "{ x[j] -> [PE[0, -1] -> index[j]] }", sparse: true}
+  y: {leaves: "{ y[i] -> [PE[2, 1] -> index[i]] }"}
+"""
+
+
+def test_streams_that_have_no_filter_are_tried_with_one():
+    built = on_machine(FEW.replace("value: 1", "value: 8"), MV, FILTERED, "route")
+    limits = built.yaml("build/limits/graph/machine.yaml")
+    assert limits == {"enough": {"filters": 1}}
+    routes = (built.folder / "build/limits/graph/routes.isl").read_text(encoding="utf-8")
+    assert "x_source_filter" in routes and "x_source_filter" not in built.objects("routes.isl")
+
+
+CHAIN = """lair f(): float16 x[8] -> float16 y[8], float16 z[8]
+{ all (i) in (8) y[i] = x[i] * 2 all (i) in (8) z[i] = y[i] + 1 }
+"""
+IDS = """like: wse2
+data_tasks: {value: queues, source: a guess, grade: A}
+task_ids: {value: 1, source: a guess, grade: chosen}
+"""
+
+
+def test_statements_that_share_a_task_for_want_of_ids_are_tried_in_tasks_of_their_own():
+    mapping = MAPPING.format(machine="own.yaml")
+    results = on_machine(IDS, CHAIN, mapping, "simulate").results()
+    assert results["limits"]["figures"] == {"task_ids": {"of": 1, "enough": 2}}
+    known = IDS.replace("value: 1", "value: 2").replace("chosen", "A")
+    other = on_machine(known, CHAIN, mapping, "simulate").results()
+    assert results["limits"]["cycles"] == other["cycles"]["simd"]
+    assert "limits" not in other
+
+
+def test_enough_is_the_least_with_which_all_is_as_without_limits():
+    profile = load_profile("wse2")
+    guessed = dataclasses.replace(profile, grades=dict.fromkeys(KNOWN, "chosen"))
+    tried = []
+
+    def make(machine):
+        tried.append((machine.threads, machine.filters))
+        return min(machine.threads, 21), min(machine.filters, 3)
+
+    both = ("threads", "filters")
+    assert find_enough(guessed, both, make(guessed), make, tuple.__eq__) == {"threads": 21}
+    assert len(tried) < 16
+    assert find_enough(profile, both, (), make, tuple.__eq__) == {}
+
+
+SENT = """target: "{ PE[2, 1] }"
+placement: "{ f[i] -> PE[0, 0] }"
+machine: own.yaml
+tensors:
+  x: {arrives: "{ x[i] -> [PE[-1, 0] -> index[i]] }"}
+  y: {leaves: "{ y[i] -> [PE[2, 0] -> index[i]] }"}
+"""
+DOUBLE = "lair f(): float16 x[64] -> float16 y[64] { all (i) in (64) y[i] = x[i] * 2 }\n"
+
+
+def queued(depth, grade):
+    """Return what a stream takes through routers of a depth, and a machine without costs."""
+    figures = f"like: ideal\nqueue_depth: {{value: {depth}, source: a guess, grade: {grade}}}\n"
+    return on_machine(figures, DOUBLE, SENT, "simulate").results()
+
+
+def test_what_short_queues_cost_is_what_a_run_with_queues_twice_as_deep_saves():
+    short, deeper = queued(1, "chosen"), queued(2, "A")
+    assert "doubled" not in deeper
+    cycles = deeper["cycles"]["simd"]
+    assert short["doubled"] == {"cycles": cycles, "figures": ["queue_depth"]}
+    costs = short["cycles"]["simd"] - cycles
+    said = f"{costs} cycles on queue_depth (by a run with twice as much), not published\n"
+    assert said in summary(short) and "queue_depth" not in summary(deeper)
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ("input_queues: {value: [4], source: a guess, grade: A}\n"
+         "output_queues: {value: [4], source: a guess, grade: chosen}\n",
+         "own has 1 output_queues (not published): "),
+        ("task_ids: {value: 1, source: a guess, grade: chosen}\n"
+         "data_tasks: {value: queues, source: a guess, grade: A}\n",
+         "own has 1 task_ids (not published): "),
+        ("descriptors: {value: 1, source: a guess, grade: chosen}\n",
+         "of 1 descriptors are free (not published)"),
+        ("memory: {value: 1024, source: a guess, grade: chosen}\n",
+         "own has 1024 (not published)"),
+        ("grid: {value: [1, 1], source: a guess, grade: chosen}\n",
+         "own has 1 x 1 (not published)"),
+        ("colours: {value: 2, source: a guess, grade: chosen}\n",
+         "own has 2 (not published): "),
+    ],
+)
+def test_what_is_refused_by_a_figure_that_nobody_published_says_so(figures, said):
+    lair, mapping = layer(2, 9, shape=(2, 1))
+    start, end = mapping.index("machine:"), mapping.index("invocations:")
+    mapping = f"{mapping[:start]}machine: own.yaml\n{mapping[end:]}"
+    with pytest.raises(UserError) as error:
+        on_machine(f"like: wse2\n{figures}", lair, mapping, "render")
+    assert said in str(error.value)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from stages.diagnose import UserError
 from stages.layer.pe.queues import TooFewQueuesError
+from stages.machine.scarcity import note_grade
 from stages.pe.statement_nodes import Act, Activate
 from stages.pe.value_nodes import Task, walk
 
@@ -26,8 +27,8 @@ def check_tasks(program: Program, profile: Profile, mapping: Mapping) -> None:
         return
     also = f", and those that react to {', '.join(reacting)}" if reacting else ""
     raise UserError(
-        f"role {program.role} has {need} tasks, {profile.name} has {profile.task_ids} task_ids: "
-        f"{', '.join(activated)}{also}",
+        f"role {program.role} has {need} tasks, {profile.name} has {profile.task_ids} task_ids"
+        f"{note_grade(profile, 'task_ids')}: {', '.join(activated)}{also}",
         mapping.key_span("tensors"),
         "let fewer tensors arrive, leave and come back there, or build the graph in parts",
     )
@@ -61,7 +62,8 @@ def explain_queues(
     wanted: Sequence[str] = error.colours
     return UserError(
         f"{error.pe} {WORDS[error.figure]} {len(wanted)} colours, {profile.name} has "
-        f"{len(getattr(profile, error.figure))} {error.figure}: {', '.join(wanted)}",
+        f"{len(getattr(profile, error.figure))} {error.figure}{note_grade(profile, error.figure)}: "
+        f"{', '.join(wanted)}",
         mapping.key_span("tensors"),
         "let fewer tensors arrive, leave or come back there: place statements on other PEs, or "
         "build the graph in parts",

@@ -17,6 +17,7 @@ from stages.layer.routes.leaving import describe_gathering, name_leaving
 from stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
 from stages.layer.texts.kinds import Clear, Collect, Task
 from stages.layer.texts.routes_text import named
+from stages.machine.scarcity import note_grade
 from stages.movement.border import BorderChain, find_classes
 from stages.movement.flow import parity
 from stages.movement.gather import find_gather
@@ -86,7 +87,8 @@ def separate_ports(
         text = mapping.tensors[tensor].leaves
         raise UserError(
             f"{tensor} leaves at ports that get sums from the same rows or columns, and need more "
-            f"than {most} streams of 3 colours; {profile.name} has {profile.colours} colours",
+            f"than {most} streams of 3 colours; {profile.name} has {profile.colours} colours"
+            f"{note_grade(profile, 'colours')}",
             text.place if text else None,
             "let it leave at fewer ports, or on the row or column of the PEs that compute it",
         )

@@ -14,6 +14,7 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.layer.routes.forwarded import name_positions
+from stages.machine.scarcity import note_grade
 from stages.movement.colouring import find_busiest_router, find_routers, share
 from stages.movement.flow import Routes
 from stages.poly.side import Rectangle
@@ -48,8 +49,8 @@ def share_colours(
         in_target = isl.UnionMap(f"{{ PE[x, y] -> PE[x - ({grid.left}), y - ({grid.top})] }}")
         pe, meeting = find_busiest_router({n: pes.apply(in_target) for n, pes in routers.items()})
         raise UserError(
-            f"the routes need {len(shared)} colours, {profile.name} has {profile.colours}: "
-            f"on {pe} meet {', '.join(meeting)}",
+            f"the routes need {len(shared)} colours, {profile.name} has {profile.colours}"
+            f"{note_grade(profile, 'colours')}: on {pe} meet {', '.join(meeting)}",
             mapping.key_span("tensors"),
             "let fewer tensors arrive and leave there",
         )
@@ -59,7 +60,7 @@ def share_colours(
         raise UserError(
             f"colours that switch: the routes need {len(needed)} "
             f"({', '.join(name for group in needed for name in group)}), "
-            f"{profile.name} has {len(able)}",
+            f"{profile.name} has {len(able)}{note_grade(profile, 'unswitched')}",
             mapping.key_span("tensors"), FORWARD,
         )
     return _number(groups, turning, able)
@@ -71,7 +72,8 @@ def _check_positions(turning: Dict[str, int], profile: Profile, mapping: Mapping
         if count > profile.positions:
             raise UserError(
                 f"routers need {count} positions for {name}, {profile.name} has "
-                f"{profile.positions}", mapping.key_span("tensors"), FORWARD,
+                f"{profile.positions}{note_grade(profile, 'positions')}",
+                mapping.key_span("tensors"), FORWARD,
             )
 
 

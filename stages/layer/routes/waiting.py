@@ -37,6 +37,7 @@ from stages.diagnose import UserError
 from stages.lair.layer import Layer, find_writer
 from stages.layer.routes.leaving import count_instructions
 from stages.layer.routes.threads import count_free_threads
+from stages.machine.scarcity import note_grade
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
@@ -89,11 +90,12 @@ def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserE
         key=lambda found: found[2],
     )
     profile, free = streams.placed.profile, _threads(streams)
+    grade = note_grade(profile, "threads")
     fifos = f", {profile.threads - free} of them for FIFOs" if free < profile.threads else ""
     return UserError(
         f"on {place} {most} streams of {streams.departures[name].tensor} wait for other PEs at "
-        f"once, {profile.name} has {profile.threads} threads{fifos}: no task starts while all are "
-        "taken",
+        f"once, {profile.name} has {profile.threads} threads{grade}{fifos}: "
+        "no task starts while all are taken",
         streams.placed.mapping.span("placement"),
         "place statements on the PEs that compute what they read, build the graph in parts, or "
         "take a machine with more threads",

@@ -1,23 +1,25 @@
-"""A machine with more of what nobody has published how much there is: build/limits/machine.yaml."""
+"""A machine with more of what nobody has published how much there is: a file machine.yaml."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from stages.diagnose import Source, Span, UserError
 from stages.machine.profile import KNOWN, Profile
+from stages.machine.scarcity import with_figures
 from stages.mapping.explained import explain
 from stages.mapping.record_reader import read_record
 from stages.mapping.records import as_data
 from stages.mapping.yaml_text import write_document
 
-LIMITS = "build/limits/"
-MACHINE = f"{LIMITS}machine.yaml"
-"""Where texts for such a machine lie."""
+LIMITS, ENOUGH = "build/limits/", "build/enough/"
+"""Where texts for such a machine lie, and programs."""
+GRAPH = f"{LIMITS}graph/"
+"""Where those lie from which its instructions are chosen, if its task graph is another one."""
+MACHINE = "machine.yaml"
 TITLE = "A machine that has enough of what tasks need more of than the one that was asked for."
 
 
@@ -44,6 +46,6 @@ def with_enough(profile: Profile, source: Source) -> Profile:
     enough = read_limits(source)
     with contextlib.suppress(ValueError):  # of a figure that is no such number
         if set(enough) <= set(KNOWN):
-            return dataclasses.replace(profile, **enough)  # type: ignore[arg-type]
+            return with_figures(profile, enough)
     span = Span(source=source, start=0, end=1)
     raise UserError(f"these are no figures of {profile.name}", span, "undo the edit")

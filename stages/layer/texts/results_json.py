@@ -107,6 +107,14 @@ class Limited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Doubled:
+    """What the programs take less with twice as much of figures that nobody has published."""
+
+    cycles: int
+    figures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
     """The content of build/results.json."""
 
@@ -129,6 +137,7 @@ class Results:
     multicast: Worth | None = None
     rests: Mapping[str, int] | None = None
     limits: Limited | None = None
+    doubled: Doubled | None = None
     probes: Mapping[str, Mapping[str, tuple[Probed, ...]]] | None = None
 
 

@@ -100,6 +100,9 @@ def _rests(results: Mapping[str, Any]) -> Iterator[str]:
     """Yield on which figures of the machine much of the cycles rests, and what limits cost."""
     said = [f"{cycles} cycles on {figure}" for figure, cycles in results.get("rests", {}).items()]
     said += _limits(results["cycles"]["simd"], results.get("limits"))
+    if doubled := results.get("doubled"):
+        saved = plural(results["cycles"]["simd"] - doubled["cycles"], "cycle")
+        said.append(f"{saved} on {' and '.join(doubled['figures'])} (by a run with twice as much)")
     if said:
         yield f"  rests   {', '.join(said)}, not published"
 

@@ -9,6 +9,7 @@ from math import prod
 
 from stages.diagnose import Source, UserError
 from stages.machine.profile import Profile
+from stages.machine.scarcity import note_grade
 from stages.machine.types import BYTES
 from stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material, PeProgram
 from stages.program.memory.addresses import EXECUTIVE as OF_EXECUTIVE, WORKERS as OF_WORKERS
@@ -35,12 +36,12 @@ def check_needs(program: PeProgram, material: Material, source: Source | None) -
         also = f", and those that react to {', '.join(reacting)}" if reacting else ""
         raise UserError(
             f"role {program.role} has {need} tasks, {profile.name} has {profile.task_ids} "
-            f"task_ids: {', '.join(program.activated)}{also}",
+            f"task_ids{note_grade(profile, 'task_ids')}: {', '.join(program.activated)}{also}",
             hint=f"a machine with `task_ids: {need}`, or 0: as many as are wanted")
     if program.vectors > profile.descriptors:
         raise UserError(
             f"role {program.role} has {program.vectors} instructions, {profile.name} has "
-            f"{profile.descriptors} descriptors",
+            f"{profile.descriptors} descriptors{note_grade(profile, 'descriptors')}",
             hint=f"a machine with `descriptors: {program.vectors}`")
 
 
@@ -63,7 +64,8 @@ def _check_memory(program: PeProgram, material: Material, source: Source | None)
     ordered = sorted(largest, key=lambda name: -largest[name])[:SHOWN]
     spans = (find_constructor(source, name) for name in ordered)
     raise UserError(
-        f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}",
+        f"a PE of role {program.role} needs {need} bytes, {profile.name} has {profile.memory}"
+        f"{note_grade(profile, 'memory')}",
         next(filter(None, spans), None),
         f"code {code}, {', '.join(f'{name} {largest[name]}' for name in ordered)}; "
         f"{_find_remedy(program, code, profile)}",

@@ -17,6 +17,7 @@ from stages.diagnose import UserError
 from stages.fabric.layout_yaml import Queue
 from stages.fabric.queue_numbers import number_queues
 from stages.machine.profile import Profile
+from stages.machine.scarcity import note_grade
 from stages.machine.types import BYTES
 from stages.movement.colouring import find_busiest_router, share
 from stages.program.lowering.lowered import PeProgram
@@ -107,6 +108,7 @@ def _assign(
             if len(set(colours) - left_out) <= len(depths))]
         raise UserError(
             f"{pe} {WORDS[figure]} {len(colours)} colours, {profile.name} has {len(depths)} "
-            f"{figure}: {', '.join(colours)}", hint=", or ".join(remedies))
+            f"{figure}{note_grade(profile, figure)}: {', '.join(colours)}",
+            hint=", or ".join(remedies))
     wide = {name: words.get(name, WIDE) for name in pes}
     return number_queues(groups, wide, depths, used, is_output=figure == "output_queues")

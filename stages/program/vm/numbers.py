@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from stages.diagnose import UserError
 from stages.machine.profile import Profile
+from stages.machine.scarcity import note_grade
 from stages.movement.colour import Colour
 from stages.program.vm.colours import LEFT_OUT, MEANINGS, TURNING
 from stages.program.vm.painting import Painted
@@ -38,10 +39,11 @@ def assign_numbers(names: Sequence[str], profile: Profile) -> dict[str, int]:
     turning = [each for each in names if each in TURNING]
     switched = [each for each in free if each not in profile.unswitched]
     if len(names) > len(free):
-        raise _too_few(names, len(free), profile, "colours", f"`colours: {len(names)}`")
+        raise _too_few(
+            names, len(free), profile, "colours", f"`colours: {len(names)}`", "colours")
     if len(turning) > len(switched):
         raise _too_few(turning, len(switched), profile, "colours whose switches turn",
-                       "fewer colours `unswitched`")
+                       "fewer colours `unswitched`", "unswitched")
     result, wanted = {}, len(turning)
     for name in names:
         if name in turning:
@@ -57,11 +59,11 @@ def assign_numbers(names: Sequence[str], profile: Profile) -> dict[str, int]:
 
 
 def _too_few(
-    names: Sequence[str], count: int, profile: Profile, what: str, machine: str
+    names: Sequence[str], count: int, profile: Profile, what: str, machine: str, figure: str
 ) -> UserError:
     wants = "".join(f"\n  {name}: {MEANINGS[name]}" for name in names)
     remedies = [f"a machine with {machine}", *(
         f"a program without {what}" for what, colours in LEFT_OUT.items()
         if len(set(names) - colours) <= count)]
     return UserError(f"the virtual machine needs {len(names)} {what}, and {profile.name} has "
-                     f"{count}:{wants}", hint=", or ".join(remedies))
+                     f"{count}{note_grade(profile, figure)}:{wants}", hint=", or ".join(remedies))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from stages.diagnose import Span, UserError
 from stages.machine.profile import Profile
+from stages.machine.scarcity import note_grade
 from stages.program.regions.region import Region
 from stages.program.sections.width_checks import NARROWEST
 from stages.program.vm.colours import COLOURS
@@ -30,7 +31,7 @@ def check_machine(geometry: Geometry, profile: Profile, span: Span) -> None:
     if width > columns or geometry.rows > rows:
         raise UserError(
             f"a field of {width} x {height} workers takes {width} x {geometry.rows} PEs, and {name}"
-            f" has {columns} x {rows}", span,
+            f" has {columns} x {rows}{note_grade(profile, 'grid')}", span,
             f"at most {columns} x {rows - BETWEEN} workers, or a larger machine")
 
 
@@ -46,4 +47,5 @@ def check_colours(region: Region, profile: Profile, span: Span) -> None:
         if positions > profile.positions:
             raise UserError(
                 f"{name} has up to {positions} positions, and switches of {profile.name} have "
-                f"{profile.positions}", span, f"a machine with `positions: {positions}`")
+                f"{profile.positions}{note_grade(profile, 'positions')}", span,
+                f"a machine with `positions: {positions}`")

@@ -1,0 +1,74 @@
+"""Figures that nobody has published: what they decide is charged, tried, or refused by name."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from stages.layer import route, simd
+from stages.layer.stalls import QUEUES
+from stages.machine.figures import UNPUBLISHED, profile_names
+from stages.machine.profile import KNOWN, load_profile
+
+STAGES = Path(__file__).resolve().parents[2] / "stages"
+CHARGED = {
+    "vector_start_up", "configuration", "loop", "scalar", "address", "dispatch", "hop", "ramp",
+    "fifo", "sum_lanes", "stride_limits", "read_banks", "bank_alignment", "shared_datapath",
+    "link_width",
+}
+"""Cycles are charged by them, and more than one a quarter of which does `rests` names."""
+WEIGHED = {"remote", "code_base", "code_task"}
+"""What skewing weighs, and estimates of code: docs/chosen.md has half and double."""
+ABLE = {"vector_multiply_add", "multicast", "data_tasks", "switch_both"}
+"""What a machine can do or cannot: no number of it is enough."""
+READ = {
+    "threads": ("fabric/library", "layer/routes/threads", "layer/routes/waiting",
+                "layer/streams/cutting"),
+    "filters": ("layer/routes/entering",),
+    "descriptors": ("fabric/library", "layer/simd", "program/lowering/needs"),
+    "task_ids": ("layer/pe/needs", "program/lowering/needs"),
+    "queue_depth": ("fabric/library",),
+    "input_queues": ("fabric/capacities", "network/fitting/expecting"),
+    "output_queues": ("fabric/capacities", "network/fitting/expecting"),
+    "grid": ("fabric/capacities", "mapping/machine", "program/vm/room"),
+    "positions": ("fabric/check", "layer/routes/colours", "program/vm/room"),
+    "unswitched": ("fabric/check", "layer/routes/colours", "program/vm/numbers"),
+    "control_tasks": ("program/lowering/calls",),
+}
+"""Limits, with the modules that read them: what these decide is tried, or an error names it."""
+profiles = pytest.mark.parametrize("name", profile_names())
+
+
+def unpublished(profile):
+    return {figure for figure in KNOWN if profile.grades.get(figure) in UNPUBLISHED}
+
+
+@profiles
+def test_whatever_nobody_has_published_of_a_shipped_profile_is_told(name):
+    """Memory, colours and dimensions decide too much for that: sources have these."""
+    assert unpublished(load_profile(name)) <= CHARGED | WEIGHED | ABLE | READ.keys()
+
+
+@profiles
+def test_no_switch_that_nobody_has_published_has_less_than_there_can_be(name):
+    """Else `route` would have PEs forward what needs more, and say nothing."""
+    profile = load_profile(name)
+    found = unpublished(profile)
+    assert "positions" not in found or profile.positions == 4
+    assert "unswitched" not in found or profile.unswitched == ()
+
+
+@pytest.mark.parametrize("figure", READ)
+def test_a_limit_is_read_nowhere_else(figure):
+    """A module that is new here: let a stage try what it decides, or an error say `note_grade`."""
+    read = re.compile(rf"\b(?:profile|machine|richer)\.{figure}\b")
+    found = {
+        path.relative_to(STAGES).with_suffix("").as_posix() for path in STAGES.rglob("*.py")
+        if read.search(path.read_text(encoding="utf-8"))
+    }
+    assert found - {"machine/contradictions"} == set(READ[figure])
+
+
+def test_every_limit_that_builds_a_layer_another_way_is_tried():
+    tried = {*route.LIMITS, simd.LIMIT, "task_ids", *QUEUES}
+    assert READ.keys() - tried == {"grid", "positions", "unswitched", "control_tasks"}
