@@ -126,7 +126,7 @@ def _value_of(key: str, figure: Any, profile: str) -> Any:
     said = figure if isinstance(figure, dict) else {"value": figure}
     lacks = [word for word in FORM if said.get(word) in (None, "")]
     odd = [str(word) for word in said if word not in FORM]
-    if not lacks and not odd and said["grade"] in GRADES:
+    if not lacks and not odd and str(said["grade"]) in GRADES:
         return said["value"]
     wrong = f"has no {' and no '.join(lacks)}" if lacks else f"has grade {said['grade']}"
     wrong = f"has {odd[0]}" if odd else wrong

@@ -120,10 +120,11 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     """
     figures, changed = read_figures(name, KNOWN), dict(overrides or {})
     check_known("figure", changed, KNOWN)
+    old = figures.get("lanes", {})
+    _check_lanes(name, old)
     if "lanes" in changed:
-        old = figures.get("lanes", {})
         changed["lanes"] = replace_lanes(changed["lanes"], lambda _, value: value, old)
-    _check_lanes(name, changed.get("lanes", figures.get("lanes", {})), figures.get("lanes"))
+        _check_lanes(name, changed["lanes"], old)
     try:
         grades = {key: g for key, g in read_grades(name).items() if key not in changed}
         named = {"name": Path(name).stem, "grades": grades}
@@ -137,17 +138,20 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
     return profile
 
 
-def _check_lanes(name: str, lanes: Mapping[str, Row], given: Any) -> None:
-    """Raise ProfileError where no lane computes an operation, but for quotients: loops have these.
+def _check_lanes(
+    name: str, lanes: Mapping[str, Mapping[str, Any]], old: Mapping[str, Row] | None = None
+) -> None:
+    """Raise ProfileError for lanes that are no positive whole number, or none for a quotient: loops
+    have these. The hint shows `old` ones, which are right.
     """
     for type_, row in lanes.items():
         for operation, width in row.items():
-            if width == 0 and isinstance(width, int) and operation != "DIV":
-                of = type_ if len(set(row.values())) == 1 else f"{type_} for {operation}"
-                hint = f"{name} has {_shown(given)}" if given and given != lanes else None
-                stem = Path(name).stem
-                said = f"profile {stem}: lanes of {of} is 0, not a positive whole number"
-                raise ProfileError(said, "lanes", hint)
+            least = 0 if operation == "DIV" else 1
+            if type(width) is not int or not least <= width <= MOST:
+                of = type_ if len(set(map(str, row.values()))) == 1 else f"{type_} for {operation}"
+                hint = f"{name} has {_shown(old)}" if old else None
+                said = f"lanes of {of} is {width}, not a positive whole number"
+                raise ProfileError(f"profile {Path(name).stem}: {said}", "lanes", hint)
 
 
 def _check_whole(profile: Profile, changed: Mapping[str, Any]) -> None:
@@ -168,15 +172,8 @@ def _explain(error: ValidationError, name: str, figures: Mapping[str, Any]) -> P
         remedy = "to change some figures of another: `machine: {profile: wse2, memory: 4096}`"
         return ProfileError(f"profile {name} lacks {', '.join(missing)}", hint=remedy)
     details = error.errors()[0]
-    figure, *within = map(str, details["loc"])
-    value = figures[figure]
-    if figure == "lanes" and within and within[0] in value:
-        row, operation = value[within[0]], within[1]
-        alike = len(set(map(str, row.values()))) == 1
-        of = within[0] if alike else f"{within[0]} for {operation}"
-        said = f"lanes of {of} is {row[operation]}, not a positive whole number"
-    else:
-        said = f"{figure} is {value}, not {_wanted(figure, details['type'])}"
+    figure = str(details["loc"][0])
+    said = f"{figure} is {figures[figure]}, not {_wanted(figure, details['type'])}"
     hint = f"types: {', '.join(TYPES)}" if said.startswith("lanes is") else None
     return ProfileError(f"profile {name}: {said}", figure, hint)
 
@@ -201,8 +198,8 @@ def _wanted(figure: str, kind: str) -> str:
 def _shown(figure: Any) -> str:
     """Return a figure as people write it; one for each type in a row."""
     if isinstance(figure, Mapping):
-        each = {key: sorted(set(figure[key].values()) - {0}) for key in TYPES}
+        each = {key: sorted(set(figure.get(key, {}).values()) - {0}) for key in TYPES}
         ranges = {key: " to ".join(map(str, dict.fromkeys((row[0], row[-1]))))
-                  for key, row in each.items()}
+                  for key, row in each.items() if row}
         return ", ".join(f"{said} for {key}" for key, said in ranges.items())
     return str(figure).lower() if isinstance(figure, bool) else str(figure)

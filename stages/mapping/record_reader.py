@@ -147,9 +147,10 @@ def _reader_of_union(members: list[Any]) -> Reader:
 def _read_kind(kinds: Mapping[str, Reader], data: Any, path: Path) -> Any:
     if not isinstance(data, dict):
         raise WrongDataError(path, "must be a mapping")
-    if data.get("kind") not in kinds:
+    kind = str(data.get("kind"))
+    if kind not in kinds:
         raise WrongDataError((*path, "kind"), f"must be one of {', '.join(kinds)}")
-    return kinds[data["kind"]]({k: v for k, v in data.items() if k != "kind"}, path)
+    return kinds[kind]({k: v for k, v in data.items() if k != "kind"}, path)
 
 
 def _read_by_key(readers: Mapping[str, Reader], data: Any, path: Path) -> Any:

@@ -118,6 +118,8 @@ def edited(text):
     ("colours: [y_even, y_odd]", "colours: [y_even]", "departures.y.colours must be a list of 2"),
     ("    by: add\n", "", "departures.y.by is missing"),
     ("kind: react", "kind: dance", "tasks.on_x.kind must be one of initialise, react, store,"),
+    ("kind: react", "kind: [react]", "tasks.on_x.kind must be one of initialise, react, store,"),
+    ("kind: react", "kind: {a: 1}", "tasks.on_x.kind must be one of initialise, react, store,"),
 ])
 def test_an_edit_that_makes_no_graph_is_one_error(old, new, said):
     text = committed("conv2d")

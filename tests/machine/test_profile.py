@@ -167,3 +167,43 @@ def test_a_figure_in_a_file_has_a_source_and_a_grade(tmp_path, figure):
     assert str(caught.value) == f"profile mine: {FIGURES[figure]}"
     assert caught.value.figure == "dispatch"
     assert caught.value.hint.startswith("every figure is `{value: 10, source: where it is from, ")
+
+
+ODD = [None, True, -1, 0, 10**40, 0.5, "x", "", [], [[1]], [None], {}, {"x": 1}, {"value": []}]
+
+
+def say(value, source="measured", grade="A"):
+    return {"value": value, "source": source, "grade": grade}
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_whatever_stands_in_a_profile_is_taken_or_refused_in_words(tmp_path, odd):
+    files = [{"memory": odd}, {"memory": say(64, odd)}, {"memory": say(64, grade=odd)}]
+    files += [{"like": odd}, {"lanes": odd}, {"lanes": say(odd)}, {"grid": say(odd)}]
+    rows = [odd, say(odd), {"ADD": odd}, {"ADD": say(odd)}, {"ADD": say(odd), "MUL": say(0)}]
+    files += [{"lanes": {"float16": row}} for row in rows]
+    changes = [{"lanes": odd}, {"lanes": {"float16": odd}}, {"lanes": {"float16": {"ADD": odd}}}]
+    changes += [{"lanes": {"float16": {"ADD": odd, "MUL": 0}}}, {"grid": odd}, {"memory": odd}]
+    path = tmp_path / "mine.yaml"
+    for file in files:
+        path.write_text(yaml.safe_dump({"like": "wse2"} | file), encoding="utf-8")
+        for changed in ({}, {"lanes": {"float16": "x"}}, {"lanes": {"int16": 0}}):
+            check_taken_or_refused(str(path), changed)
+    for changed in changes:
+        check_taken_or_refused("wse2", changed)
+
+
+def check_taken_or_refused(name, changed):
+    try:
+        load_profile(name, changed)
+    except ProfileError as error:
+        assert error.message and "unhashable" not in error.message
+
+
+def test_lanes_of_a_file_that_has_few_are_shown_beside_wrong_ones(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({"lanes": {"float16": {"DIV": say(0), "ADD": say(4)}}}),
+                    encoding="utf-8")
+    with pytest.raises(ProfileError) as caught:
+        load_profile(str(path), {"lanes": {"float16": 0}})
+    assert caught.value.hint == f"{path} has 4 for float16"

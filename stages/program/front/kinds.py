@@ -22,8 +22,9 @@ from stages.program.values.forms import (
     LOCAL_SCALAR,
     UNIFORM,
     Form,
+    read_flag,
 )
-from stages.program.values.initial import Initial, check_name, find_initial, read_output
+from stages.program.values.initial import Initial, check_name, find_initial
 from stages.program.values.ranges import TYPE, find_range
 
 
@@ -45,7 +46,7 @@ class _Object(Value):
         form, initial = find_initial(self.KIND, init_data, shape, dtype)
         WORLD.take(name, form, initial)
         super().__init__(form, _fill(form, initial))
-        self.name, self.output = name, read_output(output)
+        self.name, self.output = name, read_flag("output", output)
         WORLD.objects[name] = self
 
 

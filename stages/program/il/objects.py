@@ -15,7 +15,8 @@ from stages.program.il.records import OBJECT, PROGRAM, Cell, Part
 from stages.program.il.value import Value
 from stages.program.values.checked import SCALARS, holds_objects, strict, typed
 from stages.program.values.errors import ProgramError
-from stages.program.values.initial import check_name, find_initial, read_output
+from stages.program.values.forms import read_flag
+from stages.program.values.initial import check_name, find_initial
 from stages.program.values.parameters import parameter
 from stages.program.values.ranges import find_range
 from stages.program.values.slices import whole_region
@@ -37,7 +38,7 @@ class _Object(Value):
                                f"`{name}[...] = `, behind the constructor")
         form, initial = find_initial(self.KIND, init_data, shape, dtype)
         cell = Cell(role=OBJECT, name=name, form=form, scope=recording.root, initial=initial,
-                    output=read_output(output))
+                    output=read_flag("output", output))
         add_object(cell)
         self._part, self.is_view = Part(cell, form, whole_region(form.shape)), False
 

@@ -25,10 +25,13 @@ SCALARS = "MACHScalar"
 """The `KIND` of a hint that means every kind of scalar."""
 
 KINDS_OF_SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
+DEFINED = 1 << 9
+"""The flag of classes that Python code defines, whose members may be set: Py_TPFLAGS_HEAPTYPE."""
 
 
 def holds_objects(class_: Class) -> Class:
     """A class that has objects as members: its members are `strict`, its methods `typed`."""
+    _check_class("holds_objects", class_)
     for name, member in list(vars(class_).items()):
         if inspect.isfunction(member):
             setattr(class_, name, typed(member))
@@ -37,6 +40,7 @@ def holds_objects(class_: Class) -> Class:
 
 def strict(class_: Class) -> Class:
     """A class whose members keep their type, and an object, which they hold for good."""
+    _check_class("strict", class_)
     assign: Any = class_.__setattr__
 
     def assign_checked(self: object, name: str, value: object) -> None:
@@ -45,6 +49,13 @@ def strict(class_: Class) -> Class:
 
     type.__setattr__(class_, "__setattr__", assign_checked)
     return class_
+
+
+def _check_class(decorator: str, given: object) -> None:
+    """Raise ProgramError for what is no class that a program defines."""
+    if not isinstance(given, type) or not given.__flags__ & DEFINED:
+        raise ProgramError(f"`{decorator}` of what is no class of the program",
+                           f"it stands above one: `@{decorator}`")
 
 
 def _check_member(class_: str, name: str, before: object, value: object) -> None:

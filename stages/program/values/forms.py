@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from stages.machine.types import TYPES, find_largest_integer, is_integer
 from stages.program.values.errors import ProgramError
 
@@ -174,6 +176,13 @@ def convert_form(form: Form, type_: str) -> Form:
     return replace(form, type=type_)
 
 
+def read_flag(name: str, given: object) -> bool:
+    """Return an argument that says yes or no. Raises ProgramError where it says neither."""
+    if not isinstance(given, bool | np.bool_):
+        raise ProgramError(f"{name} is a {type(given).__name__}", f"`{name}=True`")
+    return bool(given)
+
+
 def reduce_form(
     form: Form, axis: int | None = None, controller: bool = False
 ) -> tuple[Form, tuple[int, ...]]:
@@ -184,8 +193,9 @@ def reduce_form(
     """
     if not form.shape:
         raise ProgramError(f"a {form.kind} is one number: nothing to reduce")
+    is_global = read_flag("controller", controller)
     if axis is None:
-        kind = GLOBAL_SCALAR if controller or form.kind == GLOBAL_ARRAY else UNIFORM
+        kind = GLOBAL_SCALAR if is_global or form.kind == GLOBAL_ARRAY else UNIFORM
         return Form(kind=kind, type=form.type), tuple(range(len(form.shape)))
     if type(axis) is not int:
         raise ProgramError(f"axis={axis!r}", "one integer: the axes are reduced one by one")

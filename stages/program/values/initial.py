@@ -79,13 +79,6 @@ def _convert(data: Array, type_: str) -> Array:
     return found
 
 
-def read_output(output: Any) -> bool:
-    """Return whether an object is an output. Raises ProgramError where that is not said."""
-    if not isinstance(output, bool | np.bool_):
-        raise ProgramError(f"output is a {type(output).__name__}", "`output=True`")
-    return bool(output)
-
-
 def settle_number(given: Any) -> Any:
     """Return a number of NumPy, an array without axes as well, as one of Python; others as is."""
     if isinstance(given, np.ndarray) and not given.ndim:
@@ -113,7 +106,7 @@ def name_type(dtype: Any) -> str:
     """Return the name of a type that is given as NumPy takes it. Raises ProgramError."""
     try:
         name = str(np.dtype(dtype).name)
-    except TypeError:
+    except (TypeError, ValueError):
         name = repr(dtype)
     if name not in TYPES:
         hint = f"one of {', '.join(TYPES)}: `np.float32`, or its name"

@@ -39,6 +39,8 @@ def set_parameters(given: Mapping[str, object]) -> None:
 
 def parameter(name: str, default: Value) -> Value:
     """Return what a parameter is set to, in the type of its default. Raises ProgramError."""
+    if not isinstance(name, str):
+        raise ProgramError(f"a parameter's name is {name!r}", '`parameter("n", 16)`')
     if not isinstance(default, (int, float, str)):
         said = f"parameter {name!r}: its default is no int, float, str or bool"
         raise ProgramError(said, f'`parameter("{name}", 16)`')
