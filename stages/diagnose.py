@@ -87,6 +87,13 @@ class OurFault(UserError):
     """What one stage wrote and another refuses: it is told as an error of users is, and is none."""
 
 
+class UndeclaredReadError(Exception):
+    """A stage reads, or looks for, what it does not declare: a bug of the stage.
+
+    Its key would not follow what it read, and a build would take an old result for the right one.
+    """
+
+
 class UserErrors(Exception):
     """Everything that a stage found wrong, in the order of the source."""
 

@@ -1,8 +1,9 @@
 """Where the code lies, and beside it: templates, and the layers that new ones are made like.
 
 A checkout has these folders at its top, beside `stages/`; a wheel has them in it. A module of ours
-that reads a file there names it in its `DATA`, since keys of stages follow nothing else: in a
-process that runs stages every file is looked at that Python opens, from before any stage is loaded.
+that reads a file there names it in its `DATA`, since keys of stages follow nothing else; or in its
+`INPUTS`, where it is one only of the stage that asks for it, as a profile. In a process that runs
+stages every file is looked at that Python opens, from before any stage is loaded.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ def _reader(frame: FrameType | None) -> FrameType | None:
 def _check(file: str, module: dict[str, Any]) -> None:
     """Check that a module declares a file, and that the stage that runs reaches the module."""
     path, run = os.path.realpath(module["__file__"]), _RUNS[-1]
-    declared = os.path.dirname(path), tuple(module.get("DATA", ()))
+    patterns = (*module.get("DATA", ()), *module.get("INPUTS", ()))
+    declared = os.path.dirname(path), patterns
     is_declared = file in _files_of(*declared) or file in _files_of.__wrapped__(*declared)
     if not is_declared or not (run.knows(file) or not run.stage):
         run.fault = UndeclaredDataError(file, path, run.stage, is_declared)

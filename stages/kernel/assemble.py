@@ -18,7 +18,7 @@ from collections.abc import Callable
 import islpy as isl
 import numpy as np
 
-from stages.mapping.kernel_yaml import Kernel, load_kernel
+from stages.mapping.kernel_yaml import Kernel, read_kernel
 from stages.parts.bounding import allow, bound
 from stages.parts.evaluation import evaluate
 from stages.parts.input_values import make_kernel_values
@@ -37,7 +37,7 @@ READS = (
     "tiles.yaml",
     "operations.yaml",
     "volumes.isl",
-    "kernel.yaml",
+    "kernel.yaml: data",
     "inputs/*",
     "*/build/results.json",
     "*/build/outputs/*.npy",
@@ -51,7 +51,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     program = read_program(inputs.yaml("operations.yaml"))
     (output,) = program.outputs
     volumes = inputs.objects("volumes.isl")["volumes"]
-    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
+    kernel = inputs.file_or_empty("kernel.yaml", read_kernel)
     values = make_kernel_values(program, make_domains(volumes), kernel, inputs.arrays())
     known = evaluate(program, volumes, values)
     expected = known[output]

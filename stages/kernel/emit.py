@@ -14,7 +14,6 @@ import typing
 
 import numpy as np
 
-from stages.mapping.kernel_yaml import load_kernel
 from stages.mapping.machine import read_machine
 from stages.parts.input_values import make_kernel_values
 from stages.parts.pasting import list_placed_tiles, where
@@ -23,8 +22,9 @@ from stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
+from stages.mapping.kernel_yaml import read_kernel
 
-READS = ("tiles.yaml", "operations.yaml", "volumes.isl", "kernel.yaml", "inputs/*")
+READS = ("tiles.yaml", "operations.yaml", "volumes.isl", "kernel.yaml: machine, data", "inputs/*")
 WRITES = ("build/parts/*/*.lair", "build/parts/*/layer.yaml", "build/parts/*/inputs/*.npy")
 
 
@@ -33,8 +33,8 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
     Raises UserError for a machine that is none, UserErrors for inputs of the kernel that are none.
     """
-    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
-    read_machine(kernel, inputs.further_path)
+    kernel = inputs.file_or_empty("kernel.yaml", read_kernel)
+    read_machine(kernel, inputs)
     program = read_program(inputs.yaml("operations.yaml"))
     volumes = make_domains(inputs.objects("volumes.isl")["volumes"])
     values = make_kernel_values(program, volumes, kernel, inputs.arrays())

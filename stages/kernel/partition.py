@@ -21,7 +21,7 @@ from stages.diagnose import UserError
 from stages.kernel.mlir.element_types import KNOWN
 from stages.lair.names import did_you_mean
 from stages.machine.types import TYPES
-from stages.mapping.kernel_yaml import load_kernel
+from stages.mapping.kernel_yaml import read_kernel
 from stages.mapping.yaml_text import write_document
 from stages.parts.partitioning import Partition, find_needed, partition
 from stages.poly.pieces import unite_sets
@@ -33,7 +33,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
     from stages.mapping.kernel_yaml import Kernel
 
-READS = ("operations.yaml", "volumes.isl", "program.isl", "kernel.yaml")
+READS = ("operations.yaml", "volumes.isl", "program.isl", "kernel.yaml: facts")
 WRITES = ("partitions.isl", "partitions.yaml")
 HEADER = """Parts (Friebel et al., IMPACT 2023, Algorithm 1).
 parts: { part[element] }, disjoint hyperrectangles of the result, and of results on the way to it.
@@ -45,7 +45,7 @@ result."""
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return partitions.isl and partitions.yaml. Raises UserError where there are no such parts."""
-    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
+    kernel = inputs.file_or_empty("kernel.yaml", read_kernel)
     try:
         program = read_program(inputs.yaml("operations.yaml"))
         volumes = make_domains(inputs.objects("volumes.isl")["volumes"])

@@ -16,7 +16,7 @@ import islpy as isl
 
 from stages.diagnose import Source, Span, UserError, UserErrors
 from stages.lair.names import did_you_mean, make_plain_name
-from stages.mapping.kernel_yaml import Kernel, load_kernel
+from stages.mapping.kernel_yaml import Kernel, read_kernel
 from stages.poly.pieces import find_example, unite_sets
 from stages.poly.text import write_objects
 from stages.volumes.choice import choose
@@ -29,7 +29,7 @@ if typing.TYPE_CHECKING:
     from stages.kernel.mlir.draft import Draft
     from stages.mapping.inputs import Inputs
 
-READS = ("*.mlir", "kernel.yaml", "layer.yaml")
+READS = ("*.mlir", "kernel.yaml: mlir, sizes, outputs, inputs", "layer.yaml")
 WRITES = ("volumes.isl", "operations.yaml")
 
 
@@ -38,7 +38,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     from stages.kernel.mlir.text import parse_text
     from stages.kernel.mlir.translate import translate
 
-    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
+    kernel = inputs.file_or_empty("kernel.yaml", read_kernel)
     inputs.refuse_beside(next(iter(inputs.names("*.mlir")), "kernel.yaml"), "layer.yaml")
     text = parse_text(_source(inputs, kernel))
     draft, returned = translate(text)

@@ -22,7 +22,7 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.lair.names import did_you_mean
-from stages.mapping.kernel_yaml import load_kernel
+from stages.mapping.kernel_yaml import read_kernel
 from stages.mapping.yaml_text import write_document
 from stages.parts.cutting import Region, list_regions, list_single
 from stages.parts.entries import MOST_TILES, Entries, TooManyTilesError
@@ -37,7 +37,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
     from stages.mapping.kernel_yaml import Kernel
 
-READS = ("partitions.isl", "partitions.yaml", "kernel.yaml")
+READS = ("partitions.isl", "partitions.yaml", "kernel.yaml: facts, tiles, machine")
 WRITES = ("tiles.isl", "tiles.yaml")
 HEADER = """Slices of tiles (Friebel et al., IMPACT 2023, Algorithm 2).
 region_tensor: { [tile] -> volume[element] }, what the tensor of a tile of the region is."""
@@ -50,7 +50,7 @@ Without `output`, a tile is a partial result that another takes. constant: of al
 def run(inputs: Inputs) -> dict[str, str]:
     """Return tiles.isl and tiles.yaml. Raises UserError where tiles are no slices."""
     data = inputs.yaml("partitions.yaml")
-    kernel = load_kernel(map(inputs.source, inputs.names("kernel.yaml")))
+    kernel = inputs.file_or_empty("kernel.yaml", read_kernel)
     program, names = read_program(data), data["of"]
     boxes = make_domains(inputs.objects("partitions.isl")["parts"])
     entries = Entries(program, names, _machine(kernel))

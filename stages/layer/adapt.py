@@ -26,7 +26,7 @@ from stages.skewing.elements import read_lair
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "chosen.yaml", "lair.isl", "placement.isl")
+READS = ("layer.yaml: tensors", "chosen.yaml", "lair.isl", "placement.isl")
 WRITES = ("adapted.isl",)
 HEADER = """What the computing PEs see after borders are peeled off for adapters (Sec. 4.2).
 target: the computing PEs, { PE[x, y] } from PE[0, 0]; grid: these and the adapters.

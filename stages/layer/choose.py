@@ -28,7 +28,12 @@ from stages.skewing.elements import read_lair
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "*.lair", "lair.isl")
+READS = (
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: tensors, target, placement, search, goal, machine, data.density",
+    "*.lair",
+    "lair.isl",
+)
 WRITES = (
     "candidates.yaml",
     "slot1/chosen.yaml",
@@ -47,7 +52,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     """Return candidates.yaml, and what the slots try."""
     mapping, layer = inputs.mapping(), inputs.lair()
     lair = read_lair(inputs.objects("lair.isl"))
-    profile = read_machine(mapping, inputs.further_path)
+    profile = read_machine(mapping, inputs)
     check_grid(parse_target(mapping.target), profile, mapping.span("target"))
     proposals = propose(mapping, layer, lair, profile)
     if not proposals:

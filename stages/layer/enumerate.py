@@ -26,7 +26,13 @@ from stages.poly.text import write_objects
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "chosen.yaml", "tasks.yaml", "instances.isl", "compressions.isl")
+READS = (
+    "layer.yaml: simd.prefer",
+    "chosen.yaml",
+    "tasks.yaml",
+    "instances.isl",
+    "compressions.isl",
+)
 WRITES = ("sizes.isl",)
 HEADER = """Size enumeration (Sec. 5.4), per task T that is a box, but not of fixed size.
 T_sizes: [PE_X, PE_Y] -> { [size] }, index projected out, eq. (42); T_offset: their offset.

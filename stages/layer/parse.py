@@ -20,7 +20,11 @@ from stages.poly.text import write_objects
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "*.lair")
+READS = (
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: tensors, placement, schedule, search, analysis",
+    "*.lair",
+)
 WRITES = ("lair.isl",)
 HEADER = """Instance sets and access relations of the statements (Sec. 4.1.1).
 instances: { statement[iterators] }, tensors: { tensor[element] },

@@ -27,7 +27,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
     from stages.mapping.isl_text import IslText
 
-READS = ("layer.yaml", "chosen.yaml", "lair.isl")
+READS = ("layer.yaml: target, placement, topology.kind", "chosen.yaml", "lair.isl")
 WRITES = ("placement.isl",)
 HEADER = """The PE of each instance (Sec. 4.1.2): { statement[iterators] -> PE[x, y] }.
 x grows to the east, y to the south, both from 0 in the target rectangle."""

@@ -45,7 +45,8 @@ if typing.TYPE_CHECKING:
     from stages.mapping.layer_yaml import Mapping
 
 READS = (
-    "layer.yaml",
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: tensors, machine",
     "chosen.yaml",
     "*.lair",
     "lair.isl",
@@ -80,7 +81,7 @@ VARIANTS = {"simd": "with vector instructions", "loops": "with loops only"}
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return the programs, in C and as data, and build/layout.yaml."""
     mapping = inputs.mapping()
-    profile = read_machine(mapping, inputs.further_path)
+    profile = read_machine(mapping, inputs)
     model = _read_model(inputs, profile)
     texts: dict[str, str] = {}
     listings: dict[str, dict[str, Listing]] = {}

@@ -54,7 +54,8 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
 READS = (
-    "layer.yaml",
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: tensors, target, schedule, machine, skew, simd.prefer",
     "chosen.yaml",
     "*.lair",
     "lair.isl",
@@ -78,7 +79,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     mapping = inputs.mapping()
     scheduled = Scheduled(
         mapping=mapping,
-        profile=read_machine(mapping, inputs.further_path),
+        profile=read_machine(mapping, inputs),
         layer=inputs.lair(),
         lair=read_lair(inputs.objects("lair.isl")),
         places=inputs.objects("placement.isl"),

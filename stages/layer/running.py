@@ -122,7 +122,7 @@ def run_twice(
 
 def _machine_of(inputs: LayerInputs, variant: str) -> Profile:
     """Return the machine that a variant of the programs is for."""
-    profile = read_machine(inputs.mapping(), inputs.further_path)
+    profile = read_machine(inputs.mapping(), inputs)
     if variant == ENOUGH:
         return with_enough(profile, inputs.source(ON))
     return dataclasses.replace(profile, multicast=True) if variant == COPIED else profile

@@ -23,7 +23,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
     from stages.mapping.layer_yaml import Mapping
 
-READS = ("layer.yaml", "chosen.yaml", "lair.isl")
+READS = ("layer.yaml: schedule, tensors.*.arrives", "chosen.yaml", "lair.isl")
 WRITES = ("schedule.isl",)
 HEADER = """The time of each instance on its PE: { statement[iterators] -> [time] }.
 Where layer.yaml gives none: order of arrival, then lexicographic."""

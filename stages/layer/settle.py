@@ -31,10 +31,11 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
 READS = (
-    "layer.yaml",
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: tensors, target, placement, machine, goal, invocations, data.density",
     "*.lair",
     "candidates.yaml",
-    "*/layer.yaml",
+    "*/layer.yaml: tensors, invocations, data.density",
     "*/chosen.yaml",
     "*/lair.isl",
     "*/placement.isl",
@@ -61,7 +62,7 @@ MOST_OPERATIONS = 10_000_000
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return slots.yaml and chosen.yaml. Raises UserError where all slots are refused."""
     mapping = inputs.mapping()
-    profile = read_machine(mapping, inputs.further_path)
+    profile = read_machine(mapping, inputs)
     names = [name.partition("/")[0] for name in inputs.names("*/chosen.yaml")]
     used = [n for n in names if not why_refused(inputs.part(n).text("chosen.yaml"))]
     looked = {name: _look_at(inputs.part(name), inputs, profile) for name in used}
@@ -87,7 +88,8 @@ def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked
     """Return what the stages say of the candidate in a slot, and whether the machine has room."""
     text = slot.text("simd.yaml")
     if (why := why_refused(text)) is not None:
-        written = {name: inputs.source(name) for name in ("layer.yaml", *inputs.names("*.lair"))}
+        now = inputs.unnoted()
+        written = {name: now.source(name) for name in ("layer.yaml", *now.names("*.lair"))}
         return Looked(slot=Slot(refused=why), error=find_error(text, written))
     try:
         with limit_operations(MOST_OPERATIONS):

@@ -63,7 +63,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.layer_yaml import Mapping
 
 READS = (
-    "layer.yaml",
+    "layer.yaml: machine, invocations, simd.prefer",
     "chosen.yaml",
     "tasks.yaml",
     "schedule.isl",
@@ -95,7 +95,7 @@ HINTS = {"stream": "let fewer tensors arrive and leave", "way": "leave `prefer` 
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return simd.yaml and memory.isl."""
     mapping = inputs.mapping()
-    profile = read_machine(mapping, inputs.further_path)
+    profile = read_machine(mapping, inputs)
     files = _read_files(inputs, profile)
     options = list_all(files, mapping)
     chosen, memory = settle(files, mapping, options)

@@ -54,7 +54,8 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
 READS = (
-    "layer.yaml",
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: tensors, machine, invocations, probes, data",
     "chosen.yaml",
     "*.lair",
     "inputs/*",
@@ -140,7 +141,7 @@ def _run_variants(
 
 def _again_on(inputs: LayerInputs) -> Again:
     """Return what gives a machine with twice as much of what PEs of a run waited for."""
-    profile = read_machine(inputs.mapping(), inputs.further_path)
+    profile = read_machine(inputs.mapping(), inputs)
 
     def again(run: FabricRun, layout: Layout) -> tuple[Profile, Layout] | None:
         figures = find_awaited(run, profile)
@@ -154,7 +155,7 @@ def _simulated(inputs: LayerInputs, layer: Layer) -> Simulated:
     mapping = inputs.mapping()
     return Simulated(
         mapping=mapping,
-        profile=read_machine(mapping, inputs.further_path),
+        profile=read_machine(mapping, inputs),
         layer=layer,
         moving=Moving(
             layout=read_layout(inputs.source("build/layout.yaml")),

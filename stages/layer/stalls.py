@@ -15,7 +15,7 @@ from stages.fabric.library import STATES
 from stages.machine.scarcity import is_unpublished, with_figures
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.driver import FabricRun
+    from stages.fabric.outcome import FabricRun
     from stages.machine.profile import Profile
 
 QUEUES = ("queue_depth", "input_queues", "output_queues")

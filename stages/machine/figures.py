@@ -6,7 +6,7 @@ Reads    stages/machine/profiles/<name>.yaml, or a file of the same form
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from stages.machine.lanes import Row, UnknownKeyError, read_lanes
 from stages.yaml_limits import OURS, compose, construct
 from stages.yaml_words import explain_yaml
 
-DATA = ("profiles/*.yaml",)
+INPUTS = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
 
 
@@ -77,13 +77,21 @@ def read_grades(name: str) -> dict[str, str]:
     return grades | own
 
 
+def list_files(name: str) -> Iterator[Path]:
+    """Yield the file of a profile, and of those that it is `like`, each before it is read."""
+    like: Any = name
+    while like is not None:
+        yield _path_of(like)
+        like = _read(like).get("like")
+
+
 def profile_names() -> list[str]:
     """Return the names of the profiles that come with the compiler, sorted."""
     return sorted(path.stem for path in PROFILES.glob("*.yaml"))
 
 
 def _read(name: str) -> dict[str, Any]:
-    path = PROFILES / f"{name}.yaml" if name in profile_names() else Path(name)
+    path = _path_of(name)
     if not os.path.isfile(path):  # a Path raises OSError for a name that is too long
         hint = hint_at("profile", name, profile_names())
         raise ProfileError(f"unknown profile {name}", hint=hint)
@@ -94,6 +102,10 @@ def _read(name: str) -> dict[str, Any]:
     if not isinstance(figures, dict):
         raise ProfileError(f"{path} is not a mapping from figures to values")
     return figures
+
+
+def _path_of(name: str) -> Path:
+    return PROFILES / f"{name}.yaml" if name in profile_names() else Path(name)
 
 
 @lru_cache

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import MISSING, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, Strict, ValidationError
 from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
-from stages.machine.contradictions import find_contradiction
 from stages.machine.figures import (
     ProfileError,
     check_known,
@@ -57,7 +57,8 @@ class Profile:
     `find_lanes` returns them; `link_width` is in bits; `queue_depth` in wavelets, depths of a PE's
     queues in words of 16 bits, by their numbers. `unswitched` has numbers of colours.
     The files say what each figure means and where it comes from; `grades` are those of the figures
-    that have one value and were not replaced.
+    that have one value, were not replaced and have not their default. A new figure has a default
+    which leaves the machines as they were that profiles describe without it.
     """
 
     name: str
@@ -126,7 +127,10 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
         changed["lanes"] = replace_lanes(changed["lanes"], lambda _, value: value, old)
         _check_lanes(name, changed["lanes"], old)
     try:
-        grades = {key: g for key, g in read_grades(name).items() if key not in changed}
+        grades = {
+            key: grade for key, grade in read_grades(name).items()
+            if key not in changed and not _is_default(key, figures[key])
+        }
         named = {"name": Path(name).stem, "grades": grades}
         profile = Profile(**{**named, **figures, **changed})
     except ValidationError as error:
@@ -136,6 +140,26 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Profi
         raise said from error
     _check_whole(profile, changed)
     return profile
+
+
+def write_figures(name: str) -> str:
+    """Return the figures of a profile as one text: what a stage reads of it, and no sources.
+
+    A figure that has its default is as one that is not given. Raises ProfileError.
+    """
+    figures, grades = read_figures(name, KNOWN), read_grades(name)
+    given = {key: value for key, value in figures.items() if not _is_default(key, value)}
+    known = {key: grade for key, grade in grades.items() if key in given}
+    return _text_of({"name": Path(name).stem, **given, "grades": known})
+
+
+def _is_default(figure: str, value: Any) -> bool:
+    return figure in DEFAULTS and _text_of(value) == _text_of(DEFAULTS[figure])
+
+
+def _text_of(value: Any) -> str:
+    """Return a value as text: another one for 1, 1.0 and true."""
+    return json.dumps(value, default=repr, indent=1, sort_keys=True)
 
 
 def _check_lanes(
@@ -162,6 +186,11 @@ def _check_whole(profile: Profile, changed: Mapping[str, Any]) -> None:
         raise ProfileError(f"profile {profile.name}: {found.message}", figure, found.remedy)
 
 
+DEFAULTS = {
+    key: field.default for key, field in Profile.__dataclass_fields__.items()
+    if field.default is not MISSING
+}
+"""What figures are of which a profile says nothing: as they were before there were these."""
 KNOWN = tuple(key for key in Profile.__dataclass_fields__ if key not in ("name", "grades"))
 
 
@@ -203,3 +232,60 @@ def _shown(figure: Any) -> str:
                   for key, row in each.items() if row}
         return ", ".join(f"{said} for {key}" for key, said in ranges.items())
     return str(figure).lower() if isinstance(figure, bool) else str(figure)
+
+
+class Contradiction(NamedTuple):
+    """Two figures that cannot both be true: what is wrong, by their keys, and what can be done."""
+
+    figures: tuple[str, ...]
+    message: str
+    remedy: str
+
+
+def find_contradiction(profile: Profile) -> Contradiction | None:
+    """Return the first pair of figures of a profile that contradict each other, if one does."""
+    return _of_queues(profile) or _of_threads(profile) or _of_tasks(profile)
+
+
+def _of_queues(profile: Profile) -> Contradiction | None:
+    """Say if a PE's queues are limited one way only."""
+    if bool(profile.input_queues) == bool(profile.output_queues):
+        return None
+    some, none = ("input", "output") if profile.input_queues else ("output", "input")
+    return Contradiction(
+        figures=(f"{none}_queues", f"{some}_queues"),
+        message=f"{none}_queues is [], as many as are wanted, and {some}_queues is not",
+        remedy=f"give {none}_queues depths, or let {some}_queues be [], too",
+    )
+
+
+def _of_threads(profile: Profile) -> Contradiction | None:
+    """Say if there are queues of which no thread can make use."""
+    queues = {"input_queues": profile.input_queues, "output_queues": profile.output_queues}
+    longest = max(queues, key=lambda name: len(queues[name]))
+    if len(queues[longest]) <= profile.threads:
+        return None
+    return Contradiction(
+        figures=("threads", longest),
+        message=f"threads is {profile.threads}, and each of {len(queues[longest])} {longest} "
+        "needs one while it is in use",
+        remedy=f"raise threads, or give {longest} fewer depths; []: as many as are wanted",
+    )
+
+
+def _of_tasks(profile: Profile) -> Contradiction | None:
+    """Say if what reacts to colours takes ids, or queues, that there are not."""
+    if profile.data_tasks == "queues" and not profile.input_queues:
+        return Contradiction(
+            figures=("data_tasks", "input_queues"),
+            message="data_tasks is queues, and input_queues is []",
+            remedy="give input_queues depths, or let data_tasks be colours",
+        )
+    if profile.data_tasks == "colours" and 0 < profile.task_ids < profile.colours:
+        return Contradiction(
+            figures=("task_ids", "colours"),
+            message=f"task_ids is {profile.task_ids}, and data_tasks take those of "
+            f"{profile.colours} colours",
+            remedy="raise task_ids, or lower colours; task_ids 0: as many as are wanted",
+        )
+    return None

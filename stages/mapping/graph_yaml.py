@@ -6,7 +6,7 @@ Source   V Sec. 4.1.1: LAIR is extracted from the graph of a framework
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import PydanticCustomError
@@ -78,6 +78,7 @@ class Graph(Fabric):
     """
 
     NAME = NAME
+    ORDERED: ClassVar = ("parts",)
 
     graph: str | None = None
     machine: Machine = "wse2"
@@ -127,7 +128,7 @@ class Graph(Fabric):
 
         There are none for a part of which nothing is said, or which is a folder.
         """
-        said = (self._document.value or {}).get("parts", {}).get(part, {})
+        said = self._document.value["parts"][part] if part in self.parts else {}
         return dict(said) if isinstance(said, dict) else {}
 
     def says_ports_of(self, part: str, tensor: str) -> bool:
@@ -156,7 +157,11 @@ def load_graph(sources: Iterable[Source], graphs: Sequence[str] = ()) -> Graph:
 
     `graphs` are the files beside it. Raises UserErrors.
     """
-    source = next(iter(sources), Source(path=NAME, text=""))
+    return read_graph(next(iter(sources), Source(path=NAME, text="")), graphs)
+
+
+def read_graph(source: Source, graphs: Sequence[str] = ()) -> Graph:
+    """Return what a network.yaml beside `graphs` says. Raises UserErrors."""
     document = read_document(source)
     errors = [*_check_kind(document, graphs), *_check_keys(document)]
     if errors:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import abc
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from stages.diagnose import Source, Span, UserError, source_of
 
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from stages.lair.specialise import Layer
     from stages.mapping.layer_yaml import Mapping as LayerMapping
     from stages.mapping.program_yaml import Program
+    from stages.mapping.yaml_file import File
     from stages.poly.text import Objects
 
 LAYER = "layer.yaml"
 CHOSEN = "chosen.yaml"
 PROGRAM = "program.yaml"
+
+Model = TypeVar("Model", bound="File")
 
 
 class Inputs(abc.ABC):
@@ -52,7 +55,17 @@ class Inputs(abc.ABC):
     def further_path(self, given: str, span: Span) -> tuple[Path, str]:
         """Return the file that a user names at `span`, and its path as they would write it.
 
-        It counts as read. Raises UserError where there is none.
+        Raises UserError where there is none.
+        """
+
+    @abc.abstractmethod
+    def note_figures(
+        self, given: str, files: Iterable[Path], write: Callable[[], str]
+    ) -> None:
+        """Note that the figures of a profile are read, which a user calls as `given`.
+
+        They are in `files`, of which each is noted before the next one is looked for, and `write`
+        gives them as one text.
         """
 
     @abc.abstractmethod
@@ -88,6 +101,30 @@ class Inputs(abc.ABC):
     @abc.abstractmethod
     def tell(self, share: float) -> None:
         """Say how much of the stage is done, from 0 to 1."""
+
+    def whole(self, name: str, read: Callable[[Source], Model]) -> Model:
+        """Return all of a YAML file that a user wrote, as `read` does, for `declared` to cut.
+
+        What counts as read is the declared part of it. Raises UserErrors as `read` does.
+        """
+        return read(self.source(name))
+
+    def declared(self, name: str, file: Model) -> Model:
+        """Return a YAML file with the values that the stage declares to read of it."""
+        return file
+
+    def file(self, name: str, read: Callable[[Source], Model]) -> Model:
+        """Return what the stage declares to read of a YAML file that a user wrote.
+
+        Raises UserErrors as `read` does.
+        """
+        return self.declared(name, self.whole(name, read))
+
+    def file_or_empty(self, name: str, read: Callable[[Source], Model]) -> Model:
+        """Return the same of a file that need not be there: then of an empty one."""
+        if self.names(name):
+            return self.file(name, read)
+        return self.declared(name, read(Source(path=name, text="")))
 
     def source(self, name: str) -> Source:
         """Return a text, and its path as the user would write it. Raises UserError."""
@@ -143,7 +180,7 @@ class Inputs(abc.ABC):
         """Return program.yaml. Raises UserErrors."""
         from stages.mapping.program_yaml import read_program
 
-        return read_program(self.source(PROGRAM))
+        return self.file(PROGRAM, read_program)
 
     def program_source(self) -> Source:
         """Return the source of a program: the .py file that program.yaml names, else the only one.
@@ -180,11 +217,12 @@ class LayerInputs(Inputs):
         """Return layer.yaml; for who declares to read chosen.yaml, with what that has for what is
         open. Raises UserErrors."""
         if self._mapping is None:
-            self._mapping = self._given()
-            if self._mapping.is_open and self.declares(CHOSEN):
+            mapping = self._whole()
+            if mapping.is_open and self.declares(CHOSEN):
                 from stages.mapping.settled import overlay
 
-                self._mapping = overlay(self._mapping, self.source(CHOSEN))
+                mapping = overlay(mapping, self.source(CHOSEN))
+            self._mapping = self.declared(LAYER, mapping)
         return self._mapping
 
     @abc.abstractmethod
@@ -195,11 +233,14 @@ class LayerInputs(Inputs):
     def declares(self, name: str) -> bool:
         """Return whether a file of this name is among those that the stage declares to read."""
 
-    def _given(self) -> LayerMapping:
-        """Return layer.yaml as the user wrote it."""
+    def _whole(self) -> LayerMapping:
         from stages.mapping.layer_yaml import read_mapping
 
-        return read_mapping(self.source(LAYER))
+        return self.whole(LAYER, read_mapping)
+
+    def _given(self) -> LayerMapping:
+        """Return layer.yaml as the user wrote it."""
+        return self.declared(LAYER, self._whole())
 
     def lair(self) -> Layer:
         """Return the node to build, with its sizes and types filled in. Raises UserErrors."""

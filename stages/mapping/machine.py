@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from stages.diagnose import Span, UserError, UserErrors, source_of
-from stages.machine.figures import ProfileError, hint_at
-from stages.machine.profile import KNOWN, Profile, load_profile
+from stages.machine.figures import ProfileError, hint_at, list_files
+from stages.machine.profile import KNOWN, Profile, load_profile, write_figures
 from stages.machine.scarcity import note_grade
 from stages.mapping.yaml_text import find_top_key
 
-Further = Callable[[str, Span], tuple[Path, str]]
-"""Returns the file that a user names at a place, which then counts as read, and how they write it.
-Raises UserError where there is none."""
+
+class Machines(Protocol):
+    """Where profiles are found, and where is noted which of them is read."""
+
+    def further_path(self, given: str, span: Span) -> tuple[Path, str]:
+        """Return the file that a user names at `span`, and its path as they would write it.
+
+        Raises UserError where there is none.
+        """
+
+    def note_figures(
+        self, given: str, files: Iterable[Path], write: Callable[[], str]
+    ) -> None:
+        """Note that the figures of a profile are read, which a user calls as `given`.
+
+        They are in `files`, and `write` gives them as one text.
+        """
 
 
 class Asking(Protocol):
@@ -31,32 +46,33 @@ class Asking(Protocol):
         """Return the place of a key."""
 
 
-def read_machine(asking: Asking, further: Further) -> Profile:
-    """Return the figures of the machine that a file is `asking` for, of a `further` file if it is
-    in one.
+def read_machine(asking: Asking, machines: Machines) -> Profile:
+    """Return the figures of the machine that a file is `asking` for: those of the profile count as
+    read.
 
     Raises UserError where that names none that is known, or a figure that is none, UserErrors where
     several figures are none.
     """
     given = asking.machine
     figures = {"profile": given} if isinstance(given, str) else dict(given)
-    name = shown = str(figures.pop("profile"))
-    unknown = [str(figure) for figure in figures if figure not in KNOWN]
+    said = name = shown = str(figures.pop("profile"))
+    unknown = {str(f): asking.key_span("machine", f) for f in figures if f not in KNOWN}
     if len(unknown) > 1:
         raise UserErrors(
-            UserError(f"unknown figure {figure}", asking.key_span("machine", figure),
-                      hint_at("figure", figure, KNOWN)) for figure in unknown)
+            UserError(f"unknown figure {figure}", unknown[figure], hint_at("figure", figure, KNOWN))
+            for figure in sorted(unknown, key=lambda each: unknown[each].start))
     if name.endswith(".yaml"):
-        path, shown = further(name, asking.span("machine"))
+        path, shown = machines.further_path(name, asking.span("machine"))
         name = str(path)
     try:
+        machines.note_figures(said, list_files(name), partial(write_figures, name))
         return load_profile(name, figures)
     except ProfileError as error:
-        said = error.message.replace(name, shown)
+        message = error.message.replace(name, shown)
         span, file = asking.key_span("machine", error.figure or ""), Path(name)
         if error.figure and error.figure not in figures and file.is_file():
             span = find_top_key(source_of(shown, file.read_bytes()), error.figure) or span
-        raise UserError(said, span, error.hint) from error
+        raise UserError(message, span, error.hint) from error
 
 
 def check_grid(size: tuple[int, int], profile: Profile, span: Span) -> None:

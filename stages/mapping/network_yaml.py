@@ -23,8 +23,8 @@ from stages.mapping.yaml_file import Strict, read_file
 from stages.mapping.yaml_text import Path, read_document
 
 __all__ = [
-    "Crossing", "End", "Given", "Network", "NetworkFile", "Placed", "describe_plan",
-    "read_network",
+    "Crossing", "End", "Given", "Network", "NetworkFile", "Placed", "describe_network",
+    "describe_plan", "read_network", "read_network_file",
 ]
 
 NAME_THEM = "name the parts: `parts: {first: , last: }`"
@@ -58,6 +58,7 @@ class NetworkFile(Fabric):
 
     NAME = "network.yaml"
     MISSING: ClassVar = {"parts": NAME_THEM, "from": "say which tensor: `from: part.tensor`"}
+    ORDERED: ClassVar = ("parts", "tensors")
 
     parts: dict[str, str | None]
     tensors: dict[str, _Givens] = {}
@@ -108,33 +109,56 @@ class Network:
     """The parts, each after those it takes tensors from, with the paths of their folders.
 
     Paths start from the network folder; `spans` gives the place of each part in network.yaml.
-    `is_whole` where all parts run on one fabric, too; `floorplan` has those with a place there.
+    `fabric` is what that says of one fabric for all parts.
     """
 
     parts: dict[str, str]
     crossings: tuple[Crossing, ...]
     spans: dict[str, Span]
-    is_whole: bool
-    floorplan: dict[str, Placed]
+    fabric: Fabric
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all parts run on one fabric, too."""
+        return self.fabric.is_whole
+
+    @property
+    def floorplan(self) -> dict[str, Placed]:
+        """The parts with a place on one fabric."""
+        return read_places(self.fabric)
 
 
 def read_network(source: Source) -> Network:
     """Return the network in a network.yaml; UserErrors with everything that is wrong in it."""
+    return describe_network(read_network_file(source))
+
+
+def read_network_file(source: Source) -> NetworkFile:
+    """Return what a network.yaml says; UserErrors with everything that is wrong in it."""
     document = read_document(source)
     value = with_isl(document.value, (), document, source, _holds_isl)
     file = read_file(NetworkFile, document, value)
-    crossings = tuple(
-        Crossing(to=_end(to), given=tuple(_given(file, to)), span=file.key_span("tensors", to))
-        for to in file.tensors
-    )
+    crossings = _crossings(file)
     errors = [*_check_parts(file), *_check_ends(file, crossings), *check_places(file)]
     errors += check_placed(file, file.parts)
     if errors:
         raise UserErrors(errors)
+    _order(file, crossings)
+    return file
+
+
+def describe_network(file: NetworkFile) -> Network:
+    """Return the network that a file says: of its parts, and what crosses."""
+    crossings = _crossings(file)
     parts = {name: file.parts[name] or name for name in _order(file, crossings)}
-    return Network(
-        parts=parts, crossings=crossings, spans={n: file.key_span("parts", n) for n in parts},
-        is_whole=file.is_whole, floorplan=read_places(file),
+    spans = {name: file.key_span("parts", name) for name in parts}
+    return Network(parts=parts, crossings=crossings, spans=spans, fabric=file)
+
+
+def _crossings(file: NetworkFile) -> tuple[Crossing, ...]:
+    return tuple(
+        Crossing(to=_end(to), given=tuple(_given(file, to)), span=file.key_span("tensors", to))
+        for to in file.tensors
     )
 
 

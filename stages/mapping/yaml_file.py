@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar, get_args
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
-from stages.diagnose import Span, UserError, UserErrors
+from stages.diagnose import Span, UndeclaredReadError, UserError, UserErrors
 from stages.lair.names import did_you_mean
+from stages.mapping import yaml_paths
 from stages.mapping.yaml_text import Document, Path
 
 
@@ -18,16 +20,51 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
+    def only(self, paths: Collection[yaml_paths.Path]) -> Self:
+        """Return the mapping with the values at some paths; to ask for others raises
+        UndeclaredReadError."""
+        if yaml_paths.WHOLE in paths:
+            return self
+        kept = self.model_copy()
+        for name, field in type(self).model_fields.items():
+            found = yaml_paths.below(paths, field.alias or name)
+            if found and name in kept.__dict__:
+                kept.__dict__[name] = _only(kept.__dict__[name], found)
+            else:
+                kept.__dict__.pop(name, None)
+        return kept
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse what `only` left out: the model says that there is such a field."""
+            if name in type(self).model_fields:
+                said = f"{type(self).__name__.lower()}.{name}"
+                raise UndeclaredReadError(f"{said} is read but not declared")
+            return super().__getattr__(name)
+
+
+def _only(value: Any, paths: Collection[yaml_paths.Path]) -> Any:
+    """Return a value of a field with the values at some paths."""
+    if isinstance(value, Strict):
+        return value.only(paths)
+    if isinstance(value, dict) and yaml_paths.WHOLE not in paths:
+        kept = {key: yaml_paths.below(paths, key) for key in value}
+        return {key: _only(value[key], found) for key, found in kept.items() if found}
+    return value
+
 
 class File(Strict):
     """A file, which knows where its keys and values stand.
 
-    `NAME` is what it is called; `MISSING` has a hint for each key without which it is none. Where a
-    value has one of several forms, each has a `Tag` that begins with `<`.
+    `NAME` is what it is called; `MISSING` has a hint for each key without which it is none;
+    `ORDERED` names the keys in whose values the order of further keys counts: in others it does
+    not. Where a value has one of several forms, each has a `Tag` that begins with `<`.
     """
 
     NAME: ClassVar[str]
     MISSING: ClassVar[Mapping[str, str]] = {}
+    ORDERED: ClassVar[Collection[str]] = ()
 
     _document: Document = PrivateAttr()
 
@@ -39,6 +76,23 @@ class File(Strict):
         """Return the place of the key at a path, or of the value that encloses it."""
         return self._document.keys.get(path) or find_value_span(self._document, path)
 
+    def only(self, paths: Collection[yaml_paths.Path]) -> Self:
+        """Return the file with the values at some paths; places are those of all."""
+        if yaml_paths.WHOLE in paths:
+            return self
+        kept = super().only(paths)
+        value = yaml_paths.select(self._document.value, paths)
+        kept._document = replace(self._document, value=value)
+        return kept
+
+    @property
+    def says(self) -> str:
+        """What the file says as one text, without comments and places.
+
+        Raises TypeError for a value that no file may have, as a date.
+        """
+        return yaml_paths.text_of(yaml_paths.sort_keys(self._document.value, self.ORDERED))
+
 
 Model = TypeVar("Model", bound=File)
 
@@ -49,7 +103,7 @@ def read_file(model: type[Model], document: Document, value: Any) -> Model:
     A validator says more with a PydanticCustomError that has a `hint`: its text follows the key.
     """
     try:
-        file = model.model_validate(value)
+        file = model.model_validate(yaml_paths.sort_keys(value, model.ORDERED))
     except ValidationError as error:
         errors = [_explain(model, each, document) for each in error.errors()]
         raise UserErrors(sorted(errors, key=_start)) from None

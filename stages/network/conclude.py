@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from stages.mapping.network_yaml import Crossing, End, Network, read_network
+from stages.mapping.network_yaml import Crossing, End, Network, describe_network, read_network_file
 from stages.network.carrying import carry
 from stages.network.crossing_maps import read_moves
 from stages.reference.data import as_sent, input_samples, stack_samples
@@ -29,8 +29,8 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs, LayerInputs
 
 READS = (
-    "network.yaml",
-    "*/layer.yaml",
+    "network.yaml: parts, tensors, run",
+    "*/layer.yaml: *",
     "*/*.lair",
     "*/inputs/*",
     "crossings.yaml",
@@ -44,7 +44,7 @@ Description = dict[str, typing.Any]
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return build/results.json of the network."""
-    network = read_network(inputs.source("network.yaml"))
+    network = describe_network(inputs.file("network.yaml", read_network_file))
     parts = {p: json.loads(inputs.part(p).text("build/results.json")) for p in network.parts}
     texts = {part: _texts(inputs.part(part)) for part in parts}
     results = {
@@ -61,7 +61,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 def _texts(part: LayerInputs) -> tuple[str, ...]:
     """Return what makes a part the layer that it is."""
-    return (part.text("layer.yaml"), *map(part.text, part.names("*.lair")))
+    return (part.mapping().says, *map(part.text, part.names("*.lair")))
 
 
 def _origins(network: Network, parts: Description) -> Iterator[tuple[str, str]]:

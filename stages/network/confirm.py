@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.mapping.graph_yaml import load_graph
+from stages.mapping.graph_yaml import read_graph
 from stages.network.arbiter import NetworkRun, allow, choose_arbiter
 from stages.network.parts.fed import make_inputs, pass_on, put_together, take
 from stages.network.parts.part_layers import find_lanes, read_fitted
@@ -41,7 +41,7 @@ READS = (
     "*.onnx",
     "*.pb",
     "*.pbtxt",
-    "network.yaml",
+    "network.yaml: graph, type, sizes, data, invocations, cycles, run, parts",
     "names.yaml",
     "operations.yaml",
     "volumes.isl",
@@ -126,7 +126,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _read(inputs: Inputs) -> _Whole:
-    given = load_graph(map(inputs.source, inputs.names("network.yaml")))
+    given = inputs.file_or_empty("network.yaml", read_graph)
     program, names = read_program(inputs.yaml("operations.yaml")), inputs.yaml("names.yaml")
     volumes, parts = inputs.objects("volumes.isl")["volumes"], inputs.yaml("parts.yaml")
     graph = given.choose([name for kind in GRAPHS for name in inputs.names(kind)], inputs.folder)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
-from stages.mapping.network_yaml import Crossing, End, Network, read_network
+from stages.mapping.network_yaml import Crossing, End, Network, describe_network, read_network_file
 from stages.mapping.ports import Direction, read_ports
 from stages.mapping.yaml_text import write_document
 from stages.network.covering import check_given
@@ -31,8 +31,9 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
 READS = (
-    "network.yaml",
-    "*/layer.yaml",
+    "network.yaml: parts, tensors",
+    "*/layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "*/layer.yaml: tensors, invocations",
     "*/chosen.yaml",
     "*/*.lair",
     "*/lair.isl",
@@ -47,7 +48,7 @@ input_n: { output[element] -> input[element] } for the n-th output that network.
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return crossings.yaml. Raises UserErrors with all that is wrong."""
-    network = read_network(inputs.source("network.yaml"))
+    network = describe_network(inputs.file("network.yaml", read_network_file))
     missing = dict(_missing(inputs, network))
     layers = {part: inputs.part(part).lair() for part in network.parts if part not in missing}
     _raise([*missing.values(), *list_unknown_ends(network, layers)])

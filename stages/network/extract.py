@@ -10,6 +10,7 @@ Differs  the graph is one of ONNX, or a frozen one of TensorFlow.
 
 from __future__ import annotations
 
+import functools
 import io
 import typing
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 
 from stages.diagnose import UserErrors
 from stages.lair.names import make_plain_name
-from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.graph_yaml import Graph, read_graph
 from stages.mapping.yaml_text import write_document
 from stages.network.extraction.gathering import raise_all
 from stages.network.premises import check_asked
@@ -32,7 +33,14 @@ if typing.TYPE_CHECKING:
     from stages.network.extraction.draft import Extracted
     from stages.network.onnx.external import Beside
 
-READS = ("*.onnx", "*.pb", "*.pbtxt", "network.yaml", "layer.yaml", "*.mlir")
+READS = (
+    "*.onnx",
+    "*.pb",
+    "*.pbtxt",
+    "network.yaml: graph, type, sizes, data, machine, target, parts",
+    "layer.yaml",
+    "*.mlir",
+)
 GRAPHS = READS[:3]
 WRITES = ("volumes.isl", "operations.yaml", "names.yaml", "build/weights/*.npy")
 NAMES = """What the values of the graph are called here, in isl, LAIR and the names of files.
@@ -44,8 +52,8 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     """Return the texts, and the weights. Raises UserError or UserErrors."""
     graphs = [name for kind in GRAPHS for name in inputs.names(kind)]
     inputs.refuse_beside(graphs[0], "layer.yaml", "*.mlir")
-    given = load_graph(map(inputs.source, inputs.names("network.yaml")), graphs)
-    errors = check_asked(given, inputs.unnoted().further_path)
+    given = inputs.file_or_empty("network.yaml", functools.partial(read_graph, graphs=graphs))
+    errors = check_asked(given, inputs.unnoted())
     if errors:
         raise UserErrors(errors)
     name = given.choose(graphs, inputs.folder)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from stages.diagnose import UserError, UserErrors
-from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.graph_yaml import Graph, read_graph
 from stages.mapping.machine import check_grid, read_machine
 from stages.mapping.yaml_text import write_document
 from stages.network.fitting.expecting import Expected, Part, expect, read_given, read_part
@@ -50,7 +50,7 @@ if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
     from stages.mapping.inputs import Inputs
 
-READS = ("parts.yaml", "network.yaml")
+READS = ("parts.yaml", "network.yaml: machine, target, goal, cycles, invocations, parts")
 WRITES = ("fitted.yaml",)
 HEADER = """Over which lanes the results of parts cross, and how wide the rectangles of parts are.
 cycles: what a part is expected to take, by a closed form; size: columns and rows of its rectangle,
@@ -97,10 +97,10 @@ def run(inputs: Inputs) -> dict[str, str]:
     Raises UserError for a machine that there is not, or is smaller than a target, UserErrors for a
     limit of cycles to which parts are not expected to keep.
     """
-    given = load_graph(map(inputs.source, inputs.names("network.yaml")))
+    given = inputs.file_or_empty("network.yaml", read_graph)
     network = _Network(
         given=given, parts=inputs.yaml("parts.yaml"),
-        profile=read_machine(given, inputs.further_path),
+        profile=read_machine(given, inputs),
     )
     for name in network.parts:
         _check_target(name, network)

@@ -21,10 +21,11 @@ from stages.fabric.layout_texts import check_texts
 from stages.fabric.layout_yaml import Layout, read_layout, write_layout
 from stages.jinja import template_in
 from stages.machine.profile import Profile
+from stages.mapping.graph_yaml import read_graph
 from stages.mapping.machine import read_machine
-from stages.mapping.network_yaml import Network
+from stages.mapping.network_yaml import Network, describe_network, read_network_file
 from stages.network.agreeing import check_ends
-from stages.network.of_graph import PARTS, read_whole
+from stages.network.of_graph import PARTS, describe_whole
 from stages.network.whole.joined import link, name_bridge
 from stages.network.whole.joints import list_joints
 from stages.shipped import shipped
@@ -34,11 +35,11 @@ if typing.TYPE_CHECKING:
 
 DATA = ("../../templates/bridge.c.j2", "../templates/bridge.c.j2")
 READS = (
-    "network.yaml",
+    "network.yaml: parts, tensors, floorplan",
     "parts.yaml",
     "crossings.yaml",
     "*/crossed.isl",
-    "*/layer.yaml",
+    "*/layer.yaml: machine, invocations",
     "*/chosen.yaml",
     "*/build/layout.yaml",
 )
@@ -67,8 +68,10 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _network(inputs: Inputs) -> Network:
-    parts = inputs.yaml(PARTS) if inputs.names(PARTS) else None
-    return read_whole(inputs.source("network.yaml"), parts)
+    if inputs.names(PARTS):
+        graph = inputs.file_or_empty("network.yaml", read_graph)
+        return describe_whole(graph, inputs.yaml(PARTS))
+    return describe_network(inputs.file("network.yaml", read_network_file))
 
 
 def _moves(inputs: Inputs, network: Network) -> Iterator[tuple[str, isl.Map]]:
@@ -92,7 +95,7 @@ def _profile(inputs: Inputs, network: Network) -> Profile:
     Raises UserErrors for parts of another one, or that run another number of times.
     """
     mappings = {name: inputs.part(name).mapping() for name in network.parts}
-    profiles = {n: read_machine(m, inputs.part(n).further_path) for n, m in mappings.items()}
+    profiles = {n: read_machine(m, inputs.part(n)) for n, m in mappings.items()}
     first, *others = network.parts
     errors = []
     for name in others:

@@ -6,31 +6,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stages.diagnose import Source, Span, UserErrors
-from stages.mapping.floorplan_yaml import read_places
-from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.graph_yaml import Graph
 from stages.mapping.isl_text import IslText
-from stages.mapping.network_yaml import Crossing, End, Given, Network, read_network
+from stages.mapping.network_yaml import Crossing, End, Given, Network
 from stages.network.parts.described import find_chained
 from stages.network.whole.joints import refuse_mixed
 
 PARTS = "parts.yaml"
 
 
-def read_whole(source: Source, parts: Mapping[str, Any] | None) -> Network:
-    """Return the network in a network.yaml, with the `parts` of its graph, if it is one of a graph.
-
-    Raises UserErrors, also for what is not built on one fabric.
-    """
-    if parts is None:
-        return read_network(source)
-    given = load_graph([source])
+def describe_whole(given: Graph, parts: Mapping[str, Any]) -> Network:
+    """Return the network of the parts of a graph. Raises UserErrors for what is not built on one
+    fabric."""
     mixed = [refuse_mixed(*each) for each in _list_mixed(parts, given)]
     if mixed:
         raise UserErrors(mixed)
     return Network(
         parts={name: given.folder_of(name) or name for name in parts},
         crossings=tuple(_cross(parts, given)), spans={name: given.span_of(name) for name in parts},
-        is_whole=given.is_whole, floorplan=read_places(given),
+        fabric=given,
     )
 
 

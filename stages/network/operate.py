@@ -29,11 +29,12 @@ if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
 READS = (
-    "network.yaml",
+    "network.yaml: parts, tensors",
     "parts.yaml",
     "layout.yaml",
     "build/bridges/pe_*.c",
-    "*/layer.yaml",
+    "*/layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "*/layer.yaml: tensors, machine, invocations, data",
     "*/chosen.yaml",
     "*/*.lair",
     "*/inputs/*",

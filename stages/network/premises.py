@@ -5,39 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from stages.diagnose import Span, UserError, UserErrors
+from stages.diagnose import UserError, UserErrors
 from stages.mapping.graph_yaml import Graph
 from stages.mapping.layer_yaml import is_anywhere
-from stages.mapping.machine import read_machine
+from stages.mapping.machine import Machines, read_machine
 from stages.mapping.texts import parse_map, parse_set, parse_target
 from stages.network.parts.said_of_part import SaidOfPart
 
-Further = Callable[[str, Span], tuple[Path, str]]
 
-
-def check_asked(given: Graph, further: Further) -> list[UserError]:
+def check_asked(given: Graph, files: Machines) -> list[UserError]:
     """Return an error for each machine, target, folder and text in isl syntax that is none.
 
-    `further` finds a file that the user names at a place, and raises UserError where there is none.
+    `files` finds those that the user names at a place, and raises UserError where there is none.
     """
-    return sorted(_list_wrong(given, further), key=lambda each: each.span.start if each.span else 0)
+    return sorted(_list_wrong(given, files), key=lambda each: each.span.start if each.span else 0)
 
 
-def _list_wrong(given: Graph, further: Further) -> Iterator[UserError]:
+def _list_wrong(given: Graph, files: Machines) -> Iterator[UserError]:
     machine = given.machine
-    yield from _caught(partial(read_machine, given, further))
+    yield from _caught(partial(read_machine, given, files))
     if given.target is not None:
         yield from _caught(partial(parse_target, given.target))
     for name, part in given.parts.items():
         if part.folder is not None:
-            yield from _check_folder(name, part.folder, given, further)
+            yield from _check_folder(name, part.folder, given, files)
             continue
         said = SaidOfPart(name=name, graph=given, arrives=(), leaves=())
         if part.machine != machine and "machine" in given.said_of(name):
-            yield from _caught(partial(read_machine, said, further))
+            yield from _caught(partial(read_machine, said, files))
         if part.target is not None:
             yield from _caught(partial(parse_target, part.target))
         for text in part.probes.values():
@@ -58,11 +55,11 @@ def _caught(read: Callable[[], Any]) -> Iterator[UserError]:
         yield from error.errors
 
 
-def _check_folder(name: str, folder: str, given: Graph, further: Further) -> Iterator[UserError]:
+def _check_folder(name: str, folder: str, given: Graph, files: Machines) -> Iterator[UserError]:
     """Yield an error for a folder that is a part instead, but is none of a layer."""
     span = given.key_span("parts", name)
     try:
-        further(os.path.join(".", folder, "layer.yaml"), span)
+        files.further_path(os.path.join(".", folder, "layer.yaml"), span)
     except UserError:
         hint = f"`{name}: path/to/folder` starts from here"
         yield UserError(f"{folder} holds no layer.yaml", span, hint)

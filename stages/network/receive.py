@@ -25,7 +25,13 @@ if typing.TYPE_CHECKING:
     from stages.poly.text import Objects
     from stages.reference.strided import Array
 
-READS = ("layer.yaml", "*.lair", "crossed.isl", "given/*.npy")
+READS = (
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: tensors.*.otherwise",
+    "*.lair",
+    "crossed.isl",
+    "given/*.npy",
+)
 WRITES = ("build/inputs/*.npy",)
 
 

@@ -15,9 +15,10 @@ from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from stages.fabric.layout_yaml import Layout, read_layout
 from stages.fabric.outcome import FabricRun
 from stages.fabric.stuck import error_of
+from stages.mapping.graph_yaml import read_graph
 from stages.mapping.machine import read_machine
-from stages.mapping.network_yaml import Network
-from stages.network.of_graph import PARTS, read_whole
+from stages.mapping.network_yaml import Network, describe_network, read_network_file
+from stages.network.of_graph import PARTS, describe_whole
 from stages.network.whole.programs import Program, write_programs
 from stages.reference.data import input_samples
 
@@ -33,8 +34,10 @@ HINT = "the programs are at fault, or where they lie: please report it with the 
 
 def read_network_of(inputs: Inputs) -> Network:
     """Return the network of a folder, with the parts that `split` found in a graph."""
-    parts = inputs.yaml(PARTS) if inputs.names(PARTS) else None
-    return read_whole(inputs.source("network.yaml"), parts)
+    if inputs.names(PARTS):
+        graph = inputs.file_or_empty("network.yaml", read_graph)
+        return describe_whole(graph, inputs.yaml(PARTS))
+    return describe_network(inputs.file("network.yaml", read_network_file))
 
 
 def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
@@ -50,7 +53,7 @@ def run_network(
 ) -> FabricRun:
     """Compile all programs, equal ones once, and run them."""
     first = inputs.part(next(iter(network.parts)))
-    profile = read_machine(first.mapping(), first.further_path)
+    profile = read_machine(first.mapping(), first)
     programs = dict(_programs(inputs, network))
     with tempfile.TemporaryDirectory() as folder:
         files, symbols = write_programs(programs, Path(folder))

@@ -19,7 +19,7 @@ from typing import Any
 from stages.diagnose import Source, UserError, UserErrors
 from stages.lair.grammar import parse_lair
 from stages.lair.specialise import specialise
-from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.graph_yaml import Graph, read_graph
 from stages.mapping.layer_names import check_names
 from stages.mapping.machine import read_machine
 from stages.mapping.yaml_text import write_document
@@ -37,7 +37,12 @@ from stages.volumes.operation import Operation, Program, read_program
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("operations.yaml", "volumes.isl", "names.yaml", "network.yaml")
+READS = (
+    "operations.yaml",
+    "volumes.isl",
+    "names.yaml",
+    "network.yaml: type, machine, target, parts, floorplan",
+)
 WRITES = ("parts.yaml",)
 HEADER = """The parts of the network, each after those whose results it takes.
 why: which nodes of the graph they are, and why together; operations: of operations.yaml; output:
@@ -59,8 +64,8 @@ def run(inputs: Inputs) -> dict[str, str]:
     if not groups:
         raise UserError(f"{program.name}: nothing is computed", hint=_explain(program))
     volumes = make_domains(inputs.objects("volumes.isl")["volumes"])
-    given = load_graph(map(inputs.source, inputs.names("network.yaml")))
-    memory, numbers = read_machine(given, inputs.further_path).memory, find_constants(program)
+    given = inputs.file_or_empty("network.yaml", read_graph)
+    memory, numbers = read_machine(given, inputs).memory, find_constants(program)
     padded = find_padded(program, numbers)
     parts: dict[str, list[Piece]] = {}
     for each in groups:

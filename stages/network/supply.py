@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 import numpy as np
 
-from stages.mapping.graph_yaml import Graph, load_graph
+from stages.mapping.graph_yaml import Graph, read_graph
 from stages.network.parts.described import (
     RESULT,
     find_chained,
@@ -44,7 +44,7 @@ READS = (
     "operations.yaml",
     "volumes.isl",
     "names.yaml",
-    "network.yaml",
+    "network.yaml: machine, target, goal, cycles, invocations, data, parts",
     "inputs/*",
     "build/weights/*.npy",
 )
@@ -65,7 +65,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
     Raises UserErrors for inputs of the network that are none.
     """
-    given, parts = load_graph(map(inputs.source, inputs.names("network.yaml"))), _parts(inputs)
+    given, parts = inputs.file_or_empty("network.yaml", read_graph), _parts(inputs)
     samples, fitted = _samples(inputs, given), read_fitted(inputs.yaml("fitted.yaml"))
     written: dict[str, str | bytes] = {}
     for name, described in parts.items():

@@ -74,7 +74,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
 def draw_stop(inputs: LayerInputs, stop: Stop) -> str:
     """Return the page of a layer whose fabric stopped: it has no results."""
     objects = {name: inputs.objects(name) for name in ("allocations.isl", "memory.isl")}
-    machine = read_machine(inputs.mapping(), inputs.further_path)
+    machine = read_machine(inputs.mapping(), inputs)
     return report_stop(
         stop, inputs.lair().name, f"a layer on {machine.name}", dict(_programs(inputs)),
         _texts(inputs), partial(record, inputs, variant=stop.programs),

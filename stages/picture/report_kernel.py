@@ -15,7 +15,6 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 from stages.fabric.layout_yaml import read_layout
-from stages.mapping.kernel_yaml import load_kernel
 from stages.parts.pasting import Placed, list_placed_tiles, taken_by, where
 from stages.picture.of_whole import Edge, Tile, WholeOnPage, describe_parts, report_whole
 from stages.picture.swept import SWEEP, read_sweep
@@ -23,6 +22,7 @@ from stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
+from stages.mapping.kernel_yaml import read_kernel
 
 READS = (
     "kernel.yaml",
@@ -45,7 +45,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     texts = {name: inputs.text(name) for name in (*inputs.names("*.mlir"), *given)}
     texts["volumes.isl"] = inputs.text("volumes.isl")
     regions, results = {}, {}
-    if load_kernel(map(inputs.source, given)).has_parts:
+    if inputs.file_or_empty("kernel.yaml", read_kernel).has_parts:
         regions = inputs.yaml("tiles.yaml")
         results = json.loads(inputs.text("build/results.json"))
     tiles = list(list_placed_tiles(regions))

@@ -27,7 +27,7 @@ from stages.program.source.plain_checks import explain_plain
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "program.il")
+READS = ("program.yaml: program, parameters, limits", "program.il")
 WRITES = ("objects.yaml", "graph.yaml", "accesses.isl", "build/data/*.npy")
 COLUMNS = re.compile(r"^field: \[(\d+)", re.MULTILINE)
 

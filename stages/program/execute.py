@@ -21,9 +21,19 @@ from stages.program.interpreter.arrays import write_array
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "objects.yaml", "graph.yaml", "filters.isl", "sections.yaml",
-         "build/data/*.npy", "build/numpy/*.npy", "build/graph/*.npy", "build/counts.json",
-         "build/layout.yaml", "build/vm/pe_*.c")
+READS = (
+    "program.yaml: machine",
+    "objects.yaml",
+    "graph.yaml",
+    "filters.isl",
+    "sections.yaml",
+    "build/data/*.npy",
+    "build/numpy/*.npy",
+    "build/graph/*.npy",
+    "build/counts.json",
+    "build/layout.yaml",
+    "build/vm/pe_*.c",
+)
 WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 

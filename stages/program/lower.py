@@ -32,15 +32,23 @@ from stages.program.vm.paint_reading import read_painting
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "objects.yaml", "graph.yaml", "accesses.isl", "addresses.yaml",
-         "filters.isl", "sections.yaml", "paint.isl")
+READS = (
+    "program.yaml: machine",
+    "objects.yaml",
+    "graph.yaml",
+    "accesses.isl",
+    "addresses.yaml",
+    "filters.isl",
+    "sections.yaml",
+    "paint.isl",
+)
 WRITES = ("build/vm/pe_*.c", "build/layout.yaml")
 TITLE = "The fabric that the programs in build/vm run on."
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return the programs, in C, and build/layout.yaml."""
-    profile = read_machine(inputs.program(), inputs.further_path)
+    profile = read_machine(inputs.program(), inputs)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     sections = read_sections(
         inputs.source("sections.yaml"), inputs.source("filters.isl"), graph)

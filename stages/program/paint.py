@@ -23,14 +23,14 @@ from stages.program.vm.whole import paint_machine
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "objects.yaml", "graph.yaml", "filters.isl", "sections.yaml")
+READS = ("program.yaml: machine", "objects.yaml", "graph.yaml", "filters.isl", "sections.yaml")
 WRITES = ("paint.isl",)
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return paint.isl."""
     program = inputs.program()
-    machine = read_machine(program, inputs.further_path)
+    machine = read_machine(program, inputs)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     sections = read_sections(
         inputs.source("sections.yaml"), inputs.source("filters.isl"), graph)

@@ -20,7 +20,12 @@ from stages.program.irg.reading import read_entries
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "build/source.yaml", "objects.yaml", "build/data/*.npy")
+READS = (
+    "program.yaml: program, parameters, limits",
+    "build/source.yaml",
+    "objects.yaml",
+    "build/data/*.npy",
+)
 WRITES = ("build/numpy/*.npy",)
 DATA = ("../../lairmake/numpy.py", "../../lairmake/objects.py")
 """What the source imports."""

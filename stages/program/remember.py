@@ -22,7 +22,7 @@ from stages.program.memory.room import check_room
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "objects.yaml", "graph.yaml", "accesses.isl")
+READS = ("program.yaml: machine", "objects.yaml", "graph.yaml", "accesses.isl")
 WRITES = ("addresses.yaml",)
 
 
@@ -30,7 +30,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     """Return addresses.yaml."""
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     accesses = read_regions(inputs.source("accesses.isl"), graph)
-    machine = read_machine(inputs.program(), inputs.further_path)
+    machine = read_machine(inputs.program(), inputs)
     addresses = place_entries(graph, accesses, machine.bank_alignment, machine.read_banks)
     check_room(addresses, machine, _find_source(inputs))
     return {"addresses.yaml": write_addresses(addresses)}

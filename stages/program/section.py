@@ -27,15 +27,22 @@ from stages.program.sections.sections_yaml import write_sections
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "objects.yaml", "graph.yaml", "accesses.isl", "addresses.yaml",
-         "exchanges.isl", "filters.isl")
+READS = (
+    "program.yaml: machine, control.responses",
+    "objects.yaml",
+    "graph.yaml",
+    "accesses.isl",
+    "addresses.yaml",
+    "exchanges.isl",
+    "filters.isl",
+)
 WRITES = ("sections.yaml",)
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return sections.yaml."""
     program = inputs.program()
-    machine = read_machine(program, inputs.further_path)
+    machine = read_machine(program, inputs)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     accesses = inputs.source("accesses.isl")
     regions = read_regions(accesses, graph)

@@ -23,7 +23,7 @@ from stages.program.source.translation import translate_source
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-READS = ("program.yaml", "*.py")
+READS = ("program.yaml: program, machine, parameters", "*.py")
 WRITES = ("program.il", "build/source.yaml")
 HEADER = "# What the source does where NumPy runs it, whatever its comments say."
 
@@ -39,7 +39,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     if not may_make_objects(translation.tree):
         raise explain_plain(source)
     program = inputs.program()
-    read_machine(program, inputs.unnoted().further_path)
+    read_machine(program, inputs.unnoted())
     errors = [UserError(said, program.key_span("parameters", name), hint)
               for name, said, hint in find_unknown(translation.tree, program.parameters)]
     if errors:

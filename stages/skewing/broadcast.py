@@ -31,7 +31,13 @@ from stages.skewing.topology import make_topology
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "chosen.yaml", "lair.isl", "placement.isl", "schedule.isl")
+READS = (
+    "layer.yaml: target, topology, skew, schedule",
+    "chosen.yaml",
+    "lair.isl",
+    "placement.isl",
+    "schedule.isl",
+)
 WRITES = ("broadcasts.isl",)
 HEADER = """Which PEs use an element at one time: spaces of differences [t..., x, y] of time and PE.
 time: { statement[iterators] -> [t...] }, the clock of all PEs, which start together.

@@ -39,7 +39,7 @@ if typing.TYPE_CHECKING:
     from stages.mapping.layer_yaml import Mapping
 
 READS = (
-    "layer.yaml",
+    "layer.yaml: target, topology, skew, schedule",
     "chosen.yaml",
     "lair.isl",
     "placement.isl",

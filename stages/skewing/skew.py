@@ -38,7 +38,15 @@ from stages.skewing.yaml_texts import Lagging
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "chosen.yaml", "*.lair", "lair.isl", "placement.isl", "schedule.isl")
+READS = (
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: tensors, target, topology, skew, schedule, machine",
+    "chosen.yaml",
+    "*.lair",
+    "lair.isl",
+    "placement.isl",
+    "schedule.isl",
+)
 WRITES = ("skewed.isl", "skew.yaml")
 HEADER = """The time of each instance, { statement[iterators] -> [t...] }, on the clock of all PEs.
 before: as by schedule.isl, all PEs start together;
@@ -67,7 +75,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     network = make_topology(mapping, parse_target(mapping.target))
     scheduled = Scheduled(
         mapping=mapping,
-        profile=read_machine(mapping, inputs.further_path),
+        profile=read_machine(mapping, inputs),
         layer=inputs.lair(),
         lair=read_lair(inputs.objects("lair.isl")),
         places=inputs.objects("placement.isl"),

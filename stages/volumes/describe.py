@@ -28,7 +28,11 @@ from stages.volumes.operation import Operation, Program, Result, write_program
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
 
-READS = ("layer.yaml", "*.lair")
+READS = (
+    "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
+    "layer.yaml: analysis",
+    "*.lair",
+)
 WRITES = ("volumes.isl", "operations.yaml")
 
 

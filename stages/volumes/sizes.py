@@ -58,6 +58,7 @@ def solve(names: Sequence[str], claims: Sequence[Claim]) -> Sizes:
     Raises UserError where no sizes fit, with the operations that contradict each other; or where a
     factor is no number.
     """
+    order = {claim.span: at for at, claim in reversed(list(enumerate(claims)))}
     linear = [claim for claim in claims if not claim.factors]
     waiting = [claim for claim in claims if claim.factors]
     found = _solve(names, linear)
@@ -67,7 +68,7 @@ def solve(names: Sequence[str], claims: Sequence[Claim]) -> Sizes:
             raise _unknown_factor(waiting[0], found)
         waiting = [claim for claim in waiting if claim not in ready]
         linear += [replace(c, text=_fill(c.text, _factors(c, found)), factors=()) for c in ready]
-        found = _solve(names, sorted(linear, key=lambda claim: claim.span.start))
+        found = _solve(names, sorted(linear, key=lambda claim: order[claim.span]))
     return found
 
 

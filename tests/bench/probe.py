@@ -36,7 +36,7 @@ def probe(layer):
     start = time.process_time()
     ran = running.run_programs(inputs, "simd", samples, node)
     seconds = time.process_time() - start
-    profile = read_machine(inputs.mapping(), inputs.further_path)
+    profile = read_machine(inputs.mapping(), inputs)
     lanes = max(profile.find_most_lanes(tensor.type) for tensor in node.outputs)
     busiest = ran.usage[ran.usage["busy"].argmax()]
     return {

@@ -19,7 +19,7 @@ STAGES = [f"{wing.__name__}.{stage}.run" for wing in WINGS for stage in wing.STA
 BELOW = ("poly", "machine", "lair", "mapping", "reference", "fabric", "volumes", "skewing", "layer",
          "kernel", "network", "program")
 ABOVE = ("lairmake", "tools", "stages/make")
-DECLARED = ("READS", "WRITES", "DATA", "STAGES", "__all__", "record", "draw_stop")
+DECLARED = ("READS", "WRITES", "DATA", "INPUTS", "STAGES", "__all__", "record", "draw_stop")
 RUNS = "stages.make.core.action.run_stage"
 
 rows = pytest.mark.parametrize(

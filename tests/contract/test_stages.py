@@ -67,14 +67,16 @@ def test_docstring_names_the_source(stage):
 @stages
 def test_docstring_reads_and_writes_are_those_declared(stage):
     module = importlib.import_module(module_of(stage))
-    assert set(FILE_NAME.findall(sections(stage)["Reads"])) == set(module.READS)
+    assert set(FILE_NAME.findall(sections(stage)["Reads"])) == {
+        each.partition(":")[0] for each in module.READS
+    }
     assert set(FILE_NAME.findall(sections(stage)["Writes"])) == set(module.WRITES)
 
 
 @stages
 def test_declaration_read_as_text_is_that_of_the_module(stage):
     module = importlib.import_module(module_of(stage))
-    assert declaration(stage).reads == module.READS
+    assert declaration(stage).inputs == module.READS
     assert declaration(stage).writes == module.WRITES
 
 

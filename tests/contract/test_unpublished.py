@@ -66,7 +66,7 @@ def test_a_limit_is_read_nowhere_else(figure):
         path.relative_to(STAGES).with_suffix("").as_posix() for path in STAGES.rglob("*.py")
         if read.search(path.read_text(encoding="utf-8"))
     }
-    assert found - {"machine/contradictions"} == set(READ[figure])
+    assert found - {"machine/profile"} == set(READ[figure])
 
 
 def test_every_limit_that_builds_a_layer_another_way_is_tried():

@@ -24,7 +24,7 @@ def run(stage, folder):
     opened = set()
     sys.addaudithook(lambda name, given: opened.add(given[0]) if name == "open" else None)
     load(stage)
-    contents = perform(stage, FolderInputs(folder, declaration(stage).reads))
+    contents = perform(stage, FolderInputs(folder, declaration(stage).inputs))
     found = [str(each) for each in opened if isinstance(each, str | Path)]
     found += [getattr(module, "__file__", None) or "" for module in sys.modules.values()]
     for name, content in contents.items():

@@ -67,6 +67,12 @@ INDEX = {
     "types of a hint that are refused later":
         "kernel/test_hinted_types.py::test_a_type_that_is_listed_gets_through",
     "a limit of the clock": "program/test_child_limits.py::test_limits_are_those_of_program_yaml",
+    "a comment in layer.yaml":
+        "e2e/test_values.py::test_a_comment_and_the_order_of_keys_run_nothing",
+    "a profile that no layer has":
+        "make/test_profiles.py::test_a_profile_is_an_input_of_who_reads_it_by_its_figures",
+    "a figure that no profile has":
+        "make/test_profiles.py::test_a_new_figure_needs_no_edit_of_profiles",
     "colours of a legend": "picture/test_fabrics.py::"
         "test_the_legend_has_each_stream_as_it_is_drawn_and_no_two_alike",
     "isl in a page": "picture/test_spelled.py::test_a_number_of_an_index_is_no_isl_set",

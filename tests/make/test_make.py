@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages.diagnose import UserError
+from stages.diagnose import UndeclaredReadError, UserError
 from stages.machine.figures import PROFILES
-from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
+from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import find_layers, open_folder
 from stages.make.core.outputs import write_outputs
 from stages.make.core.stage import check_names
@@ -152,7 +152,7 @@ def test_the_lair_named_must_be_there(layer):
 
 def machine_of(layer):
     inputs = FolderInputs(layer, BOTH)
-    return read_machine(inputs.mapping(), inputs.further_path)
+    return read_machine(inputs.mapping(), inputs)
 
 
 def test_a_machine_may_change_figures_of_a_profile(layer):
@@ -165,8 +165,8 @@ def test_a_machine_may_be_a_file_which_counts_as_read(layer):
     write(layer, layer_yaml=ONE_PE + "machine: mine.yaml\n")
     write(layer, mine_yaml=(PROFILES / "ideal.yaml").read_text(encoding="utf-8"))
     inputs = FolderInputs(layer, BOTH)
-    assert read_machine(inputs.mapping(), inputs.further_path).name == "mine"
-    assert list(inputs.further) == ["mine.yaml"]
+    assert read_machine(inputs.mapping(), inputs).name == "mine"
+    assert list(inputs.further) == ["figures//mine.yaml"]
 
 
 def test_an_unknown_machine_is_a_user_error(layer):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stages.diagnose import UserError
+from stages.diagnose import UndeclaredReadError, UserError
 from stages.fabric import compiler
 from stages.jinja import template_in
 from stages.make.core import trying
-from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
+from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.shipped import STAGES, UndeclaredDataError, looked_at, shipped, watch_files
 

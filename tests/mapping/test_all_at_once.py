@@ -15,6 +15,7 @@ from stages.mapping.machine import read_machine
 from stages.mapping.program_yaml import Program, read_program
 from stages.mapping.yaml_text import read_document
 from stages.yaml_words import OTHERWISE
+from tests.mapping.machines import OURS
 
 WRONG = (None, 1, 0, -1, 1.5, float("nan"), "x", [], [1], {}, {"x": 1}, {1: 2}, True, 10**400, [[]],
          {"profile": 1}, {"x": {"arrives": 3}}, {"x": [3]}, {"x": {}}, {"seconds": 0.5})
@@ -24,7 +25,7 @@ def test_figures_that_are_none_are_told_of_together():
     text = "machine: {profile: wse2, lanez: 3, dispach: 5, x: 1}\n"
     program = read_program(Source(path="program.yaml", text=text))
     with pytest.raises(UserErrors) as caught:
-        read_machine(program, lambda given, span: pytest.fail(given))
+        read_machine(program, OURS)
     assert [(error.message, error.hint.partition(":")[0]) for error in caught.value.errors] == [
         ("unknown figure lanez", "did you mean lanes?"),
         ("unknown figure dispach", "did you mean dispatch?"), ("unknown figure x", "figures")]

@@ -4,11 +4,12 @@ import random
 
 import pytest
 
-from stages.diagnose import Source, UserError, UserErrors, source_of
-from stages.make.core.folder_inputs import FolderInputs, UndeclaredReadError
+from stages.diagnose import Source, UndeclaredReadError, UserError, UserErrors, source_of
+from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder
 from stages.mapping.machine import read_machine
 from stages.mapping.program_yaml import choose_program, program_schema, read_program
+from tests.mapping.machines import OURS
 from tests.property.mutator import damage_often
 
 GOOD = """program: heat.py
@@ -97,7 +98,7 @@ def test_what_it_says():
     assert program.parameters == {"n": 16, "wide": True, "rate": 0.5, "name": "sun"}
     assert program.parameters["wide"] is True
     assert (program.control.responses, program.reductions) == (2, "drain")
-    assert read_machine(program, lambda given, span: pytest.fail(given)).dispatch == 5
+    assert read_machine(program, OURS).dispatch == 5
     assert program.key_span("parameters", "n").column == 14
 
 
@@ -189,10 +190,6 @@ def test_a_damaged_one_is_read_or_refused_at_its_place(seeds):
         try:
             program = read_program(source_of("program.yaml", content))
             choose_program(program, ["heat.py"], "here")
-            read_machine(program, _refuse)
+            read_machine(program, OURS)
         except (UserError, UserErrors) as error:
             assert "program.yaml" in str(error), seed
-
-
-def _refuse(given, span):
-    raise UserError(f"{given} does not exist", span)

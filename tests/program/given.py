@@ -80,6 +80,9 @@ class Given(Inputs):
     def further_path(self, given, span):
         raise AssertionError
 
+    def note_figures(self, given, files, write):
+        pass
+
     def beside(self, name):
         raise AssertionError
 

@@ -27,7 +27,7 @@ def bytes_over_live(folder):
     model = make_model(
         inputs.lair(), inputs.source("tasks.yaml"), inputs.source("simd.yaml"), objects
     )
-    profile = read_machine(inputs.mapping(), inputs.further_path)
+    profile = read_machine(inputs.mapping(), inputs)
     keeping = Keeping(work=model, routes=model.routes, profile=profile)
     order = find_order(keeping)
     arrays = list_computing(keeping, find_late_uses(model, order))

@@ -90,7 +90,7 @@ def _ask(case: Case, workspace: Path) -> Question:
     folder = open_folder(build(case, workspace, ("parse",)))
     inputs = FolderInputs(folder, choose.READS)
     mapping, lair = inputs.mapping(), read_lair(inputs.objects("lair.isl"))
-    return ask(mapping, inputs.lair(), lair, read_machine(mapping, inputs.further_path))
+    return ask(mapping, inputs.lair(), lair, read_machine(mapping, inputs))
 
 
 def _sample(states: Sequence[T], seed: str) -> Iterator[T]:
@@ -142,7 +142,7 @@ def _simulate(trial: Trial, folder: Path) -> Tried:
     inputs = FolderInputs(open_folder(folder), (*READ, *simulate.READS))
     layer, mapping = inputs.lair(), inputs.mapping()
     written = read_written(
-        inputs.source, inputs.objects, read_machine(mapping, inputs.further_path),
+        inputs.source, inputs.objects, read_machine(mapping, inputs),
         invocations=mapping.invocations, density=mapping.data.density,
     )
     samples = input_samples(mapping, layer, inputs.arrays())

@@ -24,6 +24,7 @@ from stages.make.core.telling import progress
 from stages.make.store.entry import Entry
 from stages.make.store.files import digest_of
 from stages.make.store.folders import (
+    FIGURES,
     LayerFolder,
     file_of,
     further_file,
@@ -81,7 +82,7 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
     folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
     declared = declaration(stage)
     perform = try_in if folder.is_slot else perform_in
-    contents = perform(folder, stage, FolderInputs(folder, declared.reads))
+    contents = perform(folder, stage, FolderInputs(folder, declared.inputs))
     write_outputs(folder, declared.writes, contents)
     return contents
 
@@ -178,7 +179,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
     from stages.make.core.trying import is_refused, try_in
 
     tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
-    start, inputs = time.time(), FolderInputs(folder, declaration(stage).reads, tell=tell)
+    start, inputs = time.time(), FolderInputs(folder, declaration(stage).inputs, tell=tell)
     try:
         contents = (try_in if folder.is_slot else perform_in)(folder, stage, inputs)
     except Exception as error:
@@ -226,8 +227,11 @@ def _key_after(key: ActionKey, folder: LayerFolder, inputs: FolderInputs) -> Act
 def _sources(folder: LayerFolder, inputs: FolderInputs) -> dict[str, bytes]:
     """Return what a user wrote and a stage read, where it is small."""
     names = [name for name in inputs.reads if file_of(folder, name).parent == folder.path]
-    contents = {name: inputs.content(name) for name in names}
+    contents = {name: inputs.noted(name) for name in names}
     for name in inputs.further:
+        if name.startswith(FIGURES):
+            contents[name] = inputs.noted(name)
+            continue
         path = further_file(folder, name)
         with contextlib.suppress(OSError):
             if path.is_file() and path.stat().st_size < SMALL:

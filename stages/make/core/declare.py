@@ -4,27 +4,47 @@ from __future__ import annotations
 
 import ast
 import functools
+import pathlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stages import module_of
+from stages.make.store.believed import matches
 from stages.shipped import STAGES
+
+if TYPE_CHECKING:
+    from stages.mapping.yaml_paths import Path
 
 DECLARATION = re.compile(r"^(READS|WRITES)\b[^=\n]*=\s*(\([^)]*\))", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """The first line of a stage's docstring, and the names of the files it reads and writes."""
+    """The first line of a stage's docstring, and the names of the files it reads and writes.
+
+    `inputs` is its READS: `values` has, by the name of a YAML file, which values it names of it; of
+    others all bytes are read.
+    """
 
     title: str
+    inputs: tuple[str, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    values: Mapping[str, tuple[Path, ...]]
+
+    def values_of(self, name: str) -> tuple[Path, ...] | None:
+        """Return which values are read of a file; None for all of its bytes."""
+        return values_of(name, self.values)
 
 
-def path_of(stage: str) -> Path:
+def values_of(name: str, values: Mapping[str, tuple[Path, ...]]) -> tuple[Path, ...] | None:
+    """Return which values are read of a file, by those that are read of names and patterns."""
+    return next((values[each] for each in values if matches(name, each)), None)
+
+
+def path_of(stage: str) -> pathlib.Path:
     """Return the file of a stage."""
     return STAGES.parent.joinpath(*module_of(stage).split(".")).with_suffix(".py")
 
@@ -45,7 +65,12 @@ def declaration(stage: str) -> Declaration:
     found = {name: ast.literal_eval(value) for name, value in DECLARATION.findall(text)}
     assert found.keys() == {"READS", "WRITES"}, f"{path_of(stage)} declares {sorted(found)}"
     title = text.split("\n", 1)[0].strip('"').rstrip(".")
-    return Declaration(title=title, reads=found["READS"], writes=found["WRITES"])
+    from stages.mapping.yaml_paths import split_reads
+
+    reads, values = split_reads(found["READS"])
+    return Declaration(
+        title=title, inputs=found["READS"], reads=reads, writes=found["WRITES"], values=values
+    )
 
 
 def texts_of(names: Iterable[str]) -> list[str]:

@@ -57,7 +57,7 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
         from stages.poly.quota import TooManyOperations
     watch = contextlib.nullcontext() if stage in RUNS_PROGRAMS else watched()
     try:
-        with looked_at(stage, lambda file: _is_code(file, stage)), watch:
+        with looked_at(stage, lambda file: _is_known(file, stage, inputs)), watch:
             return perform(stage, inputs, MOST_IN_A_SLOT if folder.is_slot else MOST_OPERATIONS)
     except (UserError, UserErrors) as error:
         raise as_asked(error, folder) from error
@@ -66,11 +66,11 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
         raise as_asked(hard, folder) from error
 
 
-def _is_code(file: str, stage: str) -> bool:
-    """Return whether the key of a stage follows a file."""
+def _is_known(file: str, stage: str, inputs: FolderInputs) -> bool:
+    """Return whether the key of a stage follows a file of ours: its code, or a profile."""
     from stages.make.core.imports import name_of
 
-    return name_of(file) in code_units(stage)
+    return file in inputs.profiles or name_of(file) in code_units(stage)
 
 
 def too_hard(stage: str, folder: LayerFolder, why: str, what: str = "") -> UserError:

@@ -4,52 +4,45 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from stages import ANALYSES, SEARCHED
-from stages.diagnose import Span, UserError, source_of
-from stages.make.core.declare import declaration, texts_of
+from stages.diagnose import Span, UndeclaredReadError, UserError, source_of
+from stages.make.core.declare import values_of
 from stages.make.core.opened import further_digest, may_be_opened
+from stages.make.core.yaml_values import Read, checked, text_of
 from stages.make.store.believed import is_name, matches
 from stages.make.store.files import digest_of
 from stages.make.store.folders import (
+    FIGURES,
     KERNEL,
     PROGRAM,
     LayerFolder,
     file_of,
     further_file,
+    is_profile,
     names_of,
     shown_path,
 )
 from stages.make.store.given import WEIGHTS, read_given
 from stages.make.store.memo import Mark, mark_of, memo_of
 from stages.make.store.state_folder import state_folder
-from stages.mapping.inputs import LayerInputs
-
-if TYPE_CHECKING:
-    from stages.mapping.layer_yaml import Mapping as LayerMapping
-
+from stages.mapping.inputs import LayerInputs, Model
+from stages.mapping.yaml_paths import WHOLE, split_reads
 
 Tell = Callable[[float], None]
 ANY = ("*", "*/*")
 Noted = MutableMapping[str, str | None]
 
 
-class UndeclaredReadError(Exception):
-    """A stage reads, or looks for, what it does not declare: a bug of the stage.
-
-    Its key would not follow what it read, and a build would take an old result for the right one.
-    """
-
-
 class FolderInputs(LayerInputs):
     """The files of a layer folder that one run of a stage reads: only those that it declares.
 
-    Every file is read once; `reads` holds the digest of what was read, by the name that the stage
-    uses, and `further` those that it read beyond the declared ones. What is `known` of them is not
-    looked for in the folder. `tell` is called with how much of the stage is done, from 0 to 1.
+    They are declared as in READS: a YAML file that a user wrote whole, or with the values that are
+    read of it. Every file is read once; `reads` holds the digest of what was read, by the name that
+    the stage uses, and `further` those that it read beyond the declared ones; `profiles` are the
+    files of the machines that it asked for. What is `known` of files is not looked for in the
+    folder. `tell` is called with how much of the stage is done, from 0 to 1.
     """
 
     def __init__(
@@ -58,11 +51,13 @@ class FolderInputs(LayerInputs):
     ) -> None:
         super().__init__()
         self._folder = folder
-        self._declared = tuple(declared)
+        self._declared, self._values = split_reads(declared)
         self._below = ""
         self._contents: dict[str, bytes] = dict(known or {})
+        self._texts: dict[str, bytes] = {}
         self._tell = tell
         self.reads: dict[str, str | None] = {}
+        self.profiles: set[str] = set()
         self.further: dict[str, str | None] = {}
         self._marks: dict[Path, Mark | None] = {}
 
@@ -71,8 +66,11 @@ class FolderInputs(LayerInputs):
 
         Raises UserError where it cannot be read, UndeclaredReadError where it is not declared.
         """
-        self._check_declared(self._below + name)
-        return self._read(self._below + name, self._file(name), self.reads)
+        full = self._below + name
+        self._check_declared(full)
+        if values_of(full, self._values) is not None:
+            raise UndeclaredReadError(f"{full} is read whole, and only values of it are declared")
+        return self._read(full, self._file(name), self.reads)
 
     def path(self, name: str) -> Path:
         """Return where a file lies, for those who must hand it on; it counts as read."""
@@ -95,7 +93,7 @@ class FolderInputs(LayerInputs):
     def further_path(self, given: str, span: Span) -> tuple[Path, str]:
         """Return the file that a user names at `span`, and its path as they would write it.
 
-        It counts as read. Raises UserError where there is none.
+        Raises UserError where there is none.
         """
         path = further_file(self._folder, self._below + given)
         if not os.path.isfile(path):  # a Path raises OSError for a name that is too long
@@ -104,8 +102,22 @@ class FolderInputs(LayerInputs):
             hint = f"a path starts from the {kind} folder"
             raise UserError(f"{given} does not exist", span, hint)
         shown = shown_path(path)
-        source_of(shown, self._read(self._below + given, path, self.further))
+        source_of(shown, self._read(self._below + given, path, {}))
         return path, shown
+
+    def note_figures(
+        self, given: str, files: Iterable[Path], write: Callable[[], str]
+    ) -> None:
+        """Note that the figures of a profile are read, which a user calls as `given`.
+
+        They are in `files`, of which each is noted before the next one is looked for, and `write`
+        gives them as one text.
+        """
+        for file in files:
+            self.profiles.add(os.path.realpath(file))
+        noted = f"{FIGURES}{given if is_profile(given) else self._below + given}"
+        self._texts[noted] = write().encode()
+        self.further[noted] = digest_of(self._texts[noted])
 
     def beside(self, name: str) -> bytes:
         """Return the bytes of a file that another one names, by its path from the folder.
@@ -153,17 +165,36 @@ class FolderInputs(LayerInputs):
 
     def unnoted(self) -> FolderInputs:
         """Return all files of the folder as they are now, to say where in them an error is."""
-        return FolderInputs(self._folder, ANY)
+        every = FolderInputs(self._folder, ANY)
+        every.profiles = self.profiles
+        return every
 
     def tell(self, share: float) -> None:
         """Say how much of the stage is done, from 0 to 1."""
         self._tell(share)
 
-    def mapping(self) -> LayerMapping:
-        """Return layer.yaml. Raises UserErrors."""
-        mapping = super().mapping()
-        _check_pins(mapping)
-        return mapping
+    def whole(self, name: str, read: Read[Model]) -> Model:
+        """Return all of a YAML file that a user wrote, as `read` does.
+
+        What counts as read are the values that are declared, or its bytes. Raises UserErrors.
+        """
+        full = self._below + name
+        self._check_declared(full)
+        content = self._read(full, self._file(name), self.reads)
+        file = checked(read, source_of(self.shown(name), content))
+        paths = values_of(full, self._values)
+        if paths is not None:
+            self._texts[full] = text_of(file, paths, content)
+            self.reads[full] = digest_of(self._texts[full])
+        return file
+
+    def declared(self, name: str, file: Model) -> Model:
+        """Return a YAML file with the values that are declared."""
+        return file.only(values_of(self._below + name, self._values) or (WHOLE,))
+
+    def noted(self, name: str) -> bytes:
+        """Return what was read of a file: that of which the digest is noted."""
+        return self._texts.get(name) or self._contents[name]
 
     def _file(self, name: str) -> Path:
         return file_of(self._folder, self._below + name)
@@ -199,14 +230,3 @@ def _mark_as(given: Sequence[int]) -> Mark:
     changed, touched, size, inode = given
     return changed, touched, size, inode
 
-
-def _check_pins(mapping: LayerMapping) -> None:
-    """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
-    from stages.lair.names import did_you_mean
-
-    stages = SEARCHED + ANALYSES if mapping.pin else ()
-    texts = texts_of(name for stage in stages for name in declaration(stage).writes)
-    for at, name in enumerate(mapping.pin):
-        if name not in texts:
-            hint = did_you_mean(name, texts, "texts of stages")
-            raise UserError(f"{name} cannot be pinned", mapping.span("pin", at), hint)

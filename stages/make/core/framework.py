@@ -95,7 +95,7 @@ def _plan(folder: LayerFolder) -> Plan:
 
     written: dict[str, bytes] = {}
     for stage in ("extract", "split"):
-        inputs = FolderInputs(folder, declaration(stage).reads, written)
+        inputs = FolderInputs(folder, declaration(stage).inputs, written)
         written |= perform_in(folder, stage, inputs)
     return _parts(FolderInputs(folder, (*written, NETWORK), written))
 

@@ -64,7 +64,7 @@ def _plan(folder: LayerFolder) -> Plan | None:
     if not load_kernel([inputs.source(KERNEL)]).has_parts:
         return None
     for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
-        inputs = FolderInputs(folder, declaration(stage).reads, written)
+        inputs = FolderInputs(folder, declaration(stage).inputs, written)
         written |= perform_in(folder, stage, inputs)
     return _parts(FolderInputs(folder, tuple(written), written))
 

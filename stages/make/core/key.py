@@ -18,13 +18,14 @@ from stages.make.core.declare import declaration
 from stages.make.core.opened import further_digest, may_be_opened
 from stages.make.store.files import read_file
 from stages.make.store.folders import (
+    FIGURES,
     KERNEL,
     LAYER,
     NETWORK,
     PROGRAM,
     SPLIT,
     LayerFolder,
-    file_of,
+    is_profile,
     is_program,
     names_meant,
 )
@@ -73,15 +74,31 @@ def action_key(
     """
     if reads is None:
         names = names_meant(folder, declaration(stage).reads)
-        reads = {name: memo.digest(file_of(folder, name)) for name in names}
+        reads = {name: read_digest(stage, folder, name, memo) for name in names}
     primary = _digest([stage, code_digest(stage), reads])
     if further is None:
         further = [name for name in store.further(primary) if _is_named(folder, name)]
-    more = {name: further_digest(folder, name, memo) for name in sorted(further)}
+    more = {name: digest_further(folder, name, memo) for name in sorted(further)}
     return ActionKey(
         stage=stage, reads=reads, further=more, primary=primary,
         digest=_digest([primary, more]) if more else primary,
     )
+
+
+def digest_further(folder: LayerFolder, name: str, memo: Memo) -> str | None:
+    """Return the digest of what a stage reads beyond what it declares, figures of a profile too."""
+    if name.startswith(FIGURES):
+        from stages.make.core.profiles import digest_figures
+
+        return digest_figures(folder, name, memo, code_digest)
+    return further_digest(folder, name, memo)
+
+
+def read_digest(stage: str, folder: LayerFolder, name: str, memo: Memo) -> str | None:
+    """Return the digest of what a stage reads of a file: all of it, or the values it declares."""
+    from stages.make.core.yaml_digests import digest_read
+
+    return digest_read(folder, name, declaration(stage), memo, code_digest)
 
 
 def _is_named(folder: LayerFolder, name: str) -> bool:
@@ -89,6 +106,10 @@ def _is_named(folder: LayerFolder, name: str) -> bool:
 
     A program that runs may open any file in its folder, and a graph may name any in its own.
     """
+    if name.startswith(FIGURES):
+        name = name.removeprefix(FIGURES)
+        if is_profile(name):
+            return True
     head, _, rest = name.partition("/")
     part = dict(folder.parts).get(head)
     if part is not None:

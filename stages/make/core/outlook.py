@@ -5,21 +5,21 @@ Both a build and who wants to know what it would do ask here, and nothing is wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from stages.make.core.build import PLAIN, Build
 from stages.make.core.declare import declaration
 from stages.make.core.disk import Disk, compare
-from stages.make.core.key import ActionKey, action_key
+from stages.make.core.key import ActionKey, action_key, read_digest
 from stages.make.store.believed import matches
 from stages.make.store.entry import Entry
 from stages.make.store.folders import CHOSEN, LayerFolder, file_of, is_pattern, names_of
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import Memo, memo_of
 from stages.make.store.state_folder import state_folder
-from stages.make.store.store import store_of
+from stages.make.store.store import Store, store_of
 
 
 class Foreseen(Memo):
@@ -28,15 +28,28 @@ class Foreseen(Memo):
     def __init__(self, memo: Memo) -> None:
         self._memo = memo
         self._digests: dict[Path, str | None] = {}
+        self._stores: dict[Path, Store] = {}
         self._names: dict[str, set[str]] = {}
 
     def digest(self, path: Path, links: bool = True) -> str | None:
         """Return the sha256 that a file will have, None where there will be none to read."""
         return self._digests[path] if path in self._digests else self._memo.digest(path, links)
 
+    def follow(
+        self, path: Path, digest: str, what: str, derive: Callable[[bytes], str | None], code: str
+    ) -> str:
+        """Return what follows from the content that a file will have."""
+        if path not in self._digests:
+            return self._memo.follow(path, digest, what, derive, code)
+        content = self._stores[path].blob(digest)
+        found = None if content is None else derive(content)
+        return digest if found is None else found
+
     def expect(self, folder: LayerFolder, digests: Mapping[str, str | None]) -> None:
         """Take note of what will be restored in a folder, by name; None is removed."""
-        self._digests |= {file_of(folder, name): digest for name, digest in digests.items()}
+        files = {file_of(folder, name): digest for name, digest in digests.items()}
+        self._digests |= files
+        self._stores |= dict.fromkeys(files, store_of(folder.home))
         self._names.setdefault(folder.name, set()).update(digests)
 
     def reads(self, stage: str, folder: LayerFolder) -> dict[str, str | None]:
@@ -47,7 +60,7 @@ class Foreseen(Memo):
             for each in declared if each != CHOSEN or folder.is_searched
             for name in (self._matching(folder, each) if is_pattern(each) else [each])
         ]
-        return {name: self.digest(file_of(folder, name)) for name in names}
+        return {name: read_digest(stage, folder, name, self) for name in names}
 
     def _matching(self, folder: LayerFolder, pattern: str) -> list[str]:
         own = self._names.get(folder.name, set())

@@ -6,11 +6,13 @@ A build with nothing to do reads neither YAML nor MLIR for it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from stages.make.core.key import code_digest
 from stages.make.core.known_code import known_code_of
+from stages.make.core.profiles import digest_of_ours
 from stages.make.store.folders import LayerFolder
 from stages.make.store.given import content_of
 from stages.make.store.state import state_of
@@ -34,35 +36,51 @@ def kept_plan(
     is_plan: Callable[[Any], bool], make: Callable[[], Any], is_long: bool = False,
     kind: str = KIND,
 ) -> Any:
-    """Return what `make` does, unless it is kept for the same code of stages and the same files.
+    """Return what `make` does, unless it is kept for the same code of stages and the same files, or
+    files of which these stages read the same.
 
     What is kept is believed if it `is_plan`. Raises what `make` does, and UserError for a file of
     these names that cannot be read. Of one that `is_long` in the making, where no stage may run,
     the last one is returned, or UnknownPlanError raised. `kind` tells apart what is kept of one
     folder.
     """
-    state, digest = state_of(state_folder(folder.home)), _digest(folder, names, stages)
+    known_code_of(folder.home)  # knows the digests of code that did not change
+    contents = {name: content_of(folder.path / name) for name in names}
+    state, digest = state_of(state_folder(folder.home)), _digest(contents, stages)
     kept = state.get(kind, folder.name)
-    if isinstance(kept, list) and kept[:1] == [digest] and is_plan(kept[1]):
-        return kept[1]
+    is_known = isinstance(kept, list) and len(kept) == 3 and is_plan(kept[2])
+    if is_known and kept[0] == digest:
+        return kept[2]
+    read = _digest({n: _values(folder, n, text, stages) for n, text in contents.items()}, stages)
+    if is_known and kept[1] == read:
+        state.keep(kind, {folder.name: (digest, read, kept[2])})
+        return kept[2]
     if is_long and not _MAY_RUN[0]:
         return _last(kept, is_plan)
     plan = make()
-    state.keep(kind, {folder.name: (digest, plan)})
+    state.keep(kind, {folder.name: (digest, read, plan)})
     return plan
 
 
 def _last(kept: Any, is_plan: Callable[[Any], bool]) -> Any:
     """Return a plan that was kept for other files or other code. Raises UnknownPlanError."""
-    if isinstance(kept, list) and is_plan(kept[1]):
-        return kept[1]
+    if isinstance(kept, list) and len(kept) == 3 and is_plan(kept[2]):
+        return kept[2]
     raise UnknownPlanError
 
 
-def _digest(folder: LayerFolder, names: Iterable[str], stages: Sequence[str]) -> str:
-    known_code_of(folder.home)  # knows the digests of code that did not change
-    known = hashlib.sha256(" ".join(map(code_digest, stages)).encode())
-    for name in names:
-        content = content_of(folder.path / name)
+def _values(folder: LayerFolder, name: str, content: bytes, stages: Sequence[str]) -> bytes:
+    """Return what stages read of a file: all of it where it is not valid, or none has values of it.
+    """
+    from stages.make.core.yaml_digests import values_read
+
+    found = list(values_read(replace(folder, stages=tuple(stages)), name, content))
+    return b"\0".join(found) or content
+
+
+def _digest(contents: Mapping[str, bytes], stages: Sequence[str]) -> str:
+    made_by = [*map(code_digest, stages), digest_of_ours()]
+    known = hashlib.sha256(" ".join(made_by).encode())
+    for name, content in contents.items():
         known.update(f"{name}\0{len(content)}\0".encode() + content)
     return known.hexdigest()

@@ -37,7 +37,7 @@ def _check_layer(folder: LayerFolder, source: Source) -> Iterator[UserError]:
     inputs = FolderInputs(folder, (LAYER, "*.lair"), {LAYER: source.text.encode()})
     mapping = inputs.mapping()
     try:
-        read_machine(mapping, inputs.further_path)
+        read_machine(mapping, inputs)
     except UserError as error:
         yield error
     try:

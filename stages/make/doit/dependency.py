@@ -14,7 +14,7 @@ from doit.dependency import Dependency, DependencyStatus
 
 from stages.make.core.task_values import files_of, path_from_here, result_of, values_of
 from stages.make.doit.session import Session
-from stages.make.store.folders import LayerFolder, file_of
+from stages.make.store.folders import LayerFolder, file_of, further_file
 from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
 from stages.make.store.state_folder import state_folder
 
@@ -123,6 +123,7 @@ def _add_reasons(
     if is_marked(folder.home, name, FORGOTTEN):
         status.add_reason("uptodate_false", ("it was forgotten", (), {}))
     for read in sorted(n for n in now if now[n] != last["reads"].get(n)):
-        status.add_reason("changed_file_dep", path_from_here(file_of(folder, read), folder.home))
+        path = further_file(folder, read) if read in key.further else file_of(folder, read)
+        status.add_reason("changed_file_dep", path_from_here(path, folder.home))
     for written in sorted(set(last.get("writes", ())) - files_of(folder, stage).keys()):
         status.add_reason("missing_target", path_from_here(file_of(folder, written), folder.home))

@@ -26,7 +26,7 @@ def draw_stop(folder: LayerFolder, stop: Stop) -> str:
 
     stage = stage_that_draws(folder)
     assert stage is not None, "what runs on a fabric can be drawn"
-    inputs = FolderInputs(folder, declaration(stage).reads)
+    inputs = FolderInputs(folder, declaration(stage).inputs)
     with limit_operations(MOST_OPERATIONS):
         content = load(stage).draw_stop(inputs, stop).encode()
     store_of(folder.home).keep(content)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
+from stages.make.core.declare import declaration
+from stages.make.core.yaml_digests import values_of_texts
 from stages.make.report.states import State, is_source
 from stages.make.store import log
 from stages.make.store.folders import LayerFolder
@@ -63,12 +65,23 @@ def _state(
     """Return what the stages had written after some builds, as far as the store has it."""
     last = {line["stage"]: line for line in lines if line["build"] in builds}
     writes = {n: digest for line in last.values() for n, digest in line["writes"].items()}
-    reads = {n: digest for line in last.values() for n, digest in line["reads"].items()}
     files, gone = _from_store(folder, writes)
-    of_folder = {n: digest for n, digest in reads.items() if digest and is_source(folder, n)}
-    sources, _ = _from_store(folder, of_folder if folder.asked_in is None else {})
+    sources = _sources(folder, last) if folder.asked_in is None else {}
     lost = (f"no more in the store: {', '.join(gone)}",) if gone else ()
     return State(label=label, files=files, sources=sources, notes=lost)
+
+
+def _sources(folder: LayerFolder, last: Mapping[str, Line]) -> dict[str, bytes]:
+    """Return what a person wrote and stages read, by what the log last has of each stage."""
+    store, found, values = store_of(folder.home), dict[str, bytes](), dict[str, list[bytes]]()
+    for stage, line in last.items():
+        for name, digest in line["reads"].items():
+            content = store.blob(digest) if digest and is_source(folder, name) else None
+            if content is not None and declaration(stage).values_of(name) is not None:
+                values.setdefault(name, []).append(content)
+            elif content is not None:
+                found[name] = content
+    return found | {name: values_of_texts(each) for name, each in values.items()}
 
 
 def _from_store(

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stages.make.core.action import SMALL
+from stages.make.core.profiles import is_figures, read_figures_text
 from stages.make.core.writers import writer_of
+from stages.make.core.yaml_digests import is_read_by_values, values_read
 from stages.make.report.details import details
 from stages.make.store.files import digest_of
 from stages.make.store.folders import (
@@ -162,6 +164,19 @@ class History:
         """Return whether something is gone that a task wrote, be it one that there is no more."""
         return cause.new is None and cause.old in self._written
 
+    def read(self, folder: LayerFolder, name: str, wanted: str | None) -> bytes | None:
+        """Return what a stage read of a file, by its digest: all of it, or values."""
+        if is_figures(name):
+            now = read_figures_text(folder, name)
+            is_now = now is not None and digest_of(now) == wanted
+            return now if is_now else self._store.blob(wanted) if wanted else None
+        path = find_path(folder, name)
+        found = self.content(path, wanted)
+        if found is None and wanted is not None and path.is_file():
+            every = values_read(folder, name, path.read_bytes())
+            found = next((each for each in every if digest_of(each) == wanted), None)
+        return found
+
     def content(self, path: Path, wanted: str | None) -> bytes | None:
         """Return a small content by its digest: what lies at `path` now, or in the store."""
         if wanted is None:
@@ -183,6 +198,8 @@ def find_causes(folder: LayerFolder, before: Line, after: Line) -> Iterator[Caus
                 yield Cause(name=name, by=None, edited=False, old=None, new=None)
             continue
         old, new = before["reads"].get(name), after["reads"].get(name)
+        if is_figures(name) and None in (old, new):
+            continue  # another machine is asked for: what says so is a cause
         by = writer_of(folder, name)
         edited = by is not None and new is not None and _is_edit(folder, new)
         yield Cause(name=name, by=None if edited else by, edited=edited, old=old, new=new)
@@ -209,9 +226,11 @@ def find_sources(
             is_code = cause.name.startswith(CODE)
             if cause.by is None and not is_code and not history.is_lost(cause):
                 path = find_path(folder, cause.name)
-                contents = [history.content(path, wanted) for wanted in (cause.old, cause.new)]
-                shown = f"{shown_path(path)}{_note(cause)}"
-                found.setdefault(shown, details(cause.name, *contents))
+                old, new = (history.read(folder, cause.name, d) for d in (cause.old, cause.new))
+                file = path.read_bytes() if is_read_by_values(folder, cause.name) else None
+                said = details(cause.name, old, new, file)
+                known = found.setdefault(f"{shown_path(path)}{_note(cause)}", [])
+                known += [line for line in said if line not in known]
     return found
 
 
@@ -223,6 +242,8 @@ def _note(cause: Cause) -> str:
 
 def find_path(folder: LayerFolder, name: str) -> Path:
     """Return the file of a name that a stage read, declared or not."""
+    if is_figures(name):
+        return further_file(folder, name)
     path = file_of(folder, name)
     in_cache = any(path.is_relative_to(each.cache) for each in (folder, *parts_of(folder)))
     is_further = in_cache and writer_of(folder, name) is None

@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 import yaml
 
+from stages.make.store.folders import FIGURES
 from stages.yaml_limits import compose
 
 MOST_LINES = 10
@@ -20,10 +21,13 @@ Values = dict[str, tuple[int, str]]
 """The line and the text of every value of a YAML text, by its path: `sizes.N`."""
 
 
-def details(name: str, old: bytes | None, new: bytes | None) -> list[str]:
+def details(
+    name: str, old: bytes | None, new: bytes | None, file: bytes | None = None
+) -> list[str]:
     """Return lines that say what changed from one content of a file to another, not too many.
 
-    None are returned where one of the contents is not known, or is no text.
+    None are returned where one of the contents is not known, or is no text. Of contents that are
+    values of a YAML `file` lines are counted in that.
     """
     try:
         texts = [content.decode() for content in (old, new) if content is not None]
@@ -31,7 +35,10 @@ def details(name: str, old: bytes | None, new: bytes | None) -> list[str]:
         return []
     if len(texts) < 2:
         return []
-    found = [line for _, line in _changed_values(*texts)] if name.endswith(".yaml") else []
+    found = []
+    if name.endswith(".yaml") or name.startswith(FIGURES):
+        text = texts[1] if file is None else file.decode("utf-8", "replace")
+        found = [line for _, line in _changed_values(texts[0], texts[1], text)]
     found = found or list(_changed_lines(*texts))
     more = len(found) - MOST_LINES
     return [*found[:MOST_LINES], f"and {more} more"] if more > 0 else found
@@ -40,20 +47,22 @@ def details(name: str, old: bytes | None, new: bytes | None) -> list[str]:
 def changed_keys(old: bytes, new: bytes) -> set[str]:
     """Return the first keys, `sizes`, of all values of a YAML text that changed."""
     texts = [content.decode("utf-8", "replace") for content in (old, new)]
-    return {path.partition(".")[0].partition("[")[0] for path, _ in _changed_values(*texts)}
+    found = _changed_values(texts[0], texts[1], texts[1])
+    return {path.partition(".")[0].partition("[")[0] for path, _ in found}
 
 
-def _changed_values(old: str, new: str) -> Iterator[tuple[str, str]]:
-    """Yield path and line of each value; nothing where one of the texts is no YAML."""
+def _changed_values(old: str, new: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield path and line of each value, in a text; nothing where one of the texts is no YAML."""
     try:
-        before, after = _values(old), _values(new)
+        before, after, places = _values(old), _values(new), _values(text)
     except (yaml.YAMLError, RecursionError):
         return
-    for key, (line, value) in after.items():
+    lines = {key: f"line {line}, " for key, (line, _) in places.items()}
+    for key, (_, value) in sorted(after.items(), key=lambda each: places.get(each[0], (0, ""))[0]):
         if key not in before:
-            yield key, f"line {line}, {key}: {_short(value)} is new"
+            yield key, f"{lines.get(key, '')}{key}: {_short(value)} is new"
         elif before[key][1] != value:
-            yield key, f"line {line}, {key}: {_pair(before[key][1], value)}"
+            yield key, f"{lines.get(key, '')}{key}: {_pair(before[key][1], value)}"
     for key, (_, value) in before.items():
         if key not in after:
             yield key, f"{key}: {_short(value)} is gone"
@@ -111,5 +120,7 @@ def _short(value: str) -> str:
 def list_some(names: Sequence[str]) -> str:
     """Return some names, not too many."""
     more = len(names) - MOST_NAMES
-    shown = [name.removeprefix("build/") for name in names[:MOST_NAMES]]
+    shown = [
+        name.removeprefix("build/").replace(FIGURES, "figures of ") for name in names[:MOST_NAMES]
+    ]
     return ", ".join([*shown, f"{more} more"] if more > 0 else shown)

@@ -16,14 +16,14 @@ from stages.make.core.forecast import (
     WOULD_RUN,
     Forecast,
 )
-from stages.make.core.key import code_units
+from stages.make.core.key import code_units, digest_further, read_digest
 from stages.make.core.writers import writer_of
 from stages.make.report.causes import Cause, History, find_causes, find_sources
 from stages.make.report.colour import paint
 from stages.make.report.details import list_some
 from stages.make.report.folded import Told, group, say_slots
 from stages.make.store.believed import matches
-from stages.make.store.folders import file_of, names_meant
+from stages.make.store.folders import names_meant
 from stages.make.store.marks import FORGOTTEN, is_marked
 from stages.make.store.memo import memo_of
 from stages.make.store.state_folder import state_folder
@@ -51,20 +51,27 @@ def plan_of(history: History, found: Mapping[str, Forecast], each: Forecast) -> 
     before = history.before(each.task)
     causes: list[Cause] = []
     if before is not None and each.status != UP_TO_DATE:
-        causes = list(find_causes(each.folder, before, _line(each)))
+        causes = list(find_causes(each.folder, before, _line(each, before)))
     if each.status == MAY_RUN:
         causes = [cause for cause in causes if not _waits(found, cause)]
     reason = _reason(found, each, causes, is_first=before is None)
     return Plan(forecast=each, causes=causes, reason=reason)
 
 
-def _line(each: Forecast) -> dict[str, Any]:
-    """Return what a task would read, as the log has it."""
+def _line(each: Forecast, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a task would read, as the log has it; `before` is what it had read.
+
+    Of what waits for others it is not known which files it reads beyond those that it declares: it
+    is taken to be those that it did.
+    """
     if each.key is not None:
         return {"reads": {**each.key.reads, **each.key.further}, "code": code_units(each.stage)}
     memo = memo_of(state_folder(each.folder.home))
     names = names_meant(each.folder, declaration(each.stage).reads)
-    return {"reads": {name: memo.digest(file_of(each.folder, name)) for name in names}}
+    reads = {name: read_digest(each.stage, each.folder, name, memo) for name in names}
+    declared = declaration(each.stage).reads
+    further = [n for n in before["reads"] if not any(matches(n, pattern) for pattern in declared)]
+    return {"reads": {n: digest_further(each.folder, n, memo) for n in further} | reads}
 
 
 def _waits(found: Mapping[str, Forecast], cause: Cause) -> bool:

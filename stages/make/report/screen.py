@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from stages.make.core.declare import is_text
+from stages.make.core.profiles import is_figures
 from stages.make.report.change import Change, Changes, Part, count_of_lines
 from stages.make.report.colour import WIDTH, paint, paint_isl, wrap_isl
 from stages.make.report.details import details, list_some
@@ -85,10 +86,12 @@ def edits(old: State, new: State) -> dict[str, list[str]]:
     if not old.sources or not new.sources:
         return found
     for name in {**old.sources, **new.sources}:
-        sides = [state.sources.get(name) for state in (old, new)]
-        if sides[0] != sides[1] and not moved.issuperset(side for side in sides if side):
-            gone = "is gone" if sides[1] is None else "is new" if sides[0] is None else "changed"
-            found[name] = details(name, *sides) or [gone]
+        before, after = (state.sources.get(name) for state in (old, new))
+        if is_figures(name) and None in (before, after):
+            continue  # another machine is asked for: what says so has changed
+        if before != after and not moved.issuperset(side for side in (before, after) if side):
+            gone = "is gone" if after is None else "is new" if before is None else "changed"
+            found[list_some([name])] = details(name, before, after, new.texts.get(name)) or [gone]
     return found
 
 

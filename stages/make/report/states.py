@@ -8,7 +8,7 @@ import re
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +19,9 @@ from stages.make.core.disk import SAFELY
 from stages.make.core.layers import is_buildable, lone_folder, network_of, open_folder
 from stages.make.core.outlook import current_key, is_up_to_date
 from stages.make.core.pipeline import files_written, needed, orders, tasks_of_folders
+from stages.make.core.profiles import is_figures, read_figures_text
 from stages.make.core.writers import writer_of
+from stages.make.core.yaml_digests import values_of_texts, values_read
 from stages.make.store.folders import (
     LAYER,
     PROGRAM,
@@ -71,13 +73,15 @@ class Copy:
 class State:
     """What the stages of a layer wrote, by the names that they use, and how a person calls it.
 
-    `sources` are what a person wrote and they read, as far as it is known; `notes` say what is not
-    as one would expect.
+    `sources` are what a person wrote and they read, as far as it is known: of YAML files values.
+    `texts` are the files that have these, where they are there; `notes` say what is not as one
+    would expect.
     """
 
     label: str
     files: dict[str, bytes]
     sources: dict[str, bytes] = field(default_factory=dict)
+    texts: dict[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -88,7 +92,10 @@ def state_now(folder: LayerFolder, label: str = "now") -> State:
     notes = [f"{label}: {', '.join(missing)} not built"] if missing else []
     old = first_out_of_date(folder, [s for s in folder.stages if s not in missing])
     notes += [f"{label}: {old} may be out of date"] if old else []
-    return State(label=label, files=files, sources=_sources(folder), notes=tuple(notes))
+    texts = _texts(folder)
+    return State(
+        label=label, files=files, sources=_sources(folder, texts), texts=texts, notes=tuple(notes)
+    )
 
 
 def first_out_of_date(folder: LayerFolder, stages: Sequence[str]) -> str | None:
@@ -102,13 +109,33 @@ def _files(folder: LayerFolder) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
 
 
-def _sources(folder: LayerFolder) -> dict[str, bytes]:
+def _sources(folder: LayerFolder, texts: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return what stages read of what a person wrote."""
+    figures = _figures(folder) if folder.asked_in is None else {}
+    return {name: _read(folder, name, text) for name, text in texts.items()} | figures
+
+
+def _figures(folder: LayerFolder) -> dict[str, bytes]:
+    """Return the figures of the machines that stages read."""
+    further = {name for stage in folder.stages for name in current_key(stage, folder).further}
+    found = {name: read_figures_text(folder, name) for name in further if is_figures(name)}
+    return {name: text for name, text in found.items() if text is not None}
+
+
+def _read(folder: LayerFolder, name: str, text: bytes) -> bytes:
+    """Return what stages read of a file with some text: all of it, or values."""
+    values = list(values_read(folder, name, text))
+    return values_of_texts(values) if values else text
+
+
+def _texts(folder: LayerFolder) -> dict[str, bytes]:
     """Return what a person wrote for a folder itself; nothing where a stage wrote that."""
     if folder.asked_in is not None:
         return {}
     keys = [current_key(stage, folder) for stage in folder.stages]
     found = {n: file_of(folder, n) for key in keys for n in key.reads if is_source(folder, n)}
-    found |= {name: further_file(folder, name) for key in keys for name in key.further}
+    further = {name for key in keys for name in key.further if not is_figures(name)}
+    found |= {name: further_file(folder, name) for name in further}
     return {name: path.read_bytes() for name, path in found.items() if path.is_file()}
 
 
@@ -142,8 +169,11 @@ def state_at(folder: LayerFolder, revision: str) -> State:
             return State(label=label, files={}, notes=(f"not in {revision}",))
         renamed = (f"{folder.name} was {old.name} in {revision}",) if former is not None else ()
         notes = _complete(whole, old, revision, f"{copy.of(top)}/")
-        files, sources = _files(old), _sources(old)
-        return State(label=label, files=files, sources=sources, notes=(*renamed, *notes))
+        files, texts = _files(old), _texts(old)
+        sources = _sources(old, texts)
+        return State(
+            label=label, files=files, sources=sources, texts=texts, notes=(*renamed, *notes)
+        )
 
 
 def _former_place(copy: Copy, folder: LayerFolder) -> Path | None:

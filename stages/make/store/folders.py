@@ -12,6 +12,7 @@ from typing import Any
 
 from stages import ANALYSES, PIPELINE, PROGRAM as PROGRAM_STAGES
 from stages.make.store.files import link_below
+from stages.shipped import STAGES
 
 LAYER = "layer.yaml"
 NETWORK = "network.yaml"
@@ -28,6 +29,9 @@ OF_USER = (".lair", MLIR, *GRAPHS, ".py")
 """How texts end that people write, besides those that are `WRITTEN`."""
 OF_DOIT = "dodo.py"
 """Read by doit alone."""
+FIGURES = "figures//"
+"""How the figures of a profile are called that a stage reads."""
+PROFILES = STAGES / "machine" / "profiles"
 STATE = ".lairmake"
 WRITTEN = frozenset({LAYER, NETWORK, KERNEL, PROGRAM})
 MOST_PATHS = 10_000
@@ -175,11 +179,21 @@ def _joined(folder: Path, name: str) -> Path:
 def further_file(folder: LayerFolder, name: str) -> Path:
     """Return the file that layer.yaml names by a path, which starts from the layer folder.
 
-    In a network that name comes after the name of the part: `a/../mine.yaml`.
+    In a network that name comes after the name of the part: `a/../mine.yaml`. Figures of a profile
+    are in the file of that.
     """
+    if name.startswith(FIGURES):
+        given = name.removeprefix(FIGURES)
+        ours = PROFILES / f"{given}.yaml"
+        return ours if "." not in given and "/" not in given else further_file(folder, given)
     head, _, rest = name.partition("/")
     part = dict(folder.parts).get(head)
     return further_file(part, rest) if part is not None else folder.path / name
+
+
+def is_profile(name: str) -> bool:
+    """Return whether a machine is called so of which the profile comes with the compiler."""
+    return "." not in name and "/" not in name and (PROFILES / f"{name}.yaml").is_file()
 
 
 def is_program(folder: LayerFolder) -> bool:

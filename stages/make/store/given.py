@@ -21,6 +21,8 @@ from stages.make.store.memo import Mark, mark_of
 ARRAYS = (".npy", ".npz")
 """These may have any size."""
 BY_HAND = frozenset({LAYER, NETWORK, KERNEL, PROGRAM, "lairmake.yaml"})
+MOST_BY_HAND = 2**20
+"""How many bytes one of these may have."""
 MOST = {".lair": 2**20, ".py": 2**22, MLIR: 2**24, **dict.fromkeys(GRAPHS, 2**31 - 1)}
 """How many bytes a text of a kind may have that people write; MLIR may hold weights, and graphs
 hold those of whole networks."""
@@ -46,7 +48,7 @@ def read_given(path: Path, longest: int | None = None) -> tuple[bytes, Mark]:
     might never end, or is too long for its kind: `longest` says it of what has none.
     """
     by_hand = path.name in BY_HAND and path.parent.name != "build"  # where stages write them
-    most = 2**20 if by_hand else longest or MOST.get(path.suffix, OTHERS)
+    most = MOST_BY_HAND if by_hand else longest or MOST.get(path.suffix, OTHERS)
     try:
         with opened(path) as (file, state):
             if path.suffix not in ARRAYS and state.st_size > most:

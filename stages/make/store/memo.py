@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from stages.make.store.believed import is_digest
 from stages.make.store.files import READ, read_file
@@ -16,7 +19,7 @@ from stages.make.store.state import MOST_OPEN, state_of
 Mark = tuple[int, int, int, int]
 """Time of content, time of change, size and inode of a file: what changes when it is written."""
 
-KIND = "memo"
+KIND, DERIVED = "memo", "derived"
 LARGE = 1_000_000
 SECOND = 1_000_000_000
 FINE, COARSE = SECOND // 20, 2 * SECOND
@@ -47,6 +50,8 @@ class Memo:
         self._state = state_of(state)
         self._known: dict[str, tuple[Mark, str] | None] = {}
         self._new: set[str] = set()
+        self._derived: dict[str, dict[str, Any]] = {}
+        self._new_derived: set[str] = set()
 
     def digest(self, path: Path, links: bool = True) -> str | None:
         """Return the sha256 of a file, None where there is none to read.
@@ -78,8 +83,55 @@ class Memo:
             self._known[name] = (tuple(kept[:4]), kept[4]) if is_whole else None
         return self._known[name]
 
+    def derived(
+        self, path: Path, what: str, derive: Callable[[bytes], str | None], code: str
+    ) -> str | None:
+        """Return what follows from the content of a file, in the words `what`, by some code.
+
+        It is remembered for that content. None stands for no file to read; where nothing follows,
+        which is not remembered, the digest of all of the content is returned.
+        """
+        digest = self.digest(path)
+        return None if digest is None else self.follow(path, digest, what, derive, code)
+
+    def follow(
+        self, path: Path, digest: str, what: str, derive: Callable[[bytes], str | None], code: str
+    ) -> str:
+        """Return what follows from the content of a digest, which the file at a path has."""
+        known = self._recall_derived(str(path))
+        if known.get("of") != [digest, code]:
+            known = {"of": [digest, code]}
+        if what not in known:
+            content = self.content(path, digest)
+            found = None if content is None else derive(content)
+            if found is None:
+                return digest
+            known[what] = found
+            self._derived[str(path)] = known
+            self._new_derived.add(str(path))
+        return str(known[what])
+
+    def content(self, path: Path, digest: str) -> bytes | None:
+        """Return the content of a file, None where that is not what has the digest any more."""
+        with contextlib.suppress(OSError):
+            content = read_file(path)
+            if hashlib.sha256(content).hexdigest() == digest:
+                return content
+        return None
+
+    def _recall_derived(self, name: str) -> dict[str, Any]:
+        if name not in self._derived:
+            kept = self._state.get(DERIVED, name)
+            is_whole = isinstance(kept, dict) and all(
+                is_digest(each) for what, each in kept.items() if what != "of"
+            )
+            self._derived[name] = kept if is_whole else {}
+        return self._derived[name]
+
     def save(self) -> None:
         """Keep what was found out for the next build."""
+        self._state.keep(DERIVED, {name: self._derived[name] for name in self._new_derived})
+        self._new_derived.clear()
         known = {name: self._known[name] for name in self._new}
         self._state.keep(KIND, {n: (*each[0], each[1]) for n, each in known.items() if each})
         self._new.clear()

@@ -129,6 +129,7 @@ class State:
         if rows and rows[0][0] > MOST_PAGES:
             self.run("delete from log where at <= (select (min(at) + max(at)) / 2 from log)")
             self.forget("memo")
+            self.forget("derived")
             self.run("pragma incremental_vacuum")
 
     def run(self, statement: str, values: Any = (), many: bool = False) -> list[Row]:

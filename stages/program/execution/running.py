@@ -154,7 +154,7 @@ def run_fabric_of(
     asked: Asked | None = None,
 ) -> tuple[dict[str, Array], FabricRun, Results]:
     """Return the outputs, the run, and what is known of it; `further` probes are PEs by colour."""
-    machine = read_machine(inputs.program(), inputs.further_path)
+    machine = read_machine(inputs.program(), inputs)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     sections = read_sections(
         inputs.source("sections.yaml"), inputs.source("filters.isl"), graph)

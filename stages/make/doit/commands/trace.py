@@ -97,7 +97,7 @@ def _write(
     from stages.picture.traced import trace
 
     tell = functools.partial(Progress().tell, f"{folder.name}:trace")
-    inputs = FolderInputs(folder, declaration(stage).reads, tell=tell)
+    inputs = FolderInputs(folder, declaration(stage).inputs, tell=tell)
     record = functools.partial(importlib.import_module(RUNS[stage]).record, inputs)
     found = trace(inputs.source(LAYOUTS[stage]), record, pes, cycles, most)
     path = file_of(folder, FILE)
