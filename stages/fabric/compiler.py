@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import os
 import re
@@ -13,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,6 +45,8 @@ REFUSALS = (
     *map(os.strerror, (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)),
 )
 """What a compiler says where the system stops it: a limit, or nothing is left."""
+
+LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 KEPT = "lairmake"
 """The folder in the user's cache for objects of the engine."""
@@ -89,12 +92,45 @@ def build_library(
     library = out_dir / "fabric.so"
     library.unlink(missing_ok=True)
     command = [*c_compiler(), *FLAGS]
-    ways = [*ENGINE, *RECORDED] if recorded else ENGINE
-    engine = _compiled_engine([*command, *ways], out_dir, cache or out_dir)
+    engine = _compiled_engine(_engine_command(recorded=recorded), out_dir, cache or out_dir)
     sources = map(str, [*engine, *programs])
     ways = [*PROGRAMS, *(NAMED if recorded else []), *([] if generated else BY_HAND)]
     _run([*command, *ways, "-shared", f"-I{HERE}", *sources, "-o", str(library), "-lm"])
     return library
+
+
+def keeps_engine(*, recorded: bool) -> bool:
+    """Return whether the engine is there for this user, or cannot be: the one that records runs,
+    if it is `recorded`.
+
+    Only names are looked at: who links it looks at what is in the objects.
+    """
+    cache = users_cache()
+    if cache is None:
+        return True
+    try:
+        there = os.listdir(_folder_of_engine(_engine_command(recorded=recorded), cache))
+    except CompilerError:
+        return True
+    except OSError:
+        return False
+    names = {name.partition(".")[0] for name in there if name.endswith(".o")}
+    return names >= {source.stem for source in engine_sources()}
+
+
+def compile_engine(*kinds: bool) -> None:
+    """Compile what is missing of engines that record runs, or not, and that nobody is at by now.
+
+    Any number of processes may do so at a time. Raises CompilerError as `build_library` does.
+    """
+    import tempfile
+
+    cache = users_cache()
+    if cache is None:
+        return
+    for recorded in kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            _compiled_engine(_engine_command(recorded=recorded), Path(folder), cache, waits=False)
 
 
 def users_cache() -> Path | None:
@@ -112,23 +148,81 @@ def users_cache() -> Path | None:
     return folder if state.st_uid == os.getuid() and not state.st_mode & 0o022 else None
 
 
-def _compiled_engine(command: list[str], out_dir: Path, cache: Path) -> list[Path]:
-    """Return the engine's objects in the cache, compiled there if they are not yet, or damaged.
+def _engine_command(*, recorded: bool = False) -> list[str]:
+    """Return the command that compiles a file of the engine. Raises CompilerError."""
+    return [*c_compiler(), *FLAGS, *ENGINE, *(RECORDED if recorded else [])]
 
-    They are kept by the compiler, its flags, all sources and what these include. The digest of an
-    object is in its name.
+
+def _folder_of_engine(command: list[str], cache: Path) -> Path:
+    """Return the folder for objects of the engine.
+
+    They are kept by the compiler, its flags, all sources and what these include.
     """
     known = hashlib.sha256(repr([command, compiler_state()]).encode())
     for content in _with_included(engine_sources()).values():
         known.update(content)
-    kept = cache / "engine" / known.hexdigest()[:16]
+    return cache / "engine" / known.hexdigest()[:16]
+
+
+def _compiled_engine(
+    command: list[str], out_dir: Path, cache: Path, *, waits: bool = True
+) -> list[Path]:
+    """Return the engine's objects in the cache, compiled there if they are not yet, or damaged.
+
+    Each is compiled by one process at a time: what others are at comes last, and is left to them
+    where this one does not wait. The digest of an object is in its name.
+    """
+    kept = _folder_of_engine(command, cache)
     for folder in (kept.parent, kept):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             _discard(folder)
-    return [
-        _intact(kept, source.stem) or _compiled(command, source, out_dir, kept)
-        for source in engine_sources()
-    ]
+    found: dict[Path, Path | None] = dict.fromkeys(engine_sources())
+    for wait in (False, True) if waits else (False,):
+        for source in found:
+            found[source] = found[source] or _object(command, source, out_dir, kept, wait)
+    return [each for each in found.values() if each is not None]
+
+
+def _object(
+    command: list[str], source: Path, out_dir: Path, kept: Path, wait: bool
+) -> Path | None:
+    """Return the object of a source; None where another process compiles it, unless that may wait.
+    """
+    found = _intact(kept, source.stem)
+    if found is not None:
+        return found
+    with _locked(kept, source.stem, wait) as is_held:
+        if is_held:
+            return _intact(kept, source.stem) or _compiled(command, source, out_dir, kept)
+    return None
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, name: str, wait: bool) -> Iterator[bool]:
+    """Hold off others from compiling an object, which the system lets go of with this process.
+
+    Yields whether it is held. Where there are no locks it is, by everybody.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(folder / f"{name}.lock", LOCK, 0o600)
+    except OSError:
+        yield True
+        return
+    try:
+        yield _lock(file, wait)
+    finally:
+        os.close(file)
+
+
+def _lock(file: int, wait: bool) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _with_included(sources: Sequence[Path]) -> dict[Path, bytes]:

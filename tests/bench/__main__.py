@@ -28,7 +28,7 @@ from tests.bench.machine import machine
 
 GROUPS = {
     "compiling": (compiling.sizes, compiling.cold, compiling.null),
-    "make": (making.thousand, making.reverts),
+    "make": (making.thousand, making.listed, making.reverts),
     "sweeping": (sweeping.sixty,),
     "simulating": (simulating.fc4096, simulating.fc8192),
     "fabric": (fabric.busy128, fabric.busy256, noting.noted),
@@ -45,6 +45,7 @@ def main():
     """Run what the command line names."""
     arguments = parser().parse_args()
     chosen = selected(arguments.names)
+    making.AGAINST[:] = arguments.against
     if arguments.json:
         print(json.dumps({"machine": machine(), "figures": list(json_figures(chosen))}, indent=2))
     else:
@@ -64,6 +65,8 @@ def parser():
     )
     known = {*GROUPS, *(each.__name__ for each in selected([]))}
     made.add_argument("names", nargs="*", metavar="NAME", type=one_of(known))
+    made.add_argument("--against", action="append", default=[], metavar="COMMIT",
+                      help="compare `list` in a fresh clone with that in one of this commit")
     made.add_argument("--json", action="store_true", help="print JSON, at the end")
     return made
 

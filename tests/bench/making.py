@@ -2,18 +2,26 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from statistics import median
 
 from tests.bench.compiling import PAPER, REPEATS
 from tests.bench.figures import Figure
 from tests.bench.layers import shipped
-from tests.bench.process import ROOT, run
+from tests.bench.process import ROOT, cost, environment, run
 from tests.bench.tools import tools_in
 
 LAYERS = 1000
 EDITED = LAYERS // 2
 NOTHING, MEMORY, ONE = 0.35, 60, 0.6
 """At most so many seconds and MiB with nothing to do, and seconds in all with one edited."""
+COLD = {"ninja": 1.3}
+"""At most so many times what another tool takes for the same from nothing, processes included."""
+LISTED = 0.25
+"""At most so many times what `list` takes in a fresh clone of the commit compared with."""
+AGAINST = []
+"""The commit that this one is compared with, if it is with any."""
 REVERT = 30
 """At most so many milliseconds, where all comes from the store."""
 MACHINE = "machine: wse2\n"
@@ -28,7 +36,7 @@ def thousand(folder):
     """
     tools = list(tools_in(folder, LAYERS))
     cold = [tool.build().cpu for tool in tools]
-    yield from compared("from nothing", tools, cold)
+    yield from compared("from nothing", tools, cold, over=COLD)
     costs = turns(tools, lambda tool, turn: tool.build())
     null = [middle(each, "cpu") for each in costs]
     yield from compared("nothing to do", tools, null, limit=NOTHING)
@@ -55,13 +63,53 @@ def middle(costs, what):
     return median(getattr(cost, what) for cost in costs)
 
 
-def compared(what, tools, values, unit="s", limit=None):
-    """Yield a figure for each tool, with a limit for ours, which is the first; and ratios."""
+def compared(what, tools, values, unit="s", limit=None, over=()):
+    """Yield a figure for each tool, with a limit for ours, which is the first; and ratios, with
+    those limits that are given by the names of other tools."""
     ours, *others = zip(tools, values, strict=True)
     yield Figure(what=f"{what}, {ours[0].name}", value=ours[1], unit=unit, limit=limit)
     for tool, value in others:
         yield Figure(what=f"{what}, {tool.name}", value=value, unit=unit)
-        yield Figure(what=f"{what}, ours over {tool.name}", value=ours[1] / value)
+        most = dict(over).get(tool.name)
+        yield Figure(what=f"{what}, ours over {tool.name}", value=ours[1] / value, limit=most)
+
+
+def listed(folder):
+    """`list` in a fresh clone: no byte code, nothing kept. With --against, over that commit."""
+    clones = [clone_of(folder / str(at), each) for at, each in enumerate(["HEAD", *AGAINST])]
+    turns = [[list_anew(clone) for clone in clones] for _ in range(REPEATS)]
+    ours, *others = (median(values) for values in zip(*turns, strict=True))
+    yield Figure(what="list in a fresh clone", value=ours, unit="s")
+    for commit, value in zip(AGAINST, others, strict=True):
+        yield Figure(what=f"list in a fresh clone of {commit}", value=value, unit="s")
+        ratio = median(turn[0] / turn[1] for turn in turns)
+        yield Figure(what=f"list in a fresh clone, over {commit}", value=ratio, limit=LISTED)
+
+
+def clone_of(folder, commit):
+    """Return a clone of this repository at a commit. Raises SystemExit where there is none."""
+    for command in (
+        ["git", "clone", "--quiet", "--no-checkout", ROOT, folder],
+        ["git", "-C", folder, "checkout", "--quiet", "--detach", hash_of(commit)],
+    ):
+        if subprocess.run(command, check=False).returncode != 0:
+            raise SystemExit(f"there is no clone of {ROOT} at {commit}")
+    return folder
+
+
+def hash_of(commit):
+    """Return the hash of a commit of this repository. Raises SystemExit where there is none."""
+    command = ["git", "-C", ROOT, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        raise SystemExit(f"{commit} is no commit of {ROOT}")
+    return found.stdout.strip()
+
+
+def list_anew(clone):
+    """Return the seconds of `list` in a clone without all that was written there."""
+    subprocess.run(["git", "-C", clone, "clean", "-qfdx"], check=True)
+    return cost([sys.executable, "-m", "lairmake", "list"], clone, environment(clone)).cpu
 
 
 def reverts(folder):

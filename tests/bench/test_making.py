@@ -97,11 +97,20 @@ def test_a_stage_that_runs_is_no_revert(tmp_path):
     making.restored(tmp_path, making.become, {layer: text})
 
 
+def test_list_is_measured_in_clones_that_are_fresh(tmp_path):
+    clone = making.clone_of(tmp_path / "clone", "HEAD")
+    (clone / "stages" / "__pycache__").mkdir()
+    assert making.list_anew(clone) > 0
+    assert {"stages", "projects"} <= {path.name for path in clone.iterdir()}
+    with pytest.raises(SystemExit, match="nowhere is no commit of"):
+        making.clone_of(tmp_path / "other", "nowhere")
+
+
 def test_ours_is_compared_with_each_other_tool(tools):
     few = [tools[name] for name in ("ours", "doit alone")]
-    figures = list(making.compared("cold", few, [1.0, 4.0], limit=2))
+    figures = list(making.compared("cold", few, [1.0, 4.0], limit=2, over={"doit alone": 0.5}))
     assert [(f.what, f.value, f.unit, f.limit) for f in figures] == [
         ("cold, ours", 1.0, "s", 2),
         ("cold, doit alone", 4.0, "s", None),
-        ("cold, ours over doit alone", 0.25, "", None),
+        ("cold, ours over doit alone", 0.25, "", 0.5),
     ]

@@ -32,7 +32,7 @@ def long(*values):
 
 
 @pytest.mark.parametrize(("command", "shown"), [
-    (["list"], "fc "), (["graph"], "fc\n"), long(["dry"], "fc\n"),
+    (["list", "--all"], "fc:simulate "), (["graph"], "fc\n"), long(["dry"], "fc\n"),
     long(["clean", "-n"], "fc:simulate - "),
 ])
 def test_a_folder_that_cannot_be_read_is_one_line_and_the_others_are_shown(spoilt, command, shown):
@@ -40,6 +40,14 @@ def test_a_folder_that_cannot_be_read_is_one_line_and_the_others_are_shown(spoil
     assert run.code == 0 and shown in run.out
     broken, torn = run.err.splitlines(keepends=True)
     assert (broken, torn) == (KERNEL_SAYS, NETWORK_SAYS)
+
+
+def test_list_looks_into_no_folder_for_the_first_time(spoilt):
+    run = spoilt.run("list")
+    assert run.code == 0 and "fc " in run.out
+    assert run.err == (
+        "warning: broken, torn are shown without their parts: a build finds out which these are\n"
+    )
 
 
 @pytest.mark.parametrize("command", ["show", "list"])

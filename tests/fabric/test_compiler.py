@@ -179,7 +179,7 @@ def test_a_compile_that_is_killed_leaves_nothing_in_the_cache(engine):
         build_library([], engine.parent / "out", cache=engine)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    assert [path for path in engine.rglob("*") if path.is_file()] == []
+    assert {path.suffix for path in engine.rglob("*") if path.is_file()} == {".lock"}
 
 
 def test_what_is_killed_while_it_keeps_an_object_leaves_what_the_next_one_removes(engine):
@@ -192,6 +192,79 @@ def test_what_is_killed_while_it_keeps_an_object_leaves_what_the_next_one_remove
     assert len([path for path in engine.iterdir() if path.is_file()]) == 1
     assert compiled(engine) == 2
     assert [path for path in engine.iterdir() if path.is_file()] == []
+
+
+def in_another(function, *arguments):
+    """Return the number of a process that calls a function; it ends with 0 if that returns."""
+    child = os.fork()
+    if child == 0:
+        try:
+            function(*arguments)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return child
+
+
+@pytest.fixture
+def slowly(engine, monkeypatch):
+    """The cache of an engine whose compiler takes its time, as the user's own."""
+    mine = engine.parent / "my-cc"
+    lines = mine.read_text("utf-8").splitlines()[1:]
+    program(mine, "\n".join([lines[0], "sleep 0.3", *lines[1:]]))
+    monkeypatch.setattr(compiler, "users_cache", lambda: engine)
+    return engine
+
+
+def test_processes_at_once_compile_the_engine_once(slowly):
+    """Each that links has all of it: none takes what another one has not finished."""
+    outs = [slowly.parent / name for name in ("out1", "out2", "out3")]
+    children = [in_another(build_library, [], out, slowly) for out in outs]
+    children.append(in_another(compiler.compile_engine, False))
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    noted = (slowly.parent / "noted").read_text("utf-8").splitlines()
+    assert sum(" -c " in line for line in noted) == 2
+    assert len(list(slowly.rglob("*.o"))) == 2
+    assert all((out / "fabric.so").is_file() for out in outs)
+
+
+def test_what_is_compiled_ahead_of_its_use_is_compiled_no_more(slowly):
+    assert not compiler.keeps_engine(recorded=False)
+    compiler.compile_engine(False, True)
+    assert compiler.keeps_engine(recorded=False) and compiler.keeps_engine(recorded=True)
+    assert compiled(slowly) == 0
+
+
+def test_whoever_compiles_ahead_leaves_to_others_what_they_are_at(slowly):
+    kept = compiler._folder_of_engine(compiler._engine_command(), slowly)
+    with compiler._locked(kept, "a", wait=True) as is_held:
+        assert is_held
+        child = in_another(compiler.compile_engine, False)
+        assert os.waitpid(child, 0)[1] == 0
+    assert [path.name[0] for path in slowly.rglob("*.o")] == ["b"]
+    assert compiled(slowly) == 1
+
+
+def test_what_fails_ahead_of_its_use_is_said_by_who_links_it(slowly):
+    program(slowly.parent / "my-cc", "echo 'a.c:1:1: error: expected declaration' >&2; exit 4")
+    child = in_another(compiler.compile_engine, False)
+    assert os.waitpid(child, 0)[1] != 0
+    assert not compiler.keeps_engine(recorded=False) and list(slowly.rglob("*.o")) == []
+    with pytest.raises(CompilerError, match="expected declaration"):
+        build_library([], slowly.parent / "out", cache=slowly)
+
+
+def test_nothing_is_compiled_ahead_where_nothing_can_be(engine, monkeypatch):
+    monkeypatch.setattr(compiler, "users_cache", lambda: None)
+    assert compiler.keeps_engine(recorded=True)
+    compiler.compile_engine(False, True)
+    monkeypatch.setattr(compiler, "users_cache", lambda: engine)
+    monkeypatch.setattr(compiler, "c_compiler", c_compiler_of_nobody)
+    assert compiler.keeps_engine(recorded=True)
+
+
+def c_compiler_of_nobody():
+    raise CompilerError("no C compiler", "install one")
 
 
 @pytest.mark.parametrize(("mode", "is_used"), [(0o700, True), (0o755, True), (0o777, False)])

@@ -87,17 +87,22 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
     return contents
 
 
-def unchanged(stage: str, folder: LayerFolder, build: Build) -> Result | None:
-    """Return what is known of a task that is up to date, None for one that a build has to do.
+def unchanged(
+    stage: str, folder: LayerFolder, build: Build
+) -> tuple[Result | None, ActionKey | None]:
+    """Return what is known of a task that is up to date, None for one that a build has to do; and
+    the key of one that the store does not know: nobody need look for it there again.
 
     Nothing is written. What is wrong with the folder is said by the action, which fails with it.
     """
     start = time.time()
     with contextlib.suppress(UserError, UserErrors, OSError):
         found = foresee(stage, folder, build)
-        if found.entry is not None and found.disk is not None and not found.disk.wrong:
-            return _result("same", found.key, found.entry.outputs, start, found.disk)
-    return None
+        if found.entry is None:
+            return None, found.key
+        if found.disk is not None and not found.disk.wrong:
+            return _result("same", found.key, found.entry.outputs, start, found.disk), None
+    return None, None
 
 
 def use(found: Result, folder: LayerFolder) -> None:
@@ -112,7 +117,10 @@ def restored(stage: str, folder: LayerFolder, build: Build) -> Result | None:
         return None
     fails_again = contextlib.suppress(UserError, UserErrors, OSError)  # in the action
     with fails_again, _task_lock(stage, folder, wait=False) as held:
-        return restore(stage, folder, current_key(stage, folder), build) if held else None
+        key = current_key(stage, folder) if held else None
+        entry = entry_of(folder, key) if key is not None else None
+        if key is not None and entry is not None:
+            return restore(stage, folder, key, entry, build)
     return None
 
 
@@ -126,16 +134,13 @@ def is_still(found: Result, folder: LayerFolder) -> bool:
 
 
 def restore(
-    stage: str, folder: LayerFolder, key: ActionKey, build: Build
+    stage: str, folder: LayerFolder, key: ActionKey, entry: Entry, build: Build
 ) -> Result | None:
-    """Write what the store knows for a key; None where it does not know all of it.
+    """Write what the store knows for a key; None where it does not hold all of it.
 
     Raises UserError where the layer folder does not let itself be written to.
     """
     start, store = time.time(), store_of(folder.home)
-    entry = entry_of(folder, key)
-    if entry is None:
-        return None
     disk = compare(stage, folder, entry.outputs, build)
     found = {n: store.blob(entry.outputs[n]) for n in disk.wrong if n in entry.outputs}
     contents = {name: content for name, content in found.items() if content is not None}
@@ -147,21 +152,28 @@ def restore(
     return _result("hit" if disk.wrong else "same", key, entry.outputs, start, disk)
 
 
-def build(stage: str, folder: LayerFolder, how: Build = PLAIN) -> Result:
+def build(
+    stage: str, folder: LayerFolder, how: Build = PLAIN, seen: ActionKey | None = None
+) -> Result:
     """Restore or run a stage, while no other build does.
 
-    Raises UserError, also where its inputs change whenever it runs.
+    `seen` is its key a moment ago, if the store did not know that: what the stage reads is compared
+    with it, so it need not be made again. Raises UserError, also where its inputs change whenever
+    it runs.
     """
     with _task_lock(stage, folder):
         forgotten = is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN)
         for _ in range(MOST_RUNS):
-            key = current_key(stage, folder)
+            key, was_seen, seen = seen or current_key(stage, folder), seen is not None, None
             with store_of(folder.home).lock(key.digest):
                 anew = forgotten or how.always
-                found = None if anew else restore(stage, folder, key, how)
+                entry = None if anew else entry_of(folder, key)
+                if entry is not None and was_seen:
+                    continue  # another build gave it meanwhile: the files may be others by now
+                found = restore(stage, folder, key, entry, how) if entry is not None else None
                 found = found or _run(stage, folder, key, how)
             if found is not None:
-                return replace(found, forgotten=forgotten)
+                return replace(found, forgotten=True) if forgotten else found
     now = current_key(stage, folder)
     before, after = ({*k.reads.items(), *k.further.items()} for k in (key, now))
     names = sorted({name for name, _ in before ^ after})
@@ -218,9 +230,10 @@ def _key_after(key: ActionKey, folder: LayerFolder, inputs: FolderInputs) -> Act
     if key.reads.keys() != set(names_meant(folder, declaration(key.stage).reads)):
         return None
     memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
-    before = action_key(key.stage, folder, store, memo, reads=key.reads).further
-    names = list({**before, **inputs.further})  # all that the store says to the next build
-    after = action_key(key.stage, folder, store, memo, names, key.reads)
+    after = action_key(key.stage, folder, store, memo, reads=key.reads)
+    names = list({**after.further, **inputs.further})  # all that the store says to the next build
+    if names:
+        after = action_key(key.stage, folder, store, memo, names, key.reads)
     return after if {**after.further, **inputs.further} == after.further else None
 
 

@@ -53,7 +53,8 @@ def compare(
     state = state_folder(folder.home)
     if strange and not known and not log.history(state, f"{folder.name}:{stage}"):
         strange = {}
-    kept = kept_edits(folder, {name: outputs[name] for name in differing}, strange, build)
+    there = {name: outputs[name] for name, digest in differing.items() if digest is not None}
+    kept = kept_edits(folder, there, strange, build)
     stale = stale_names(folder, declaration(stage).writes, outputs)
     return Disk(
         wrong=[*(name for name in differing if name not in kept), *stale],

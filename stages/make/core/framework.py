@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from stages.diagnose import headline, source_of
-from stages.make.core.plans import UnknownPlanError, kept_plan
+from stages.diagnose import source_of
+from stages.make.core.plans import kept_plan, why_unread
 from stages.make.core.written import Plan, is_plan, with_written_parts
 from stages.make.store.folders import GRAPHS, LAYER, NETWORK, LayerFolder, files_in, shown_path
 from stages.make.store.given import content_of
@@ -32,10 +32,8 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
             stages = (*stages[:-1], *WHOLE, *stages[-1:])
             folder = replace(folder, analyses=WHOLE_PICTURES)
         plan = read_plan(folder)
-    except UnknownPlanError:
-        return replace(folder, stages=stages, unread="a build finds out which these are")
     except Exception as error:  # a stage fails with it again
-        return replace(folder, stages=stages, unread=headline(error))
+        return replace(folder, stages=stages, unread=why_unread(error))
     return with_written_parts(folder, plan, stages, "supply", folder.path / NETWORK)
 
 

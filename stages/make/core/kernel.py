@@ -6,8 +6,8 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from stages.diagnose import headline, source_of
-from stages.make.core.plans import kept_plan
+from stages.diagnose import source_of
+from stages.make.core.plans import kept_plan, why_unread
 from stages.make.core.written import Plan, is_plan, with_written_parts
 from stages.make.store.folders import KERNEL, LAYER, MLIR, LayerFolder, files_in
 
@@ -26,7 +26,7 @@ def open_kernel(folder: LayerFolder) -> LayerFolder:
     try:
         plan = read_plan(folder)
     except Exception as error:  # a stage fails with it again
-        return replace(folder, stages=STAGES + TILES, unread=headline(error))
+        return replace(folder, stages=STAGES + TILES, unread=why_unread(error))
     if plan is None:
         return folder
     return with_written_parts(folder, plan, STAGES + TILES, "emit", folder.path / KERNEL)

@@ -32,6 +32,7 @@ from stages.make.store.folders import (
     files_in,
     folders_of,
     mark_of,
+    one_path,
     parts_of,
     user_folder,
 )
@@ -102,8 +103,8 @@ def lone_folder(folder: Path) -> LayerFolder:
         cache = workspace / "cache" / name
     stages, analyses = _stages_of(mark_of(files_in(folder)) or "")
     return LayerFolder(
-        name=name.as_posix(), path=folder, build=folder / "build", cache=cache, home=home,
-        stages=stages, analyses=analyses,
+        name=name.as_posix(), path=one_path(str(folder)), build=one_path(f"{folder}/build"),
+        cache=one_path(str(cache)), home=one_path(str(home)), stages=stages, analyses=analyses,
     )
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stages import NETWORK as STAGES, NETWORK_PICTURES, WHOLE, WHOLE_PICTURES
-from stages.diagnose import UserError, UserErrors, headline, source_of
-from stages.make.core.plans import kept_plan
+from stages.diagnose import UserError, UserErrors, source_of
+from stages.make.core.plans import kept_plan, why_unread
 from stages.make.core.receiving import with_receiving
 from stages.make.core.reported import with_report
 from stages.make.core.searched import with_slots
@@ -48,7 +48,7 @@ def open_network(folder: LayerFolder) -> LayerFolder:
     except UnknownEndError as error:
         plan, is_wrong = error.plan, True
     except Exception as error:  # the stage fails with it again
-        return replace(folder, stages=STAGES, analyses=NETWORK_PICTURES, unread=headline(error))
+        return replace(folder, stages=STAGES, analyses=NETWORK_PICTURES, unread=why_unread(error))
     files = [folder.path / path / LAYER for path in plan["parts"].values()]
     is_wrong = is_wrong or not all(file.is_file() for file in files)
     parts: dict[str, LayerFolder] = {}

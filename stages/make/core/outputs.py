@@ -35,9 +35,10 @@ def write_outputs(
     for path in files:
         _check_link(path, link_in(folder, path))
     with _temporary(files) as temporary:
-        for path, written in temporary.items():
+        for path in list(temporary):
             with _writing(path):
-                os.replace(written, path)
+                os.replace(temporary[path], path)
+            del temporary[path]
     for name in stale_names(folder, declared, {*outputs, *kept}):
         with _writing(file_of(folder, name)):
             remove(folder, name)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from stages.diagnose import headline
 from stages.make.core.key import code_digest
 from stages.make.core.known_code import known_code_of
 from stages.make.core.profiles import digest_of_ours
@@ -19,16 +20,20 @@ from stages.make.store.state import state_of
 from stages.make.store.state_folder import state_folder
 
 KIND = "plans"
-_MAY_RUN = [True]
+_MAY_RUN, _MAY_BEGIN = [True], [True]
 
 
 class UnknownPlanError(Exception):
-    """What follows from the files of a folder is not kept, and stages must run to find out."""
+    """What follows from the files of a folder is not kept, and may not be found out now."""
 
 
-def let_plan(may_run: bool) -> None:
-    """Note whether this process may run stages: else no plan is made that takes long."""
-    _MAY_RUN[:] = [may_run]
+def let_plan(may_run: bool, may_begin: bool = True) -> None:
+    """Note whether this process may run stages: else no plan is made that takes long.
+
+    Who may not begin makes none for a folder of which none is kept: `list` in a fresh clone needs
+    neither models of YAML nor isl, nor the keys of stages.
+    """
+    _MAY_RUN[:], _MAY_BEGIN[:] = [may_run], [may_begin]
 
 
 def kept_plan(
@@ -41,13 +46,16 @@ def kept_plan(
 
     What is kept is believed if it `is_plan`. Raises what `make` does, and UserError for a file of
     these names that cannot be read. Of one that `is_long` in the making, where no stage may run,
-    the last one is returned, or UnknownPlanError raised. `kind` tells apart what is kept of one
-    folder.
+    the last one is returned, or UnknownPlanError raised: also where there is none, and none may be
+    begun. `kind` tells apart what is kept of one folder.
     """
+    state = state_of(state_folder(folder.home))
+    kept = state.get(kind, folder.name)
+    if kept is None and not _MAY_BEGIN[0]:
+        raise UnknownPlanError
     known_code_of(folder.home)  # knows the digests of code that did not change
     contents = {name: content_of(folder.path / name) for name in names}
-    state, digest = state_of(state_folder(folder.home)), _digest(contents, stages)
-    kept = state.get(kind, folder.name)
+    digest = _digest(contents, stages)
     is_known = isinstance(kept, list) and len(kept) == 3 and is_plan(kept[2])
     if is_known and kept[0] == digest:
         return kept[2]
@@ -60,6 +68,12 @@ def kept_plan(
     plan = make()
     state.keep(kind, {folder.name: (digest, read, plan)})
     return plan
+
+
+def why_unread(error: Exception) -> str:
+    """Return why it is not known which parts a folder has."""
+    is_unknown = isinstance(error, UnknownPlanError)
+    return "a build finds out which these are" if is_unknown else headline(error)
 
 
 def _last(kept: Any, is_plan: Callable[[Any], bool]) -> Any:

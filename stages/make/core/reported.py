@@ -7,7 +7,7 @@ from typing import Any
 
 from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.core.declare import declaration
-from stages.make.core.plans import kept_plan
+from stages.make.core.plans import UnknownPlanError, kept_plan
 from stages.make.store.folders import KERNEL, LAYER, NETWORK, PROGRAM, LayerFolder, shown_path
 from stages.make.store.given import content_of
 
@@ -47,6 +47,8 @@ def _says_so(folder: LayerFolder, name: str) -> bool:
             folder, [name], folder.stages[:1], _is_plan, lambda: _read(folder, name, content),
             kind=KIND,
         ))
+    except UnknownPlanError:
+        return False  # who may not begin one lists no stages
     except (UserError, UserErrors):
         return False
 

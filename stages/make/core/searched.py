@@ -13,7 +13,7 @@ from typing import Any
 from stages import PIPELINE, SEARCHED, SLOTS, TRIED
 from stages.diagnose import UserError, UserErrors, source_of
 from stages.make.core.declare import declaration
-from stages.make.core.plans import kept_plan
+from stages.make.core.plans import UnknownPlanError, kept_plan
 from stages.make.store.folders import (
     CHOSEN,
     LAYER,
@@ -100,7 +100,10 @@ def leaves_open(folder: LayerFolder) -> bool:
         return False
     if GIVEN.search(content) and not OPEN.search(content):
         return False  # nearly every layer, without reading YAML
-    found = kept_plan(folder, [LAYER], ("parse",), _is_plan, lambda: _is_open(folder, content))
+    try:
+        found = kept_plan(folder, [LAYER], ("parse",), _is_plan, lambda: _is_open(folder, content))
+    except UnknownPlanError:
+        return _is_open(folder, content)
     return bool(found)
 
 

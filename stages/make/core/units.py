@@ -14,7 +14,15 @@ from stages.make.core.layers import lone_folder, network_of, open_first, open_fo
 from stages.make.core.task_names import TaskNames
 from stages.make.core.untouched import Place, find_folders, places_of
 from stages.make.store.believed import matches
-from stages.make.store.folders import GRAPHS, LayerFolder, every_stage, folders_of, parts_of
+from stages.make.store.folders import (
+    GRAPHS,
+    LAYER,
+    PROGRAM,
+    LayerFolder,
+    every_stage,
+    folders_of,
+    parts_of,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +30,14 @@ class Unit:
     """A layer or a network by its name, how to find where its files lie, and how to open it.
 
     `first` opens it without its parts where it takes long to find out which these are, for who
-    needs none of them; it returns None where that is known at once.
+    needs none of them; it returns None where that is known at once. `listed` opens it with all
+    that is listed by name, and may leave out the slots of a search, which are not.
     """
 
     name: str
     find_places: Callable[[], list[Place]]
     open: Callable[[], LayerFolder]
+    listed: Callable[[], LayerFolder]
     first: Callable[[], LayerFolder | None] = lambda: None
 
     @property
@@ -49,7 +59,7 @@ def unit_at(path: Path) -> tuple[Unit, LayerFolder]:
 def unit_of(whole: LayerFolder) -> Unit:
     """Return a folder as a unit, with its parts."""
     places = functools.cache(functools.partial(places_of, whole))
-    return Unit(name=whole.name, find_places=places, open=lambda: whole)
+    return Unit(name=whole.name, find_places=places, open=lambda: whole, listed=lambda: whole)
 
 
 def _unit_of_graph(name: str, path: str) -> Unit:
@@ -57,7 +67,7 @@ def _unit_of_graph(name: str, path: str) -> Unit:
     whole = functools.cache(functools.partial(open_folder, path))
     places = functools.cache(lambda: places_of(whole()))
     first = functools.partial(open_first, path)
-    return Unit(name=name, find_places=places, open=whole, first=first)
+    return Unit(name=name, find_places=places, open=whole, listed=whole, first=first)
 
 
 def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit]:
@@ -80,7 +90,7 @@ def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit
     }
     parts = {part.name for network in networks.values() for part in parts_of(network)}
     wrong = {name for name, network in networks.items() if not network.parts}
-    for name, path, *_ in found:
+    for name, path, mark, _ in found:
         if name in graphs:
             yield _unit_of_graph(name, path)
         elif name in networks:
@@ -88,7 +98,11 @@ def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit
         elif name not in parts and name.rpartition("/")[0] not in wrong:
             places = [(path, f"{path}/build", f"{workspace}/cache/{name}")]
             opened = functools.partial(_lone, path)
-            yield Unit(name=name, find_places=functools.partial(list, places), open=opened)
+            is_alone = mark in (LAYER, PROGRAM)
+            listed = functools.partial(lone_folder, Path(path)) if is_alone else opened
+            yield Unit(
+                name=name, find_places=functools.partial(list, places), open=opened, listed=listed
+            )
 
 
 def usable_units(

@@ -18,6 +18,7 @@ from stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
     from stages.fabric.stuck import Stop
+    from stages.make.core.key import ActionKey
 
 _ONE = threading.RLock()
 """Held while a stage runs: isl counts what it does, and threads of `doit -P thread` share it."""
@@ -49,12 +50,17 @@ def build_stage(stage: str, folder: LayerFolder, how: Build, task: Any) -> Any:
         return outcome(apart(), stage, folder, task)
 
 
-def ask(process: Apart, stage: str, folder: LayerFolder, how: Build) -> None:
-    """Let a process build a task. Raises KeyboardInterrupt where something else ended it."""
+def ask(
+    process: Apart, stage: str, folder: LayerFolder, how: Build, seen: ActionKey | None = None
+) -> None:
+    """Let a process build a task, as `build` does with what was `seen` of it.
+
+    Raises KeyboardInterrupt where something else ended the process.
+    """
     from stages.make.core.action import build
 
     try:
-        process.ask(build, stage, folder, how)
+        process.ask(build, stage, folder, how, seen)
     except Lost as error:
         workers().lose(signal.SIGKILL)
         raise KeyboardInterrupt from error

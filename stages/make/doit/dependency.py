@@ -39,10 +39,12 @@ class StageDependency(Dependency):  # type: ignore[misc]
         status = DependencyStatus(get_log)
         task.dep_changed = []
         folder, stage = self.session.stages[task.name]
-        found = unchanged(stage, folder, self.session.build)
+        found, unknown = unchanged(stage, folder, self.session.build)
         if found is not None:
             self.session.results[task.name] = found
             return status
+        if unknown is not None:
+            self.session.unknown[task.name] = unknown
         status.status = "run"
         if get_log:
             _add_reasons(status, task.name, folder, stage)

@@ -22,10 +22,11 @@ from doit.globals import Globals
 from stages.make.core.task_names import name_fault, shown_name
 from stages.make.core.units import Units, target_named, usable_units
 from stages.make.doit.dependency import StageDependency
-from stages.make.doit.reach import join, reach_of, tasks_of_unit
+from stages.make.doit.reach import groups_of_unit, join, reach_of, tasks_of_unit
 from stages.make.doit.references import References, real_path, references_of
 from stages.make.doit.session import Session
 from stages.make.doit.tasks import Layers, make_state, serve
+from stages.make.store.folders import one_path
 
 OURS = "lairmake"
 """The key that marks the DOIT_CONFIG of our dodo files: it holds the folder of their state."""
@@ -42,7 +43,7 @@ def watch_loading(loader: Any, session: Session) -> None:
 def _load_config(loader: Any, load: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     config = load()
     if OURS in config:
-        getattr(loader, OURS).home = Path(config[OURS])
+        getattr(loader, OURS).home = one_path(config[OURS])
     return config
 
 
@@ -89,13 +90,16 @@ def _with_layers(
     default = [name for each in layers for name in each.names]
     known.asked.update(name for each in layers if each.is_one for name in each.names)
     is_given = words is not None
-    reach = reach_of(
-        known, units, own, references, default if words is None else words, is_given, is_ours,
-    )
-    made = {unit.name: list(tasks_of_unit(reach, unit)) for unit in units}
-    if cmd.execute_tasks:
-        stages = (t for tasks in made.values() for t in tasks if t.name in known.stages)
-        join(reach, {task.name: task for task in stages})
+    if known.lists:
+        made = {unit.name: list(groups_of_unit(known, unit)) for unit in units}
+    else:
+        reach = reach_of(
+            known, units, own, references, default if words is None else words, is_given, is_ours,
+        )
+        made = {unit.name: list(tasks_of_unit(reach, unit)) for unit in units}
+        if cmd.execute_tasks:
+            stages = (t for tasks in made.values() for t in tasks if t.name in known.stages)
+            join(reach, {task.name: task for task in stages})
     if is_given and not any(task.loader for task in own):
         _check_patterns(words or [], [task.name for task in own], units)
     placed = {unit.name for each in layers for unit in each.units}

@@ -91,6 +91,13 @@ def _touched(session: Session, references: References) -> Iterator[str]:
     return (unit.name for unit in (*marks, *made) if unit is not None)
 
 
+def groups_of_unit(session: Session, unit: Unit) -> Iterator[Task]:
+    """Yield the tasks of the layers of a unit as a whole, without those of their stages."""
+    for folder in folders_of(unit.listed()):
+        if not folder.is_slot:
+            yield group_of(session, folder)
+
+
 def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
     """Yield the tasks of a unit that a build needs; none where nothing happened to it, but that of
     the whole if somebody named it."""

@@ -52,7 +52,10 @@ class LazyRunner(MRunner):  # type: ignore[misc]
     def run_tasks(self, task_dispatcher: Any) -> None:
         """Run all tasks."""
         self._run_tasks_init(task_dispatcher)
-        has_others = self._has_others(task_dispatcher.selected_tasks)
+        is_known = not any(task.loader for task in self.tasks.values())
+        selected = task_dispatcher.selected_tasks if is_known else ()
+        self._needed = set(needed(self.tasks, selected))
+        has_others = not is_known or bool(self._needed - self._session.stages.keys())
         if has_others and self._session.asks_for_processes and self.num_process > 1:
             with workers().looked_after():
                 super().run_tasks(task_dispatcher)
@@ -61,16 +64,13 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         self._ready: deque[Any] = deque()
         self._busy: dict[Apart, Any] = {}
         self._processes: list[Apart] = []
+        self._helpers: list[Apart] | None = None
         self._look_for_work(None)
         while self._ready or self._busy:
             self._begin_tasks()
             for node in self._ended_tasks():
                 self._look_for_work(node)
-
-    def _has_others(self, selected: Any) -> bool:
-        """Return whether a task of the user is to run, or one that is not known yet."""
-        is_known = not any(task.loader for task in self.tasks.values())
-        return not is_known or bool(set(needed(self.tasks, selected)) - self._session.stages.keys())
+        self._end_engines()
 
     def _look_for_work(self, completed: Any) -> None:
         """Tell the dispatcher of a task that is done, and take tasks that are ready, if need be."""
@@ -110,8 +110,10 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         from stages.make.core.action import restored
 
         folder, stage = self._session.stages.get(node.task.name, (None, ""))
-        found = restored(stage, folder, self._session.build) if folder is not None else None
-        if folder is None or found is None:
+        if folder is None or node.task.name in self._session.unknown:
+            return False
+        found = restored(stage, folder, self._session.build)
+        if found is None:
             return False
         node.task.meta, node.task.executed = {"result": found}, True
         node.task.values.update(values_of(folder, stage))
@@ -130,8 +132,24 @@ class LazyRunner(MRunner):  # type: ignore[misc]
             self.reporter.execute_task(node.task)
             process = next(each for each in self._processes if each not in self._busy)
             folder, stage = self._session.stages[node.task.name]
-            ask(process, stage, folder, self._session.build)
+            seen = self._session.unknown.pop(node.task.name, None)
+            ask(process, stage, folder, self._session.build, seen)
             self._busy[process] = node
+            self._begin_engines(folder.name)
+
+    def _begin_engines(self, layer: str) -> None:
+        """Let other processes compile the engine, once, if a layer that begins runs on it."""
+        if self._helpers is not None:
+            return
+        from stages.make.core.engine import begin_engines, engines_of
+
+        if kinds := engines_of(layer, self._needed):
+            self._helpers = begin_engines(kinds, self._most, max(cores() - 1, 1))
+
+    def _end_engines(self) -> None:
+        """End who still compiles the engine, for tasks that did not come to need it."""
+        for each in self._helpers or []:
+            each.end()
 
     def _next_task(self) -> Any:
         """Return a task for which a process is free, or one begins; None where there is none."""

@@ -12,6 +12,7 @@ from stages.make.core.task_names import TaskNames
 if TYPE_CHECKING:
     from stages.fabric.stuck import Stop
     from stages.make.core.action import Result
+    from stages.make.core.key import ActionKey
     from stages.make.core.units import Units
     from stages.make.store.folders import LayerFolder
 
@@ -34,8 +35,10 @@ class Session:
     layer and the stage of each of these, by name; `selected` are the layers that are to be built
     whole, `asked` those of them that the user named. Nothing happened to those that are `clean`,
     and to as many others as `unchanged` says. One that `skips` asks which layers nothing
-    happened to. A `verbose` one prints everything. `failed` is the exit code of the worst that
-    became of a task: 0 as long as none failed but for others.
+    happened to; one that `lists` asks for the names of layers only, and not for their stages. A
+    `verbose` one prints everything. `unknown` are the keys of tasks that the store did not know
+    when they were looked at. `failed` is the exit code of the worst that became of a task: 0 as
+    long as none failed but for others.
     """
 
     arguments: list[str] | None = None
@@ -49,6 +52,7 @@ class Session:
     units: Units | None = None
     loads: bool = False
     skips: bool = False
+    lists: bool = False
     folders: dict[str, LayerFolder] = field(default_factory=dict)
     stages: dict[str, tuple[LayerFolder, str]] = field(default_factory=dict)
     selected: set[str] = field(default_factory=set)
@@ -57,6 +61,7 @@ class Session:
     unchanged: int = 0
     failed: int = 0
     results: dict[str, Result] = field(default_factory=dict)
+    unknown: dict[str, ActionKey] = field(default_factory=dict)
     reporter: Reporter | None = None
     stops: dict[str, Stop] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)

@@ -34,8 +34,11 @@ LEAST = 65536
 
 def read_file(path: str | Path, links: bool = True) -> bytes:
     """Return the bytes of a file. Raises OSError as `opened` does."""
-    with opened(path, links) as (file, state):
-        return read_open(file, state.st_size)
+    file = os.open(path, READ if links else READ | os.O_NOFOLLOW)
+    try:
+        return read_open(file, _state_of(file, path).st_size)
+    finally:
+        os.close(file)
 
 
 @contextlib.contextmanager
@@ -46,14 +49,19 @@ def opened(path: str | Path, links: bool = True) -> Iterator[tuple[int, os.stat_
     """
     file = os.open(path, READ if links else READ | os.O_NOFOLLOW)
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
-            is_folder = stat.S_ISDIR(found.st_mode)
-            why = os.strerror(errno.EISDIR) if is_folder else NO_FILE
-            raise OSError(errno.EISDIR if is_folder else errno.EINVAL, why, str(path))
-        yield file, found
+        yield file, _state_of(file, path)
     finally:
         os.close(file)
+
+
+def _state_of(file: int, path: str | Path) -> os.stat_result:
+    """Return the state of an open file. Raises OSError for what is none."""
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode):
+        is_folder = stat.S_ISDIR(found.st_mode)
+        why = os.strerror(errno.EISDIR) if is_folder else NO_FILE
+        raise OSError(errno.EISDIR if is_folder else errno.EINVAL, why, str(path))
+    return found
 
 
 def read_open(file: int, size: int) -> bytes:

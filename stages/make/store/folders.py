@@ -97,10 +97,18 @@ def _folder_of(
     parts: tuple[tuple[str, LayerFolder], ...], is_searched: bool, is_slot: bool,
 ) -> LayerFolder:
     return LayerFolder(
-        name=name, path=Path(path), build=Path(build), cache=Path(cache), home=Path(home),
+        name=name, path=one_path(path), build=one_path(build), cache=one_path(cache),
+        home=one_path(home),
         asked_in=None if asked_in is None else Path(asked_in), stages=stages, analyses=analyses,
         crossings=crossings, parts=parts, is_searched=is_searched, is_slot=is_slot,
     )
+
+
+@functools.lru_cache(4 * MOST_PATHS)
+def one_path(path: str) -> Path:
+    """Return one object for a path: much is looked up by it at each step, and to compare two takes
+    long."""
+    return Path(path)
 
 
 def mark_of(files: Iterable[str]) -> str | None:

@@ -52,6 +52,7 @@ class Memo:
         self._new: set[str] = set()
         self._derived: dict[str, dict[str, Any]] = {}
         self._new_derived: set[str] = set()
+        self._is_begun: bool | None = None
 
     def digest(self, path: Path, links: bool = True) -> str | None:
         """Return the sha256 of a file, None where there is none to read.
@@ -62,25 +63,25 @@ class Memo:
         try:
             state = os.stat(name, follow_symlinks=links)
             mark = mark_of(state)
-            known = self._recall(name)
+            may_change = is_fresh(mark[1], time.time_ns())
+            known = self._recall(name) if not may_change else None  # of such a file none is kept
             if known is not None and known[0] == mark:
                 return known[1]
             if not stat.S_ISREG(state.st_mode):
                 return None
-            now = time.time_ns()
             found = _digest(name, state.st_size, links)
         except OSError:
             return None
-        if not is_fresh(mark[1], now):
+        if not may_change:
             self._known[name] = (mark, found)
             self._new.add(name)
         return found
 
     def _recall(self, name: str) -> tuple[Mark, str] | None:
         if name not in self._known:
-            kept = self._state.get(KIND, name)
-            is_whole = isinstance(kept, list) and len(kept) == 5 and is_digest(kept[4])
-            self._known[name] = (tuple(kept[:4]), kept[4]) if is_whole else None
+            if self._is_begun is None:
+                self._is_begun = self._state.has(KIND)
+            self._known[name] = self._kept(name) if self._is_begun else None
         return self._known[name]
 
     def derived(
@@ -127,6 +128,11 @@ class Memo:
             )
             self._derived[name] = kept if is_whole else {}
         return self._derived[name]
+
+    def _kept(self, name: str) -> tuple[Mark, str] | None:
+        kept = self._state.get(KIND, name)
+        is_whole = isinstance(kept, list) and len(kept) == 5 and is_digest(kept[4])
+        return (tuple(kept[:4]), kept[4]) if is_whole else None
 
     def save(self) -> None:
         """Keep what was found out for the next build."""

@@ -72,6 +72,10 @@ class State:
         rows = self.run("select value, seal from kept where kind = ? and name = ?", key)
         return self._data(key, *rows[0]) if rows else None
 
+    def has(self, kind: str) -> bool:
+        """Return whether there are data of a kind."""
+        return bool(self.run("select 1 from kept where kind = ? limit 1", (_bytes(kind),)))
+
     def every(self, kind: str) -> dict[str, Any]:
         """Return all data of a kind, by name."""
         rows = self.run("select name, value, seal from kept where kind = ?", (_bytes(kind),))

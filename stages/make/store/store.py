@@ -103,9 +103,10 @@ class Store:
         if not self.has_blob(digest, len(content)):
             with _cannot_write(self.folder):
                 self.shelf.write("blobs", digest, content)
-        with self._second_may_fail():
-            if self._shared is not None and self._shared.size("blobs", digest) != len(content):
-                self._shared.write("blobs", digest, content)
+        if self._shared is not None:
+            with self._second_may_fail():
+                if self._shared.size("blobs", digest) != len(content):
+                    self._shared.write("blobs", digest, content)
 
     def keep(self, content: bytes) -> None:
         """Keep a content that no action gave, for as long as there is room. Raises UserError."""
@@ -171,8 +172,8 @@ class Store:
         """Take a lock of both stores."""
         with _cannot_write(self.folder):
             stack.enter_context(lock(self.shelf))
-        with self._second_may_fail():
-            if self._shared is not None:
+        if self._shared is not None:
+            with self._second_may_fail():
                 stack.enter_context(lock(self._shared))
 
     def tidy(self) -> None:
@@ -201,8 +202,10 @@ class Store:
 
     def _fetch(self, kind: str, name: str, parse: Callable[[bytes], T]) -> T | None:
         content, found = None, None
+        if self.second is None:
+            return None
         with self._second_may_fail():
-            content = self.second.read(kind, name) if self.second is not None else None
+            content = self.second.read(kind, name)
             found = parse(content) if content is not None else None
             if content is not None and found is None:
                 warn(f"the shared store holds {kind}/{name} damaged")
@@ -216,8 +219,8 @@ class Store:
     def _write(self, kind: str, name: str, content: bytes) -> None:
         with _cannot_write(self.folder):
             self.shelf.write(kind, name, content)
-        with self._second_may_fail():
-            if self._shared is not None:
+        if self._shared is not None:
+            with self._second_may_fail():
                 self._shared.write(kind, name, content)
 
     @contextmanager

@@ -204,6 +204,12 @@ def _named(folders: Mapping[str, LayerFolder], words: Iterable[str]) -> list[Lay
 class List(Inert, cmd_list.List):  # type: ignore[misc]
     """List tasks."""
 
+    def execute(self, params: Any, args: list[str]) -> int:
+        """Return doit's exit code; stages that are not listed have no tasks made."""
+        self.session.lists = not args and not params["subtasks"] and not params["status"]
+        let_plan(may_run=False, may_begin=not self.session.lists)
+        return super().execute(params, args)
+
 
 class Info(Inert, cmd_info.Info):  # type: ignore[misc]
     """Say what is known about a task."""
