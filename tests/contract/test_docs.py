@@ -25,7 +25,7 @@ from stages.lair.layer import OPS
 from stages.machine.figures import PROFILES
 from stages.machine.types import TYPES
 from stages.make.core.declare import declaration
-from stages.make.core.imports import code_of
+from stages.make.core.stage_code import reach_of
 from stages.mapping.graph_yaml import Graph
 from stages.mapping.layer_yaml import Mapping, TensorMapping, Way
 from stages.program.source.words import OF_OBJECTS
@@ -70,7 +70,7 @@ def test_every_file_of_the_project_that_is_named_is_there(path):
 def test_only_what_simulates_depends_on_the_fabric_in_c():
     """docs/stages.md says what runs again after an edit of the router."""
     stages = [*PIPELINE, *ANALYSES, *NETWORK, *WHOLE, *KERNEL, *TILES, *PROGRAM]
-    assert {stage for stage in stages if "fabric/router.c" in code_of(stage)} == {
+    assert {stage for stage in stages if "fabric/router.c" in reach_of(stage).data} == {
         "simulate", "operate", "report", "execute"}
 
 

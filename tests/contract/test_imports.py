@@ -1,4 +1,4 @@
-"""Which files the code of a stage is, and so which stages run again where one is edited."""
+"""What the code of a stage is, and so which stages run again where a definition is edited."""
 
 import ast
 import os
@@ -23,10 +23,13 @@ from stages import (
     SEARCHED,
     TILES,
     WHOLE,
+    WINGS,
 )
-from stages.make.core import imports
-from stages.make.core.imports import code_of, reached, statements
+from stages.make.core import imports, stage_code
+from stages.make.core.definitions import statements
+from stages.make.core.imports import module, path_of_module
 from stages.make.core.key import COMPILES, PACKAGES
+from stages.make.core.stage_code import name_of, reach_of
 from stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys((
@@ -45,19 +48,19 @@ MACHINE = (
 )
 AGAIN = {
     "layer/pe/compute.py": "settle render",
-    "layer/cycles/bound.py": "simulate report",
+    "layer/cycles/bound.py": "simulate",
     "pe/block.py": "settle simd render",
     "pe/speller.py": "render",
     "fabric/report.c": COMPILED,
     "fabric/command.py": COMPILED,
     "fabric/pe.h": f"settle render {COMPILED}",
     "machine/profiles/wse2.yaml": "",
-    "machine/figures.py": MACHINE.replace("skew", "skew report draw") + OTHER_PICTURES,
+    "machine/figures.py": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/machine.py": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py": "route skew",
     "layer/texts/tasks_text.py": "settle instances compress approximate enumerate simd render",
-    "layer/texts/results_json.py": "simulate report",
+    "layer/texts/results_json.py": "simulate",
     "templates/program.c.j2": "render",
     "templates/program.txt.j2": "render",
     "templates/bridge.c.j2": "link",
@@ -70,13 +73,13 @@ AGAIN = {
         "simulate conclude supply confirm operate emit assemble report report_network",
     "lair/lair.lark": ALL,
     "network/crossing.py": "connect link",
-    "network/crossing_maps.py": "connect conclude link",
+    "network/crossing_maps.py": "connect conclude",
     "network/carrying.py": "conclude receive",
     "mapping/network_yaml.py": "connect conclude link operate report_network",
     "mapping/graph_yaml.py": "extract split fit supply confirm link operate report_network",
     "network/extraction/draft.py": "extract confirm",
     "network/onnx/running.py": "confirm",
-    "network/parts/grouping.py": "split fit supply confirm link operate report_network",
+    "network/parts/grouping.py": "split",
     "network/parts/part_layers.py": "split fit supply confirm",
     "network/fitting/expecting.py": "fit",
     "layer/search/beam.py": "choose fit",
@@ -87,7 +90,7 @@ AGAIN = {
     "layer/routes/routing.py": "route",
     "layer/cycles/task.py": "simd",
     "program/source/translation.py": "translate capture",
-    "program/il/objects.py": "capture",
+    "program/il/objects.py": "translate capture",
     "program/front/world.py": "rehearse",
     "program/child/place.py": "capture rehearse",
     "lairmake/objects.py": "rehearse",
@@ -95,8 +98,43 @@ AGAIN = {
     "make/core/stage.py": ALL,
     "make/core/action.py": "",
     "make/doit/commands/why.py": "",
+    "poly/box_hull.py: box_hull": "adapt route allocate compress approximate enumerate simd",
+    "poly/box_hull.py: count_hull": "route allocate compress",
+    "poly/box_hull.py: size_set": "approximate simd",
+    "poly/text.py: write_objects":
+        "parse place schedule adapt route allocate instances compress approximate enumerate "
+        "simd connect extract relate compose arrange fit supply shape partition tile broadcast "
+        "skew describe paint lower",
+    "poly/text.py: spell_object":
+        "choose settle route simd render connect extract split fit supply link shape partition "
+        "describe report",
+    "poly/text.py: read_objects": "",
+    "poly/compression.py: compress": "route compress",
+    "poly/compression.py: drop_hidden_equalities": "compress",
+    "poly/compression.py: keeps_order": "route simd",
+    "diagnose.py: UserError": ALL,
+    "diagnose.py: headline": "settle",
+    "diagnose.py: OurFault": "",
+    "lair/names.py: is_reserved": "extract split shape",
+    "mapping/machine.py: check_grid": "choose settle render fit",
+    "mapping/machine.py: Asking": "",
+    "skewing/elements.py: find_computed_elements": "choose adapt route allocate fit",
+    "reference/data.py: generate":
+        "simulate conclude supply confirm operate emit assemble report report_network",
+    "reference/data.py: find_origins": "simulate confirm assemble",
+    "reference/data.py: find_negative_zeros": "simulate",
+    "fabric/grid.py: read_grid":
+        "simulate link operate report draw execute report_kernel report_network report_program",
+    "fabric/grid.py: find_neighbours": COMPILED,
+    "fabric/driver.py: run_fabric": COMPILED,
+    "picture/svg.py: draw_grid": "draw",
+    "kernel/mlir/text.py: parse_text": "shape",
+    "layer/streams/cutting.py: count_most_together": "route",
+    "make/core/stage.py: perform": ALL,
+    "make/core/folder_inputs.py: FolderInputs": ALL,
 }
-"""Which stages run again where a file is edited, those that come after them left out."""
+"""Which stages run again where a file of data is edited, a definition, or any in a module of those
+that some stage reaches; those that come after them left out."""
 
 OWN_PLACE = re.compile(r"(?<![\w.\"])__file__")
 """The path of the module itself, and not that of another one."""
@@ -112,6 +150,18 @@ LOADED = {
 }
 """What loads modules by names that it computes, and which."""
 
+TELLS = {
+    "__doc__ getdoc getcomments": ["stages.mapping.explained._said_of"],
+    "__annotations__ get_type_hints eval_str get_annotations singledispatch validate_call": [
+        "stages.mapping.records.list_fields", "stages.program.values.checked.typed"],
+    "getsource getsourcelines findsource co_firstlineno co_positions co_lines f_lineno": [
+        "stages.program.child.place._place_of", "stages.program.il.recording._list_lines"],
+}
+"""What asks definitions for what keys leave out, and who does: `_said_of` and `list_fields` of a
+class, of which all counts, the others of the program of a user."""
+VALUES = {*(wing.__name__ for wing in WINGS), "stages.program.il"}
+"""Packages that are values: of wings one reads the names of stages, and one is a word in a text."""
+
 MESSAGES = {"doit"}
 """What only the paths in messages depend on."""
 
@@ -125,19 +175,73 @@ def file_named(name):
 
 @pytest.fixture(scope="module")
 def code():
-    return {stage: set(code_of(stage)) for stage in EVERY}
+    return {stage: reach_of(stage) for stage in EVERY}
 
 
-@pytest.mark.parametrize("file", AGAIN)
-def test_the_stages_that_run_again_where_a_file_is_edited(code, file):
+@pytest.fixture(scope="module")
+def files(code):
+    """Every module that a stage imports, by its file."""
+    every = set().union(*(found.modules for found in code.values()))
+    return {name_of(path_of_module(name)): name for name in sorted(every)}
+
+
+def is_code(found, edited):
+    """Whether an edit of what is called `fabric/grid.py`, or `fabric/grid.py: Grid`, is one of
+    what a stage reaches: of the file anything."""
+    file, _, name = edited.partition(": ")
+    part = found.definitions.get(f"stages.{file.removesuffix('.py').replace('/', '.')}", {})
+    return file in found.data or (name in part if name else bool(part))
+
+
+@pytest.mark.parametrize("edited", AGAIN)
+def test_the_stages_that_run_again_where_a_definition_is_edited(code, edited):
+    file, _, name = edited.partition(": ")
     assert file_named(file).is_file()
-    assert [stage for stage in EVERY if file in code[stage]] == AGAIN[file].split()
+    assert not name or re.search(rf"^(def |class |){name}\b", file_named(file).read_text(), re.M)
+    assert [stage for stage in EVERY if is_code(code[stage], edited)] == AGAIN[edited].split()
 
 
-def test_what_loads_modules_by_a_computed_name_is_known(code):
-    every = sorted(name for name in set().union(*code.values()) if name.endswith(".py"))
-    found = [name for name in every if LOADS.search(file_named(name).read_text("utf-8"))]
-    assert found == sorted(LOADED)
+def test_what_loads_modules_by_a_computed_name_is_known(files):
+    found = [name for name in files if LOADS.search(file_named(name).read_text("utf-8"))]
+    assert sorted(found) == sorted(LOADED)
+
+
+def reached_statements(code):
+    """The syntax tree of each definition that a stage reaches, by its module and name."""
+    every = {(own, name) for found in code.values() for own in found.definitions
+             for name in found.definitions[own]}
+    for own in sorted({own for own, _ in every}):
+        for node in ast.parse(Path(path_of_module(own)).read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and (own, node.name) in every:
+                yield f"{own}.{node.name}", node
+
+
+def words_in(node):
+    return {each.attr if isinstance(each, ast.Attribute) else each.id
+            for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Name)}
+
+
+@pytest.mark.parametrize("words", TELLS)
+def test_what_definitions_say_of_themselves_is_read_where_it_counts(code, words):
+    """Keys leave out what functions say of themselves, where definitions stand, and what is only
+    meant by annotations of functions."""
+    found = {name for name, node in reached_statements(code) if words_in(node) & set(words.split())}
+    assert found == set(TELLS[words])
+
+
+def test_no_module_of_a_package_is_found_through_the_package_as_a_value(code):
+    values = {
+        own for found in code.values() for own in found.modules
+        if any(own == name for known in found.modules for name in values_in(known))
+        and path_of_module(own).endswith("__init__.py")
+    }
+    assert values == VALUES
+
+
+def values_in(name):
+    """The full names to which a module refers without an attribute of them."""
+    known = module(name)
+    yield from (each for one in (known.rest, *known.definitions.values()) for each in one.names)
 
 
 def test_a_module_that_reads_files_beside_it_says_which():
@@ -148,21 +252,20 @@ def test_a_module_that_reads_files_beside_it_says_which():
             assert not OWN_PLACE.search(text) or said, path
 
 
-def test_data_are_files_that_a_build_looks_at():
+def test_data_are_files_that_a_build_looks_at(code, files):
     """Those below `stages/`, and what is shipped beside it, where a module says so: only of these
     a build sees that they changed."""
-    for name in (n for n in set().union(*map(code_of, EVERY)) if n.endswith(".py")):
-        path = file_named(name)
-        data, folder = reached(str(path))[str(path)].data, path.parent
-        assert not data or any(list(folder.glob(pattern)) for pattern in data), name
-    others = [n for n in set().union(*map(code_of, EVERY)) if not (STAGES / n).is_file()]
-    assert {Path(name).parts[0] for name in others} == {"lairmake", "templates"}
+    for file, name in files.items():
+        patterns, folder = module(name).data, file_named(file).parent
+        assert not patterns or any(list(folder.glob(pattern)) for pattern in patterns), name
+    data = set().union(*(found.data for found in code.values()))
+    others = {Path(name).parts[0] for name in data if not (STAGES / name).is_file()}
+    assert others == {"lairmake", "templates"}
 
 
-def test_every_package_that_a_stage_imports_is_in_its_key():
-    names = {name for stage in EVERY for name in code_of(stage) if name.endswith(".py")}
+def test_every_package_that_a_stage_imports_is_in_its_key(files):
     nodes = [
-        node for name in names
+        node for name in files
         for node in statements(ast.parse(file_named(name).read_text("utf-8")).body)
     ]
     found = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
@@ -186,20 +289,31 @@ def test_a_program_that_runs_waits_for_numpy_alone(modules):
 
 
 def test_only_stages_that_compile_depend_on_the_compiler(code):
-    assert [stage for stage in EVERY if COMPILES in code[stage]] == COMPILED.split()
+    assert [stage for stage in EVERY if COMPILES in code[stage].definitions] == COMPILED.split()
+
+
+CACHED = (
+    imports._module, imports.kept, imports.names_in, imports.path_of_module, stage_code._after,
+    stage_code._of_runner, stage_code._digest, stage_code._is_hooked, stage_code._loads,
+    stage_code._files, stage_code._digest_of_file,
+)
 
 
 @pytest.fixture
 def modules(tmp_path, monkeypatch):
     """An empty package of stages."""
-    monkeypatch.setattr(imports, "STAGES", tmp_path / "stages")
+    for place in (imports, stage_code):
+        monkeypatch.setattr(place, "STAGES", tmp_path / "stages")
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    for cached in (imports._code, imports._files_of, imports._kept, imports._names_in):
-        cached.cache_clear()
+    forget()
     for name in ("__init__.py", "pe/__init__.py", "pe/a.py", "pe/b.py", "c.py", "pe/x.c", "y.h"):
         write(tmp_path / "stages" / name, "")
     yield tmp_path / "stages"
-    for cached in (imports._code, imports._files_of, imports._kept, imports._names_in):
+    forget()
+
+
+def forget():
+    for cached in CACHED:
         cached.cache_clear()
 
 
@@ -208,11 +322,13 @@ def write(path, text):
     path.write_text(text, encoding="utf-8")
 
 
-def names_reached(name):
-    return sorted(imports.name_of(path) for path in reached(name))
+def modules_of(name):
+    """The modules that all of a module imports."""
+    found = stage_code.reach(f"{name}.*")
+    return sorted((*found.modules, *found.data))
 
 
-A, PE = ["__init__.py", "pe/__init__.py", "pe/a.py"], ["__init__.py", "pe/__init__.py"]
+A, PE = ["stages", "stages.pe", "stages.pe.a"], ["stages", "stages.pe"]
 SPELT = {
     "import os, json": [],
     "import stages.pe.a": A,
@@ -221,8 +337,8 @@ SPELT = {
     "from stages.pe.a import run": A,
     "from stages.pe import run": PE,
     "from stages.pe import *": PE,
-    "from stages import c": ["__init__.py", "c.py"],
-    "from . import c": ["__init__.py", "c.py"],
+    "from stages import c": ["stages", "stages.c"],
+    "from . import c": ["stages", "stages.c"],
     "from .pe.a import run": A,
     "def run():\n    from stages.pe import a": A,
     "try:\n    import json\nexcept ImportError:\n    import stages.pe.a": A,
@@ -240,31 +356,29 @@ SPELT = {
 @pytest.mark.parametrize("text", SPELT)
 def test_imports_count_in_every_spelling_and_at_every_depth(modules, text):
     write(modules / "m.py", text)
-    assert names_reached("m.py") == sorted({*SPELT[text], "m.py"})
+    assert modules_of("stages.m") == sorted({*SPELT[text], "stages", "stages.m"})
 
 
 def test_modules_that_import_each_other_are_reached_together(modules):
     write(modules / "pe/a.py", "import stages.pe.b")
     write(modules / "pe/b.py", "def run():\n    import stages.pe.a")
-    assert names_reached("pe/a.py") == names_reached("pe/b.py") == [*A, "pe/b.py"]
+    assert modules_of("stages.pe.a") == modules_of("stages.pe.b") == [*A, "stages.pe.b"]
 
 
 def test_what_is_kept_of_a_module_is_not_believed_of_another_text(modules):
     """A text of the same size and time."""
     write(modules / "m.py", "import stages.pe.a")
-    assert names_reached("m.py") == [*PE[:1], "m.py", *A[1:]]
-    imports._code.cache_clear()
-    imports._kept.cache_clear()
+    assert modules_of("stages.m") == sorted([*A, "stages.m"])
+    forget()
     before = (modules / "m.py").stat()
     write(modules / "m.py", "import stages.pe.b")
     os.utime(modules / "m.py", ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert "pe/b.py" in names_reached("m.py")
+    assert "stages.pe.b" in modules_of("stages.m")
 
 
 def test_what_is_kept_saves_the_syntax_trees(modules, monkeypatch):
-    write(modules / "m.py", "import stages.pe.a")
-    before = names_reached("m.py")
-    imports._code.cache_clear()
-    imports._kept.cache_clear()
-    monkeypatch.setattr(imports, "_parsed", None)
-    assert names_reached("m.py") == before
+    write(modules / "m.py", "import stages.pe.a\n\ndef run():\n    return stages.pe.a.make()")
+    before = stage_code.reach("stages.m.run").units
+    forget()
+    monkeypatch.setattr(imports, "read_module", None)
+    assert stage_code.reach("stages.m.run").units == before

@@ -12,8 +12,8 @@ import pytest
 
 from stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
 from stages.make.core.declare import declaration, path_of
-from stages.make.core.imports import code_of, name_of
 from stages.make.core.layers import open_folder
+from stages.make.core.stage_code import name_of, path_of_unit, reach_of
 from stages.make.store.folders import file_of, names_meant
 from tests.e2e.conftest import DODO, ROOT, Space
 
@@ -38,12 +38,14 @@ def is_code(path):
 def check(folder, stages):
     """Check that files of this project that stages open are in their keys, and those of the folder
     the same as these."""
-    found = opened(folder, stages)
-    assert list(found) == list(stages)
-    for stage, paths in found.items():
+    every = opened(folder, stages)
+    assert list(every) == list(stages)
+    for stage, paths in every.items():
         code = {name_of(path) for path in paths if is_code(path)}
-        assert code - code_of(stage).keys() == set(), stage
-        assert name_of(str(path_of(stage))) in code
+        found = reach_of(stage)
+        known = {name_of(f"{ROOT}/{path_of_unit(module)}") for module in found.modules}
+        assert code - known - found.data.keys() == set(), stage
+        assert name_of(str(path_of(stage))) in code & known
         declared = names_meant(folder, declaration(stage).reads)
         given = {str(path) for name in declared if (path := file_of(folder, name)).is_file()}
         places = (f"{folder.path}/", f"{folder.cache}/")

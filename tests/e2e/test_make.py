@@ -200,16 +200,30 @@ def test_a_new_input_runs_only_what_reads_inputs(small):
 @pytest.mark.usefixtures("own_modules")
 def test_changed_code_of_a_stage_runs_that_stage(small):
     small.build()
-    with (small.modules / "stages/place.py").open("a") as module:
-        module.write("# changed\n")
+    module = small.modules / "stages/place.py"
+    module.write_text(module.read_text().replace("text.lower()", "text.lower().lower()"))
     assert small.build() == ["a:place"]
+
+
+@pytest.mark.usefixtures("own_modules")
+def test_code_that_no_stage_reaches_runs_nothing(small):
+    """A comment, a blank line, what a function says of itself, and a function that none calls."""
+    small.build()
+    more = "# changed\n\n\ndef nobody():\n    return 1\n"
+    for name in ("place", "diagnose"):
+        module = small.modules / f"stages/{name}.py"
+        said = 'def run(inputs):\n    """It runs."""'
+        text = module.read_text().replace("def run(inputs):", said)
+        module.write_text(f"# changed\n{text}{more}")
+    assert small.build() == []
+    assert small.hits() == []
 
 
 @pytest.mark.usefixtures("own_modules")
 def test_changed_code_that_every_stage_uses_runs_all(small):
     small.build()
     with (small.modules / "stages/diagnose.py").open("a") as module:
-        module.write("# changed\n")
+        module.write("assert UserError\n")
     assert small.build() == ALL
 
 

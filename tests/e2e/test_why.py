@@ -117,22 +117,36 @@ def test_why_knows_what_was_edited_by_hand(small):
 def test_why_knows_of_changed_code(small):
     small.build()
     path = small.modules / "stages/place.py"
-    path.write_text(path.read_text() + "# changed\n")
+    path.write_text(path.read_text().replace("text.lower()", "text.lower().lower()"))
     small.build()
     assert why(small, "a:place") == """a: build
-  place  ran             code place.py changed, but writes what it wrote before
+  place  ran             code stages/place.py: run changed, but writes what it wrote before
 """
 
 
 @pytest.mark.usefixtures("own_modules")
-def test_why_names_the_module_of_changed_code(small):
+def test_why_and_dry_name_definitions_of_changed_code(small):
+    """One that is edited, one that is new, and what runs when the module is imported."""
     small.build()
     path = small.modules / "stages/poly/quota.py"
-    path.write_text(path.read_text() + "# changed\n")
+    text = path.read_text().replace("class Too", "class New:\n    pass\n\n\nclass Too")
+    path.write_text(text.replace("yield", "assert New\n        yield", 1) + "assert New\n")
+    named = "stages/poly/quota.py: New, "
+    assert named in small.run("dry", "a:place").out
     small.build()
-    assert why(small, "a:place") == """a: build
-  place  ran             code poly/quota.py changed, but writes what it wrote before
-"""
+    assert named in why(small, "a:place")
+    (lines,) = [line for line in why(small, "a:place").splitlines() if "place  ran" in line]
+    assert "stages/poly/quota.py: what runs when it is imported" in lines
+
+
+@pytest.mark.usefixtures("own_modules")
+def test_why_names_the_file_of_changed_code_where_the_definitions_are_forgotten(small):
+    small.build()
+    small.state().forget("definitions")
+    path = small.modules / "stages/place.py"
+    path.write_text(path.read_text().replace("text.lower()", "text.lower().lower()"))
+    small.build()
+    assert "  place  ran             code stages/place.py changed, but" in why(small, "a:place")
 
 
 def test_why_says_that_a_build_did_nothing(small):

@@ -68,7 +68,7 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
 
 def _is_known(file: str, stage: str, inputs: FolderInputs) -> bool:
     """Return whether the key of a stage follows a file of ours: its code, or a profile."""
-    from stages.make.core.imports import name_of
+    from stages.make.core.stage_code import name_of
 
     return file in inputs.profiles or name_of(file) in code_units(stage)
 

@@ -1,96 +1,54 @@
-"""The files that are the code of a stage: what its module imports, and data that these read.
+"""What is known of the modules of this project: kept beside what Python keeps of them.
 
-Imports are taken from the syntax trees of modules, wherever they stand: in functions too. Those for
-`TYPE_CHECKING` are left out, since they never run: what they name is in annotations only, which
-nothing evaluates here. A module that reads files of the project says which at its top level, by
-patterns that start from its folder: `DATA = ("*.c", "*.h")`.
+A syntax tree is made only of a module that changed, so that a command which makes keys reads what
+is kept, and the text of each module to know that it is the same.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
-import glob
-import hashlib
 import importlib.util
-import json
+import marshal
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.core.declare import path_of
+from stages.make.core.definitions import Definition, Module, digest_of, read_module
 from stages.make.store.files import read_file, write_whole
 from stages.shipped import STAGES, compiled
 
-RUNNER = "make/core/stage.py"
-"""What runs every stage, and reads for it."""
-
-FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-NESTED = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Where a statement has others."""
+TOP = __name__.removesuffix(".make.core.imports")
+"""The package that all modules lie in, in its folder `STAGES`."""
+VERSION = 2
+"""Of what marshal writes: one text for one content."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
-    """What is known of a file: its digest, the modules that it imports, and its DATA."""
-
-    digest: str
-    modules: tuple[str, ...] = ()
-    data: tuple[str, ...] = ()
-
-
-def code_of(stage: str) -> dict[str, str]:
-    """Return the digest of every file that a stage's code is, by its path below `stages/`.
-
-    What lies beside that folder is called by its path from there: `templates/program.c.j2`.
-    """
-    found = reached(name_of(str(path_of(stage))), RUNNER)
-    return {name_of(path): code.digest for path, code in found.items()}
-
-
-def reached(*names: str) -> dict[str, Code]:
-    """Return what is known of some modules, and of all files that they need, by path."""
-    found: dict[str, Code] = {}
-    waiting = [str(STAGES / name) for name in names]
-    while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found[path] = _code(path)
-            waiting += _needed(path, found[path])
-    _keep(found)
-    return found
-
-
-def name_of(path: str) -> str:
-    """Return what a file of code is called."""
-    return path.removeprefix(f"{STAGES}/").removeprefix(f"{STAGES.parent}/")
-
-
-def _needed(path: str, code: Code) -> Iterator[str]:
-    """Yield the files that one needs; those of packages run before those of their modules."""
-    for module in code.modules:
-        yield from _files_of(module)
-    folder = os.path.dirname(path)
-    for pattern in code.data:
-        names = glob.glob(pattern, root_dir=folder)
-        yield from (os.path.normpath(os.path.join(folder, name)) for name in names)
+def module(name: str) -> Module | None:
+    """Return what is known of a module; None for a name that is none of this project."""
+    path = path_of_module(name)
+    return _module(path) if path is not None else None
 
 
 @functools.cache
-def _files_of(module: str) -> tuple[str, ...]:
-    """Return the files that importing a module runs: none for a name that is no module."""
-    above, _, name = module.rpartition(".")
-    folder = os.path.join(STAGES.parent, *above.split("."))
-    files = [os.path.join(folder, name, "__init__.py"), os.path.join(folder, f"{name}.py")]
-    here = [file for file in files if os.path.basename(file) in _names_in(os.path.dirname(file))]
-    return (*(_files_of(above) if above else ()), *here)
+def path_of_module(name: str) -> str | None:
+    """Return the file of a module, or of a package; None where there is none."""
+    if not f"{name}.".startswith(f"{TOP}."):
+        return None
+    *above, last = [str(STAGES), *name.removeprefix(TOP).split(".")[1:]]
+    if not above:
+        return _there(last, "__init__.py")
+    folder = os.path.join(*above)
+    inside = _there(os.path.join(folder, last), "__init__.py") if last in names_in(folder) else None
+    return inside or _there(folder, f"{last}.py")
+
+
+def _there(folder: str, name: str) -> str | None:
+    return os.path.join(folder, name) if name in names_in(folder) else None
 
 
 @functools.cache
-def _names_in(folder: str) -> frozenset[str]:
+def names_in(folder: str) -> frozenset[str]:
     """Return what lies in a folder; nothing where there is none."""
     with contextlib.suppress(OSError):
         return frozenset(os.listdir(folder))
@@ -98,82 +56,57 @@ def _names_in(folder: str) -> frozenset[str]:
 
 
 @functools.cache
-def _code(path: str) -> Code:
-    """Return what is known of a file; its syntax tree is made only if it has changed."""
+def _module(path: str) -> Module:
+    """Return what is known of the module in a file."""
     content = Path(path).read_bytes()
-    found = hashlib.sha256(content).hexdigest()[:32]
-    if not path.endswith(".py"):
-        return Code(digest=found)
-    known = _kept(os.path.dirname(path)).get(os.path.basename(path))
-    if known is not None and known[0] == found:
-        return Code(digest=found, modules=tuple(known[1]), data=tuple(known[2]))
-    return _parsed(path, content, found)
-
-
-def _parsed(path: str, content: bytes, found: str) -> Code:
-    """Return what the syntax tree of a module says; one that is wrong imports nothing."""
-    try:
-        body = ast.parse(content).body
-    except SyntaxError:
-        return Code(digest=found)
-    package = Path(path).relative_to(STAGES.parent).parent.parts
-    modules = {module for node in statements(body) for module in _imported(node, package)}
-    own = sorted(name for name in modules if name.partition(".")[0] == STAGES.name)
-    return Code(digest=found, modules=tuple(own), data=_data(body))
-
-
-def statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the statements that may run, at any depth."""
-    for node in body:
-        yield node
-        for_types = isinstance(node, ast.If) and ast.unparse(node.test) in FOR_TYPES
-        for field in ("orelse",) if for_types else NESTED:
-            yield from statements(getattr(node, field, ()))
-
-
-def _imported(node: ast.AST, package: Sequence[str]) -> Iterator[str]:
-    """Yield the modules that a statement imports, and what may be one: `y` of `from x import y`."""
-    if isinstance(node, ast.Import):
-        yield from (each.name for each in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        above = package[: len(package) - node.level + 1] if node.level else ()
-        module = ".".join([*above, *([node.module] if node.module else [])])
-        yield module
-        yield from (f"{module}.{each.name}" for each in node.names)
-
-
-def _data(body: Iterable[ast.AST]) -> tuple[str, ...]:
-    """Return the patterns of the files that a module says that it reads."""
-    for node in body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DATA":
-            return tuple(ast.literal_eval(node.value))
-    return ()
+    found, (folder, name) = digest_of(content), os.path.split(path)
+    known = kept(folder).get(name)
+    if known is None or known[0] != found:
+        package = ".".join([TOP, *Path(folder).relative_to(STAGES).parts])
+        kept(folder)[name] = known = found, read_module(content, package, TOP)
+        _drop_byte_code(path)
+        _changed().add(folder)
+    return known[1]
 
 
 @functools.cache
-def _kept(folder: str) -> dict[str, tuple[str, list[str], list[str]]]:
-    """Return what is kept of the modules in a folder, by name: digest, modules and data."""
+def kept(folder: str) -> dict[str, tuple[str, Module]]:
+    """Return what is kept of the modules in a folder, by the names of their files."""
     with contextlib.suppress(OSError):
         seal, _, text = read_file(_file(folder)).partition(b"\n")
         if seal == _seal(text):
-            return dict(json.loads(text))
+            return {name: (found, _module_of(data)) for name, found, data in marshal.loads(text)}
     return {}
 
 
-def _keep(found: dict[str, Code]) -> None:
-    """Keep what syntax trees say beside what Python keeps of the same modules."""
-    changed = set()
-    for path, code in found.items():
-        folder, name = os.path.split(path)
-        known = (code.digest, list(code.modules), list(code.data))
-        if name.endswith(".py") and tuple(_kept(folder).get(name, ())) != known:
-            _kept(folder)[name] = known
-            _drop_byte_code(path)
-            changed.add(folder)
-    for folder in changed if not sys.dont_write_bytecode else ():
-        text = json.dumps(_kept(folder)).encode()
+@functools.cache
+def _changed() -> set[str]:
+    """The folders of which more is known than is kept."""
+    return set()
+
+
+def keep() -> None:
+    """Keep what is known of modules for other processes."""
+    for folder in _changed() if not sys.dont_write_bytecode else ():
+        data = [(name, found, _data_of(each)) for name, (found, each) in kept(folder).items()]
+        text = marshal.dumps(data, VERSION)
         with contextlib.suppress(OSError):
             write_whole(_file(folder), _seal(text) + b"\n" + text)
+    _changed().clear()
+
+
+def _data_of(module: Module) -> tuple[object, ...]:
+    """Return a module as marshal writes it: without the names of classes."""
+    definitions = {name: tuple(each) for name, each in module.definitions.items()}
+    return definitions, module.imports, tuple(module.rest), module.data
+
+
+def _module_of(data: tuple[dict[str, list[object]], ...]) -> Module:
+    definitions, imports, rest, patterns = data
+    return Module(
+        {name: Definition(*each) for name, each in definitions.items()},  # type: ignore[arg-type]
+        imports, Definition(*rest), patterns,  # type: ignore[arg-type]
+    )
 
 
 def _drop_byte_code(path: str) -> None:
@@ -187,10 +120,12 @@ def _file(folder: str) -> Path:
 
 
 def _seal(text: bytes) -> bytes:
-    """Return the digest of a text and of this module, which decides what is kept."""
-    return hashlib.sha256(_own() + text).hexdigest().encode()
+    """Return the digest of a text and of what decides what is kept."""
+    return digest_of(_own() + text).encode()
 
 
 @functools.cache
 def _own() -> bytes:
-    return Path(__file__).read_bytes()
+    """Return the text of what reads modules, and the version of Python, which has other trees."""
+    files = (__file__, read_module.__code__.co_filename)
+    return sys.version.encode() + b"".join(Path(file).read_bytes() for file in files)

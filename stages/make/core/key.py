@@ -36,8 +36,8 @@ PACKAGES = (
     "islpy", "jinja2", "lark", "numpy", "onnx", "protobuf", "pydantic", "pygments",
     "pyyaml", "xdsl",
 )
-COMPILES = "fabric/compiler.py"
-"""What a stage imports that starts the C compiler."""
+COMPILES = compiler_state.__module__
+"""What a stage reaches that starts the C compiler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +140,9 @@ def code_digest(stage: str) -> str:
 def code_units(stage: str) -> Mapping[str, str]:
     """Return the digest of each unit of a stage's code and tools, computed once a process.
 
-    The code is what runs every stage, the stage's module, and what these import, a unit for each
-    file; the tools are Python and its packages, and for stages that compile the C compiler.
+    The code is what a stage reaches, a unit for each module with definitions of which it does, and
+    for each file of data; the tools are Python and its packages, and for stages that compile the C
+    compiler.
     """
     known = known_units()
     if stage not in known:
@@ -156,9 +157,9 @@ def known_units() -> dict[str, Mapping[str, str]]:
 
 
 def _code_units(stage: str) -> dict[str, str]:
-    from stages.make.core.imports import code_of
+    from stages.make.core.stage_code import reach_of
 
-    units, tools = code_of(stage), {"packages": _digest(_packages())}
+    units, tools = reach_of(stage).units, {"packages": _digest(_packages())}
     if COMPILES in units:
         tools["compiler"] = _digest(compiler())
     return units | tools

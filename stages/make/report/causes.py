@@ -10,6 +10,7 @@ from stages.make.core.action import SMALL
 from stages.make.core.profiles import is_figures, read_figures_text
 from stages.make.core.writers import writer_of
 from stages.make.core.yaml_digests import is_read_by_values, values_read
+from stages.make.report.code import changed_names
 from stages.make.report.details import details
 from stages.make.store.files import digest_of
 from stages.make.store.folders import (
@@ -147,7 +148,7 @@ class History:
     ) -> Event:
         folder, stage = self._tasks[task]
         line = lines[task]
-        causes = list(find_causes(folder, before, line)) if before is not None else []
+        causes = list(find_causes(folder, stage, before, line)) if before is not None else []
         wrote = find_changes(before or {}, line, "writes") if line["how"] in DONE else []
         spared: dict[str, list[str]] = {}
         for name in line["reads"] if line["how"] == "same" else ():
@@ -189,13 +190,16 @@ class History:
         return None
 
 
-def find_causes(folder: LayerFolder, before: Line, after: Line) -> Iterator[Cause]:
+def find_causes(
+    folder: LayerFolder, stage: str, before: Line, after: Line
+) -> Iterator[Cause]:
     """Yield what changed between two lines of a task, of all that it read."""
     known = bool(before.get("code")) and bool(after.get("code"))
     for name in changes(before, after):
         if name.startswith(CODE):
-            if known:
-                yield Cause(name=name, by=None, edited=False, old=None, new=None)
+            units = (line.get("code", {}).get(name.removeprefix(CODE)) for line in (before, after))
+            for said in _code_named(folder, stage, name, *units) if known else ():
+                yield Cause(name=said, by=None, edited=False, old=None, new=None)
             continue
         old, new = before["reads"].get(name), after["reads"].get(name)
         if is_figures(name) and None in (old, new):
@@ -203,6 +207,14 @@ def find_causes(folder: LayerFolder, before: Line, after: Line) -> Iterator[Caus
         by = writer_of(folder, name)
         edited = by is not None and new is not None and _is_edit(folder, new)
         yield Cause(name=name, by=None if edited else by, edited=edited, old=old, new=new)
+
+
+def _code_named(
+    folder: LayerFolder, stage: str, name: str, old: str | None, new: str | None
+) -> Iterator[str]:
+    """Yield what the code that changed is called: tools, files, and definitions in these."""
+    unit, state = name.removeprefix(CODE), state_folder(folder.home)
+    yield from (f"{CODE}{each}" for each in changed_names(state, stage, unit, old, new))
 
 
 def _is_edit(folder: LayerFolder, found: str) -> bool:

@@ -51,7 +51,7 @@ def plan_of(history: History, found: Mapping[str, Forecast], each: Forecast) -> 
     before = history.before(each.task)
     causes: list[Cause] = []
     if before is not None and each.status != UP_TO_DATE:
-        causes = list(find_causes(each.folder, before, _line(each, before)))
+        causes = list(find_causes(each.folder, each.stage, before, _line(each, before)))
     if each.status == MAY_RUN:
         causes = [cause for cause in causes if not _waits(found, cause)]
     reason = _reason(found, each, causes, is_first=before is None)

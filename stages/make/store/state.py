@@ -82,6 +82,11 @@ class State:
         found = {name: self._data((_bytes(kind), name), *row) for name, *row in rows}
         return {_text(name): data for name, data in found.items() if data is not None}
 
+    def names(self, kind: str) -> set[str]:
+        """Return the names of all data of a kind."""
+        rows = self.run("select name from kept where kind = ?", (_bytes(kind),))
+        return {_text(name) for (name,) in rows}
+
     def keep(self, kind: str, data: Mapping[str, Any]) -> None:
         """Keep data of a kind, by name, all of it or none."""
         rows = []
@@ -127,6 +132,8 @@ class State:
 
     def shorten(self) -> None:
         """Write what waits; where the database is too long forget all digests, and half of the log.
+
+        Which definitions the code had is forgotten with it.
         """
         self.flush()
         rows = self.run("pragma page_count")
@@ -134,6 +141,7 @@ class State:
             self.run("delete from log where at <= (select (min(at) + max(at)) / 2 from log)")
             self.forget("memo")
             self.forget("derived")
+            self.forget("definitions")
             self.run("pragma incremental_vacuum")
 
     def run(self, statement: str, values: Any = (), many: bool = False) -> list[Row]:
