@@ -16,6 +16,12 @@ from jinja2.bccache import Bucket
 from stages.shipped import compiled, shipped
 
 
+class OfObjects(jinja2.Environment):
+    """Reads attributes of objects alone, which takes a third of the time."""
+
+    getattr = staticmethod(getattr)  # type: ignore[assignment]
+
+
 class Beside(jinja2.FileSystemBytecodeCache):
     """Keeps code in `__pycache__`: what cannot be read or written there is compiled anew."""
 
@@ -35,8 +41,11 @@ class Beside(jinja2.FileSystemBytecodeCache):
 
 
 def macros(name: str, known: Mapping[str, Any]) -> Any:
-    """Return the macros of a template, which may call what is `known` by its name."""
-    environment = _environment(shipped("templates"))
+    """Return the macros of a template, which may call what is `known` by its name.
+
+    What they are given are objects, no dictionaries.
+    """
+    environment = _environment(shipped("templates"), OfObjects)
     environment.filters.update({n: each for n, each in known.items() if callable(each)})
     return environment.get_template(name, globals=dict(known)).module
 
@@ -51,8 +60,10 @@ def template_in(folder: Path, name: str, reader: str) -> jinja2.Template:
     return _environment(folder).get_template(name)
 
 
-def _environment(folder: Path) -> jinja2.Environment:
-    return jinja2.Environment(
+def _environment(
+    folder: Path, kind: type[jinja2.Environment] = jinja2.Environment
+) -> jinja2.Environment:
+    return kind(
         loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True, autoescape=False, bytecode_cache=Beside(str(compiled(folder))),
     )

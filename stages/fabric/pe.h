@@ -239,6 +239,14 @@ static inline int32_t sparse_int16(int16_t value, int index)
     return wavelet_int32(sparse_bits((uint16_t)value, index));
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* What lies so many words of 16 bits behind the beginning of an array: elements of any type. */
+static inline void *at_word(int16_t *array, int16_t words)
+{
+    return array + (uint16_t)words;
+}
+
 /* ---- The PE ---------------------------------------------------------------------------------- */
 
 struct costs {
@@ -388,6 +396,30 @@ void stream_pass(struct pe *pe, const struct vector *v, int out, int in, task *t
 
 /* One wavelet, behind everything that was sent on this colour before. */
 void send_wavelet(struct pe *pe, int colour, wavelet w);
+
+/* One element, likewise. */
+static inline void send_float16(struct pe *pe, int colour, float16 value)
+{
+    send_wavelet(pe, colour, (wavelet){ value.bits });
+}
+
+static inline void send_float32(struct pe *pe, int colour, float value)
+{
+    wavelet w;
+
+    memcpy(&w.bits, &value, sizeof w.bits);
+    send_wavelet(pe, colour, w);
+}
+
+static inline void send_int16(struct pe *pe, int colour, int16_t value)
+{
+    send_wavelet(pe, colour, (wavelet){ (uint16_t)value });
+}
+
+static inline void send_int32(struct pe *pe, int colour, int32_t value)
+{
+    send_wavelet(pe, colour, (wavelet){ (uint32_t)value });
+}
 
 /* The control wavelet that ends a sequence. */
 void send_end(struct pe *pe, int colour);

@@ -1,1 +1,1 @@
-"""Programs of PEs as data, and their spelling in C."""
+"""Programs of PEs as data: nodes, blocks that charge for themselves, and how both are spelled."""

@@ -19,6 +19,7 @@ class Body:
     name: str
     comment: str
     kind: str = "task"
+    parameters: tuple[str, ...] = ()
     locals: dict[str, Declare] = field(default_factory=dict)
     block: Block = field(default_factory=Block)
 
@@ -30,10 +31,13 @@ class Body:
         """Return the function, with the declarations that its statements need."""
         statements = self.block.finished()
         declared: tuple[Declare, ...] = ()
+        used = find_names(statements)
         for declaration in reversed((STANDARD | self.locals).values()):
-            if declaration.name in find_names((*declared, *statements)):
+            if declaration.name in used:
                 declared = (declaration, *declared)
-        return Function(self.name, self.comment, self.kind, declared, statements)
+                used |= find_names([declaration.value])
+        return Function(
+            self.name, self.comment, self.kind, declared, statements, self.parameters)
 
 
 STANDARD = {

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from stages.pe.macros import MACROS
+from stages.poly.expression import Name
 
 OURS = frozenset(
     ["PE_X", "PE_Y", "complete", "element", "in", "memory", "my", "n", "out", "pe", "pe_main"]
@@ -68,9 +69,9 @@ class Naming:
             self.words[word] = self.names.new(near or word)
         return self.words[word]
 
-    def counter(self, task: str) -> str:
+    def counter(self, task: str) -> Name:
         """Return the enumerator that counts a task."""
-        return self.of(f"counter {task}", task.upper())
+        return Name(self.of(f"counter {task}", task.upper()))
 
     def colour(self, colour: str) -> str:
         """Return the enumerator of a colour."""

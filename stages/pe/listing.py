@@ -12,6 +12,7 @@ from stages.pe.value_nodes import (
     Continues,
     Coordinate,
     Field,
+    WaveletArgument,
     WaveletIndex,
     WaveletValue,
     walk,
@@ -21,31 +22,27 @@ from stages.poly.expression import Node
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """A function: what starts it, a `task`, `data` or `control`, and what it declares first."""
+    """A function: what starts it, a `task`, `data` or `control`, and what it declares first.
+
+    `parameters` are integers that a call gives values.
+    """
 
     name: str
     comment: str
     kind: str
     declared: tuple[Declare, ...]
     statements: tuple[Statement, ...]
-
-    @property
-    def parts(self) -> list[Node]:
-        """All nodes in it."""
-        return list(walk((*self.declared, *self.statements)))
-
-    def has(self, *kinds: type[Node]) -> bool:
-        """Say whether there is a node of some kinds in it."""
-        return any(isinstance(part, kinds) for part in self.parts)
+    parameters: tuple[str, ...] = ()
 
     @property
     def uses(self) -> dict[str, bool]:
         """Whether it needs the PE, its memory, and the wavelet that it is given."""
-        memory = self.has(Field)
+        kinds = set(map(type, walk((*self.declared, *self.statements))))
+        acts = any(issubclass(kind, Act) for kind in kinds)
         return {
-            "pe": memory or self.has(Act, Coordinate, Continues),
-            "memory": memory,
-            "wavelet": self.has(WaveletIndex, WaveletValue),
+            "pe": acts or not kinds.isdisjoint((Field, Coordinate, Continues)),
+            "memory": Field in kinds,
+            "wavelet": not kinds.isdisjoint((WaveletIndex, WaveletValue, WaveletArgument)),
         }
 
 
@@ -82,12 +79,21 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Kept(Node):
-    """A field of memory: an `int32`, or one `vector` instruction, or `several`."""
+    """A field of memory: an `int32` or `int64`, or one `vector` instruction, or `several`."""
 
     name: str
     type: str = "int32"
     several: tuple[int, ...] = ()
     comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Node):
+    """Numbers of a type that a program looks up by a name, and never changes."""
+
+    name: str
+    type: str
+    numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,7 @@ class Listing(Node):
     """The program of a role: what it keeps, and its functions; `early` ones are used before.
 
     `offset` is what layer.yaml calls the PE[0, 0] of the program: nothing where that is its own.
+    `numbered` counters are known by numbers alone, behind those that have names.
     """
 
     role: str
@@ -115,6 +122,13 @@ class Listing(Node):
     fields: tuple[Kept, ...]
     early: tuple[str, ...]
     functions: tuple[Function, ...]
+    tables: tuple[Table, ...] = ()
+    numbered: int = 0
+
+    @property
+    def counted(self) -> int:
+        """How many counters there are."""
+        return len(self.counters) + self.numbered
 
     @property
     def operands(self) -> int:

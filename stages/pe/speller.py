@@ -7,19 +7,20 @@ spelling is another template.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from stages.jinja import macros
 from stages.pe.statement_nodes import Else, Scope
-from stages.pe.value_nodes import Computed, Literal
+from stages.pe.value_nodes import MOST, OFTEN, Compared, Computed, Literal
 from stages.poly.expression import INFIX, Node, Number, Operation, Value
 
 C, WORDS = "program.c.j2", "program.txt.j2"
 DATA = (
-    "../../../templates/program.c.j2", "../../templates/program.c.j2",
-    "../../../templates/program.txt.j2", "../../templates/program.txt.j2",
+    "../../templates/program.c.j2", "../templates/program.c.j2",
+    "../../templates/program.txt.j2", "../templates/program.txt.j2",
 )
 """Every spelling, in a checkout, and where it is installed."""
 
@@ -32,11 +33,28 @@ WIDTH = 96
 def speller(name: str) -> Callable[[Node], str]:
     """Return what spells nodes with the macros of a template."""
 
-    def spell(node: Node) -> str:
+    def spell_anew(node: Node) -> str:
         return str(getattr(module, type(node).__name__)(node))
 
+    once = functools.lru_cache(maxsize=MOST)(spell_anew)
+
+    def spell(node: Node) -> str:
+        return once(node) if isinstance(node, OFTEN) else spell_anew(node)
+
+    def operand(node: Value, sign: str, first: bool = False) -> str:
+        return spell(node) if is_bare(node, sign, first) else f"({spell(node)})"
+
+    def between(nodes: Sequence[Value], sign: str, text: str) -> str:
+        return f" {text} ".join(operand(node, sign, k == 0) for k, node in enumerate(nodes))
+
+    def lines(nodes: Sequence[Node]) -> str:
+        found = (("" if k == 0 else " " if is_else(node) else "\n", spell(node))
+                 for k, node in enumerate(nodes))
+        return "".join(itertools.chain.from_iterable((*found, ("\n",))))
+
     known = {
-        "spell": spell, "is_bare": is_bare, "is_else": is_else, "wrapped": wrap,
+        "spell": spell, "operand": operand, "between": between, "lines": lines, "wrapped": wrap,
+        "listed": lambda nodes: ", ".join(map(spell, nodes)),
         "kind": lambda node: type(node).__name__, "indented": indent,
         "INT32_MIN": -(2**31), "INFINITY": math.inf, "MINUS_INFINITY": -math.inf,
     }
@@ -62,6 +80,8 @@ def outermost(node: Value) -> str | None:
         case Literal(value, type_):
             is_negative = math.copysign(1, value) < 0 and type_ != "float16"
             return "-" if is_negative and value != -(2**31) else None
+        case Compared(sign):
+            return sign
         case Computed("negative", _, "float32") | Operation("negative"):
             return "-"
         case Computed(sign, _, "float32") | Operation(sign):

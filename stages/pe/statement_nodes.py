@@ -101,7 +101,29 @@ class For(Node):
     step: Value = ONE
 
 
-Head = If | Else | For
+@dataclass(frozen=True, slots=True)
+class While(Node):
+    """As long as a condition holds."""
+
+    condition: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(Node):
+    """By a number: what is in it are scopes of cases, of which one runs, or none."""
+
+    number: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Node):
+    """Where the number of a switch is one of some."""
+
+    numbers: tuple[int, ...]
+    comment: str
+
+
+Head = If | Else | For | While | Switch | Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +152,67 @@ class Charge(Act):
 class CountCall(Act):
     """A task is called."""
 
-    counter: str
+    counter: Value
 
 
 @dataclass(frozen=True, slots=True)
 class CountInstance(Act):
     """A task runs an instance."""
 
-    counter: str
+    counter: Value
+
+
+@dataclass(frozen=True, slots=True)
+class KeepCycle(Act):
+    """A variable gets the cycle to which the task has come: the simulator's, it costs nothing."""
+
+    target: Value
+
+
+@dataclass(frozen=True, slots=True)
+class CountCycles(Act):
+    """The cycles since a kept one are counted."""
+
+    counter: Value
+    since: Value
+
+
+@dataclass(frozen=True, slots=True)
+class NowRuns(Act):
+    """What runs now, to who records the run: it costs nothing."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Demand(Act):
+    """The function ends, and the run, if a number that came is none of so many."""
+
+    number: Value
+    count: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class DemandInside(Act):
+    """The function ends, and the run, if elements of an operand lie outside of memory."""
+
+    sizes: tuple[Value, ...]
+    operand: Operand
+    base: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Act):
+    """This invocation is complete here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Act):
-    """A function runs now."""
+    """A function runs now, with values of its parameters."""
 
     task: Task
+    arguments: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +227,7 @@ class Configure(Act):
     """A vector instruction gets its operation, its sizes and its operands, the target first."""
 
     vector: Value
-    counter: str | None
+    counter: Value | None
     operation: str
     sizes: tuple[Value, ...]
     operands: tuple[Operand | Fabric, ...]
@@ -176,6 +244,16 @@ class RunVector(Act):
 @dataclass(frozen=True, slots=True)
 class Send(Act):
     """Elements from memory go out on a colour."""
+
+    vector: Value
+    out: Value
+    source: Value
+    then: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SendTurning(Act):
+    """Elements from memory go out on a colour; behind the last one the PE's own router turns."""
 
     vector: Value
     out: Value
@@ -216,6 +294,22 @@ class Pass(Act):
 
 
 @dataclass(frozen=True, slots=True)
+class Join(Act):
+    """Of the next two streams that activate a function only that which is last does."""
+
+    then: Task
+
+
+@dataclass(frozen=True, slots=True)
+class SendElement(Act):
+    """An element goes out."""
+
+    out: Value
+    value: Value
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class SendSparse(Act):
     """An element goes out with its index."""
 
@@ -241,6 +335,14 @@ class SendTurn(Act):
 
 
 @dataclass(frozen=True, slots=True)
+class SendCommands(Act):
+    """A control wavelet goes out that tells routers to ADVANCE or RESET; no PE takes it."""
+
+    out: Value
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Forward(Act):
     """From now on what is taken of a colour also goes out."""
 
@@ -251,6 +353,14 @@ class Forward(Act):
 @dataclass(frozen=True, slots=True)
 class PassBy(Act):
     """From now on what comes on a colour goes out, and nothing takes it."""
+
+    colour: Value
+    out: Value
+
+
+@dataclass(frozen=True, slots=True)
+class PassAsControl(Act):
+    """As PassBy, and an element leaves as a control wavelet with its 16 bits as argument."""
 
     colour: Value
     out: Value

@@ -6,10 +6,15 @@ node by the name of its class (stages/pe/speller.py).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
-from stages.poly.expression import Name, Node, Value
+from stages.poly.expression import Name, Node, Number, Value
+
+PLAIN = {"str", "int", "float", "bool", "str | None", "tuple[str, ...]", "tuple[int, ...]"}
+"""Types of fields that hold no nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,15 @@ class Address(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class AtWord(Value):
+    """Where something lies in an array of words of 16 bits: so many of them, an int16 read without
+    its sign, behind the beginning."""
+
+    of: Value
+    words: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Pointed(Value):
     """What lies where a variable says."""
 
@@ -86,6 +100,24 @@ class Group(Value):
     """A value in parentheses."""
 
     of: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Value):
+    """Whether a condition does not hold."""
+
+    of: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(Value):
+    """Whether a comparison of numbers of a type holds, floats as float32; with a NaN only != does.
+    """
+
+    sign: str
+    left: Value
+    right: Value
+    type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +181,11 @@ class Loaded(Value):
 
 @dataclass(frozen=True, slots=True)
 class Computed(Value):
-    """An operator or a function of LAIR: in float32, or in a type of integers, wrapping around."""
+    """An operator or a function of LAIR: in float32, or in a type of integers, wrapping around.
+
+    Programs of NumPy have further ones: exp64 and log64, in float64 and rounded once; of integers
+    and, or, xor, shl, shr, shr_logical; truncate of a float32, wrap, and unsigned of an int16.
+    """
 
     function: str
     arguments: tuple[Value, ...]
@@ -166,6 +202,11 @@ class WaveletValue(Value):
     """The element of the wavelet that the function is given."""
 
     type: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaveletArgument(Value):
+    """The 16 bits of the control wavelet that the function is given, without a sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +228,12 @@ class Operand(Node):
     """An operand of an instruction in memory: how far apart its elements lie in each dimension."""
 
     type: str
-    strides: tuple[int, ...]
+    strides: tuple[Value, ...]
+
+
+def make_operand(type_: str, strides: Iterable[int]) -> Operand:
+    """Return an operand whose strides are known."""
+    return Operand(type_, tuple(map(Number, strides)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,17 +243,27 @@ class Fabric(Node):
     type: str
 
 
+OFTEN, MOST = (Name, Number, Field, Task, Element, Address), 4096
+"""Nodes that are the same at many places, and so are spelled once: as many as are kept."""
+
+
 def walk(part: object) -> Iterator[Node]:
     """Yield a node and all nodes in it, and those of tuples of them."""
     left = [part]
     while left:
         each = left.pop()
         if isinstance(each, tuple):
-            left.extend(reversed(each))
+            left.extend(each[::-1])
         elif isinstance(each, Node):
             yield each
-            names: tuple[str, ...] = each.__match_args__
-            left.extend(getattr(each, name) for name in reversed(names))
+            kind: Any = type(each)
+            left.extend([getattr(each, name) for name in _list_inner(kind)])
+
+
+@functools.cache
+def _list_inner(kind: type[Any]) -> tuple[str, ...]:
+    """Return the fields of a kind of node that hold nodes, the last one first."""
+    return tuple(each.name for each in reversed(fields(kind)) if each.type not in PLAIN)
 
 
 def find_names(parts: Iterable[object]) -> set[str]:

@@ -11,26 +11,24 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from stages.pe import listing, statement_nodes, value_nodes
 from stages.pe.listing import Function, Listing
 from stages.pe.statement_nodes import Scope, Statement
+from stages.pe.value_nodes import MOST, OFTEN, PLAIN
 from stages.poly import expression
 from stages.poly.expression import Name, Node, Number, Operation
 
-HEADER = """# The programs of build/simd and of build/loops, by role, before they are spelled in C.
-"""
-PLAIN = re.compile(r"(?!(?:yes|no|on|off|true|false|null)\Z)[A-Za-z_]\w*", re.IGNORECASE)
+HEADER = "# The programs of {}, by role, before they are spelled in C.\n"
+BARE = re.compile(r"(?!(?:yes|no|on|off|true|false|null)\Z)[A-Za-z_]\w*", re.IGNORECASE)
 """What YAML reads as a text without quotes."""
-HELD = {"str", "int", "float", "bool", "str | None", "tuple[str, ...]", "tuple[int, ...]"}
-"""Types of fields that hold no nodes."""
 
 
 def write_programs(variants: Mapping[str, Mapping[str, Listing]]) -> str:
     """Return the programs, by variant and role, as YAML."""
-    lines = [HEADER]
+    lines = [HEADER.format(" and of ".join(f"build/{variant}" for variant in variants))]
     for variant, roles in variants.items():
         lines.append(f"{variant}:\n")
         for role, program in roles.items():
@@ -48,12 +46,14 @@ def read_programs(data: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, 
 
 def _listing(program: Listing) -> Iterator[str]:
     for field in fields(Listing):
-        if field.name != "functions":
-            yield f"{field.name}: {_flow(getattr(program, field.name))}"
+        value = getattr(program, field.name)
+        if field.name != "functions" and value != field.default:
+            yield f"{field.name}: {_flow(value)}"
     yield "functions:"
     for function in program.functions:
         yield f"- name: {_flow(function.name)}"
-        for key in ("comment", "kind", "declared"):
+        given = ["parameters"] if function.parameters else []
+        for key in ("comment", "kind", *given, "declared"):
             yield f"  {key}: {_flow(getattr(function, key))}"
         yield "  statements:" if function.statements else "  statements: []"
         yield from (f"  {line}" for line in _block(function.statements))
@@ -74,30 +74,58 @@ def _block(listed: tuple[Statement, ...]) -> Iterator[str]:
 
 def _flow(part: object) -> str:
     """Return a node, or what a field of one holds, on one line."""
+    return _flow_once(part) if isinstance(part, OFTEN) else _flow_anew(part)
+
+
+def _flow_anew(part: object) -> str:
     match part:
-        case None | bool() | int():
-            return json.dumps(part)
-        case float():
-            return _float(part)
         case str():
-            return part if PLAIN.fullmatch(part) else json.dumps(part)
+            return _text(part)
+        case tuple():
+            return f"[{', '.join(map(_flow, part))}]"
         case Name(name):
-            return _flow(name)
+            return _text(name)
         case Number(number):
             return str(number)
         case Operation(sign, arguments):
-            return f"{{{_flow(sign)}: {_flow(arguments)}}}"
-        case tuple():
-            return f"[{', '.join(map(_flow, part))}]"
+            return f"{{{_text(sign)}: {_flow(arguments)}}}"
         case Node():
-            found = [_flow(getattr(part, field.name)) for field in fields(part)]
+            kind: Any = type(part)
+            found = [_flow(getattr(part, name)) for name in _list_fields(kind)]
+            if found and found[-1] == "[]" and _may_lack_last(kind):
+                found.pop()
             bare = len(found) == 1 and not found[0].startswith("[")
             inner = found[0] if bare else f"[{', '.join(found)}]"
-            return f"{{{type(part).__name__}: {inner}}}"
+            return f"{{{kind.__name__}: {inner}}}"
+        case float():
+            return _float(part)
+        case None | bool() | int():
+            return json.dumps(part)
     raise AssertionError(f"{part} is no part of a program")
 
 
+_flow_once = lru_cache(maxsize=MOST)(_flow_anew)
+
+
+@cache
+def _list_fields(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+@cache
+def _may_lack_last(kind: type[Any]) -> bool:
+    """Say whether the last of the fields is left out where it holds nothing, as by default."""
+    return fields(kind)[-1].default == ()
+
+
+@lru_cache(maxsize=MOST)
+def _text(text: str) -> str:
+    return text if BARE.fullmatch(text) else json.dumps(text)
+
+
 def _float(number: float) -> str:
+    if math.isnan(number):
+        return ".nan"
     if math.isinf(number):
         return ".inf" if number > 0 else "-.inf"
     text = repr(number)
@@ -105,9 +133,8 @@ def _float(number: float) -> str:
 
 
 def _read_listing(data: Mapping[str, Any]) -> Listing:
-    functions = tuple(_read(Function, list(each.values())) for each in data["functions"])
-    others = [value for key, value in data.items() if key != "functions"]
-    program: Listing = _read(Listing, [*others, functions])
+    functions = [_read(Function, each) for each in data["functions"]]
+    program: Listing = _read(Listing, {**data, "functions": functions})
     return program
 
 
@@ -119,10 +146,13 @@ def nodes() -> dict[str, type[Node]]:
     return {c.__name__: c for c in every if isinstance(c, type) and issubclass(c, Node)}
 
 
-def _read(kind: type[Any], given: list[Any]) -> Any:
-    """Return a node of its fields as they were written."""
-    pairs = zip(fields(kind), given, strict=True)
-    return kind(*(_plain(v) if f.type in HELD else _node(v) for f, v in pairs))
+def _read(kind: type[Any], given: Mapping[str, Any]) -> Any:
+    """Return a node of its fields as they were written; what was left out is as by default."""
+    types = {field.name: field.type for field in fields(kind)}
+    return kind(**{
+        name: _plain(value) if types[name] in PLAIN else _node(value)
+        for name, value in given.items()
+    })
 
 
 def _plain(value: Any) -> Any:
@@ -141,5 +171,7 @@ def _node(value: Any) -> Any:
             ((kind, given),) = value.items()
             if kind not in nodes():
                 return Operation(kind, _node(given))
-            return _read(nodes()[kind], given if isinstance(given, list) else [given])
+            names = [field.name for field in fields(nodes()[kind])]
+            given = given if isinstance(given, list) else [given]
+            return _read(nodes()[kind], dict(zip(names, given, strict=False)))
     return value

@@ -3,7 +3,7 @@
 Paper    E Sec. 6.1
 Reads    program.yaml, objects.yaml, graph.yaml, accesses.isl, addresses.yaml, filters.isl,
          sections.yaml, paint.isl
-Writes   build/vm/pe_*.c, build/layout.yaml
+Writes   build/vm/pe_*.c, build/program.yaml, build/layout.yaml
 Assumes  arguments are as sections/program.py says.
 Ensures  the programs need no more memory, queues and tasks than a PE has.
 """
@@ -15,12 +15,14 @@ import typing
 from stages.diagnose import Source, UserError, UserErrors
 from stages.fabric.layout_yaml import write_layout
 from stages.mapping.machine import read_machine
+from stages.pe.speller import spell
+from stages.pe.written import write_programs
 from stages.program.irg.reading import read_graph
 from stages.program.irg.regions import read_regions
 from stages.program.lowering.layout import make_layout
 from stages.program.lowering.lowered import Material
 from stages.program.lowering.needs import check_needs
-from stages.program.lowering.programs import write_programs
+from stages.program.lowering.programs import make_programs
 from stages.program.memory.addresses import read_addresses
 from stages.program.sections.sections_reading import read_sections
 from stages.program.vm.features import find_features
@@ -42,12 +44,13 @@ READS = (
     "sections.yaml",
     "paint.isl",
 )
-WRITES = ("build/vm/pe_*.c", "build/layout.yaml")
+WRITES = ("build/vm/pe_*.c", "build/program.yaml", "build/layout.yaml")
+VARIANT = "vm"
 TITLE = "The fabric that the programs in build/vm run on."
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return the programs, in C, and build/layout.yaml."""
+    """Return the programs, in C and as data, and build/layout.yaml."""
     profile = read_machine(inputs.program(), inputs)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     sections = read_sections(
@@ -65,7 +68,7 @@ def run(inputs: Inputs) -> dict[str, str]:
         colours={name: each.number for name, each in numbers.items()},
         variables=painting.variables, roles=painting.roles,
     )
-    programs = write_programs(material)
+    programs = make_programs(material)
     try:
         for each in programs:
             check_needs(each, material, _find_source(inputs))
@@ -73,8 +76,12 @@ def run(inputs: Inputs) -> dict[str, str]:
     except UserError as error:
         span = error.span or inputs.program().span("machine")
         raise UserError(error.message, span, error.hint) from None
-    texts = {f"build/vm/pe_{each.role}.c": each.text for each in programs}
-    return {**texts, "build/layout.yaml": write_layout(layout, TITLE)}
+    listings = {each.role: each.listing for each in programs}
+    return {
+        **{f"build/{VARIANT}/pe_{role}.c": spell(each) for role, each in listings.items()},
+        "build/program.yaml": write_programs({VARIANT: listings}),
+        "build/layout.yaml": write_layout(layout, TITLE),
+    }
 
 
 def _find_source(inputs: Inputs) -> Source | None:

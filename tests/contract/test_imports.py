@@ -48,9 +48,10 @@ MACHINE = (
 )
 AGAIN = {
     "layer/pe/compute.py": "settle render",
+    "program/lowering/worker.py": "lower",
     "layer/cycles/bound.py": "simulate",
-    "pe/block.py": "settle simd render",
-    "pe/speller.py": "render",
+    "pe/block.py": "settle simd render lower",
+    "pe/speller.py": "render lower",
     "fabric/report.c": COMPILED,
     "fabric/command.py": COMPILED,
     "fabric/pe.h": f"settle render {COMPILED}",
@@ -61,8 +62,8 @@ AGAIN = {
     "skewing/scheduled.py": "route skew",
     "layer/texts/tasks_text.py": "settle instances compress approximate enumerate simd render",
     "layer/texts/results_json.py": "simulate",
-    "templates/program.c.j2": "render",
-    "templates/program.txt.j2": "render",
+    "templates/program.c.j2": "render lower",
+    "templates/program.txt.j2": "render lower",
     "templates/bridge.c.j2": "link",
     "templates/scatter.svg.j2": "",
     "templates/report.html.j2": PICTURES,

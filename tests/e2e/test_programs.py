@@ -116,6 +116,7 @@ def test_texts_and_nodes_are_shown_by_name(first):
     assert "n2_src1 := { n2[x, y, z] -> T[" in printed(first.run("show", "sun", "n2_src1"))
     shown = printed(first.run("show", "sun", "n2"))
     assert shown.splitlines()[-1].startswith("      2: {op: ")
+    assert "task step: Go on until" in printed(first.run("show", "sun", "program", "vm.*.step"))
     assert "T: {kind: LocalArray" in printed(first.run("show", "sun", "objects.yaml", "T"))
 
 

@@ -5,14 +5,39 @@ from pathlib import Path
 import pytest
 
 from stages.pe.speller import WORDS, spell, wrap
-from stages.pe.statement_nodes import Act, Statement
-from stages.pe.value_nodes import Choice, Digit, Field, Group, Later, Multiple, Offset
+from stages.pe.statement_nodes import (
+    Act,
+    Call,
+    Case,
+    Increase,
+    Return,
+    Scope,
+    Statement,
+    Switch,
+)
+from stages.pe.value_nodes import (
+    AtWord,
+    Choice,
+    Compared,
+    Computed,
+    Digit,
+    Field,
+    Group,
+    Later,
+    Literal,
+    Multiple,
+    Not,
+    Offset,
+    Task,
+)
 from stages.pe.written import nodes, read_programs
 from stages.poly.expression import Name, Node, Number, Operation, Value
 from stages.shipped import shipped
 from tests.layer.built import MV, build
 
-PE = Path(__file__).resolve().parents[2] / "stages/layer/pe"
+ROOT = Path(__file__).resolve().parents[2] / "stages"
+OF_PES = sorted(path for name in ("pe", "layer/pe", "program/lowering")
+                 for path in ROOT.glob(f"{name}/*.py") if "stages.pe" in path.read_text("utf-8"))
 A, B, C = Name("a"), Name("b"), Name("c")
 
 
@@ -49,6 +74,32 @@ def test_operators_of_different_kinds_are_put_in_parentheses(inner, sign, text):
         (Later(A, 2), "a + 2"),
         (Offset((Multiple(-3, A), Multiple(1, B))), "-3 * a + b"),
         (Offset(()), "0"),
+        (Not(Compared("<", A, B, "int16")), "!(less_integer(a, b))"),
+        (Compared(">", A, B, "float32"), "less(b, a)"),
+        (Compared("!=", A, B, "float32"), "!equal(a, b)"),
+        (Operation("or", (Compared(">=", A, Literal(0.5, "float32"), "float32"), C)),
+         "a >= 0.5f || c"),
+        (Literal(float("nan"), "float32"), "NAN"),
+        (Literal(-0.0, "float32"), "-0.0f"),
+        (Literal(0.0, "float32"), "0.0f"),
+        (Computed("truncate", (A,), "int16"), "(int16_t)truncated(a, INT16_MAX)"),
+        (Computed("shr_logical", (A, B), "int16"),
+         "(int16_t)shifted_right_logical((uint16_t)a, b)"),
+        (Computed("log64", (A,), "float32"), "(float)log((double)a)"),
+        (AtWord(Field("data"), Number(3)), "at_word(my->data, 3)"),
+        (Call(Task("f")), "f(pe);"),
+        (Call(Task("f"), (A, Number(1))), "f(pe, a, 1);"),
+        (Scope(Switch(A), (Scope(Case((1, 4), "two"), (Increase(B),)),
+                           Scope(Case((2,), ""), (Return(),)))),
+         """switch (a) {
+    case 1: case 4: {  /* two */
+        b += 1;
+        break;
+    }
+    case 2: {
+        return;
+    }
+}"""),
         (Digit(Field("n"), (A, Operation("+", (A, B))), C, Number(4)),
          "4 + my->n / a / (a + b) % c"),
     ],
@@ -119,6 +170,6 @@ def texts(path):
     return [each.value for each in every if isinstance(each.value, str)]
 
 
-@pytest.mark.parametrize("path", sorted(PE.glob("*.py")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", OF_PES, ids=lambda p: p.name)
 def test_only_templates_spell_c(path):
     assert [text for text in texts(path) if WRITTEN.search(text)] == []

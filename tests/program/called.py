@@ -8,8 +8,9 @@ from stages.fabric.driver import run_fabric
 from stages.fabric.layout_yaml import Memory, Role
 from stages.machine.profile import load_profile
 from stages.machine.types import BYTES
+from stages.pe.speller import spell
 from stages.program.irg.graph import FROM_FILE, Entry, Graph
-from stages.program.lowering.conditions import write_geo_condition, write_geo_number
+from stages.program.lowering.conditions import find_geo_condition, find_geo_number
 from stages.program.lowering.data import make_arrays
 from stages.program.lowering.executive import write_executive
 from stages.program.lowering.lowered import Material
@@ -70,7 +71,7 @@ class Machine:
         programs = write_all(material)
         roles = {each.role: Role(at=str(material.roles[each.role]), tensors=each.tensors,
                                  memory=Memory(data=each.data, code=0)) for each in programs}
-        library = build_texts({each.role: each.text for each in programs})
+        library = build_texts({each.role: spell(each.listing) for each in programs})
         arrays = make_arrays(material.graph, sections, material.geometry, self.data)
         shapes = {name: each.shape for name, each in self.entries.items()}
         run = run_fabric(library, replace(layout, roles=roles), self.profile, arrays,
@@ -98,8 +99,8 @@ def write_all(material):
     def ask(role):
         here = material.roles[role]
         return {
-            name: write_geo_condition(material, name, role) if isinstance(each, isl.Set)
-            else write_geo_number(material, name, role)
+            name: find_geo_condition(material, name, role) if isinstance(each, isl.Set)
+            else find_geo_number(material, name, role)
             for name, each in material.variables.items()
             if isinstance(each, isl.Set) or not each.domain().is_disjoint(here)
         }

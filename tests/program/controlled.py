@@ -9,6 +9,7 @@ from stages.diagnose import Source
 from stages.fabric.driver import run_fabric
 from stages.fabric.layout_yaml import LocalTensor
 from stages.machine.profile import load_profile
+from stages.pe.speller import spell
 from stages.program.irg.graph import Graph
 from stages.program.lowering.data import make_arrays
 from stages.program.lowering.executive import write_executive
@@ -123,14 +124,15 @@ def run_control(sections, field, machine, work=0, probes=None):
     given = {"args": numbers["args"], "ctrl": numbers["ctrl"], "logged": LOGGED, "work": work}
     rows = {"worker": ((f"y < {geometry.upper}", "y"), (f"y >= {geometry.upper + 3}", "y - 3")),
             "reduction": ((f"y = {geometry.upper}", "0"), (f"y = {geometry.upper + 2}", "1"))}
+    written = [write_response(material), write_executive(material), write_merge(material)]
     loggers = [
-        PeProgram(role=role, text=WORKER % {**given, "role": role}, data=0, functions=2,
+        PeProgram(role=role, listing=written[0].listing, data=0, functions=2,
                   tensors={"log": _make_log(role, pieces)}, reacting=("ctrl",))
         for role, pieces in rows.items()]
-    programs = [*loggers, write_response(material), write_executive(material),
-                write_merge(material)]
+    programs = [*loggers, *written]
     return run_fabric(
-        build_texts({each.role: each.text for each in programs}),
+        build_texts({each.role: spell(each.listing) for each in written}
+                    | {role: WORKER % {**given, "role": role} for role in rows}),
         make_layout(material, painting, programs), profile,
         make_arrays(material.graph, sections, geometry, {}), cycle_limit=10**6,
         shapes={"worker": (*field, LOGGED), "reduction": (field[0], 2, LOGGED)},

@@ -66,7 +66,7 @@ def edit_array(content):
 
 
 def test_a_loop_that_never_ends_says_where_it_is(built):
-    error = raise_error(edit(built, EXECUTIVE, "at_g) < 100.0f", "at_g) >= 0.0f"))
+    error = raise_error(edit(built, EXECUTIVE, "my->global_g < 100.0f", "my->global_g >= 0.0f"))
     said = re.sub(r"\b\d\d+\b", "N", str(error))
     assert said == ("error: the program did not end in N cycles: it is after section 0, and N "
                     f"times back in loops\n{OURS}")
@@ -85,7 +85,7 @@ a[...] = np.where(a > b, b, np.where(b > a, a, b))
 
 
 def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
-    files = edit(built, EXECUTIVE, "send_wavelet(pe, CTRL_COORD, (wavelet){ 0 });", "")
+    files = edit(built, EXECUTIVE, "send_int16(pe, CTRL_COORD, 0);", "")
     error = raise_error(files)
     said = str(error)
     workers, strip = ("".join(
@@ -113,8 +113,7 @@ def test_a_stuck_fabric_is_our_fault_and_says_who_waits(built):
 
 
 def test_a_value_that_differs_is_named_with_its_bits_and_the_other_run(built):
-    summed = "put_float32(my, at_g, wavelet_float32(my->sum))"
-    doubled = edit(built, EXECUTIVE, summed, summed.replace("wave", "2.0f * wave"))
+    doubled = edit(built, EXECUTIVE, "my->sum_float32;", "2.0f * my->sum_float32;")
     assert find_error(doubled) == (
         "error: a[1, 0, 0] is 3.0 (0x40400000) on the fabric, 4.0 (0x40800000) in the graph\n"
         f"{OURS}")
@@ -135,11 +134,12 @@ def test_a_computer_without_memory_for_the_fabric(built, monkeypatch):
 
 RESPONSE = "build/vm/pe_response.c"
 TOLD = {
-    "section": (EXECUTIVE, "(wavelet){ 0 }", "(wavelet){ 9 }",
+    "section": (EXECUTIVE, "CTRL_COORD, 0)", "CTRL_COORD, 9)",
                 "PE[3, 2] is told number 9 of 2 sections"),
-    "filter": (RESPONSE, "my->argument + section[0]", "my->argument + section[0] + 2",
-               "PE[1, 0] is told number 3 of 3 filters"),
-    "procedure": (RESPONSE, "my->control + section[2]", "my->argument + section[0]",
+    "filter": (RESPONSE, "at_word(my->argument, my->section[number][0])", "my->section",
+               "PE[1, 0] is told number 12 of 3 filters"),
+    "procedure": (RESPONSE, "my->control, my->section[number][2])",
+                  "my->argument, my->section[number][0])",
                   "PE[1, 1] is told number 8 of 4 procedures"),
 }
 
@@ -152,8 +152,8 @@ def test_a_number_that_comes_as_a_wavelet_may_be_anything(name, built):
 
 def test_a_loop_does_not_leave_the_memory_of_its_pe():
     files = run_on_fabric(SOURCE.partition("while")[0] + "a[...] = np.abs(a)\n")
-    found = find_error(edit(files, "build/vm/pe_worker.c", "float *const d = entry(my, 0)",
-                            "float *const d = (float *)entry(my, 0) + 5000"))
+    begins = "float *const d = at_word(my->data, my->argument[0]"
+    found = find_error(edit(files, "build/vm/pe_worker.c", begins, f"{begins} + 10000"))
     said = "error: the fabric stopped: PE[1, 0] touches bytes 20000 to 20011 of its memory, "
     assert found.startswith(said) and found.endswith(OURS)
 

@@ -12,6 +12,7 @@ from stages.diagnose import UserError
 from stages.program.sections.shares import find_most_responses
 from tests.program.agreeing import run_on_fabric
 from tests.program.random_programs import join_programs
+from tests.program.read_back import assert_programs_read_back
 
 ORDINARY, LONG, JOINED = 40, 2000, 10
 MACHINES = "ideal", "wse2", "wse3", "paper"
@@ -28,11 +29,12 @@ def is_refused(seeds):
     responses = rng.randint(1, find_most_responses(columns))
     machine = MACHINES[seeds[0] // JOINED % len(MACHINES)]
     try:
-        run_on_fabric(source, machine, responses=responses)
+        files = run_on_fabric(source, machine, responses=responses)
     except UserError as error:
         if re.search(REFUSED, error.message):
             return True
         pytest.fail(f"programs {seeds[0]} to {seeds[-1]} on {machine}: {error}\n{source}")
+    assert_programs_read_back(files)
     return False
 
 

@@ -23,7 +23,7 @@ from stages.layer.texts.decisions import Decision, Table
 from stages.pe.block import Block, write_nest
 from stages.pe.identifiers import Naming
 from stages.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
-from stages.pe.value_nodes import Address, Element, Field, Operand
+from stages.pe.value_nodes import Address, Element, Field, make_operand
 from stages.poly.ast import Instance, interval, make_element_loops
 from stages.poly.bind import PARAM, PE_NAMES, bind_set
 from stages.poly.expression import Name, Number, Operation, Value, compare, count_operations
@@ -212,7 +212,7 @@ def _needed(decision: Decision, context: isl.Set) -> Value | None:
 
 def _configure(step: Step, vector: Value, sizes: Sequence[Value]) -> Configure:
     """Return the statement that configures a vector instruction."""
-    operands = tuple(Operand(o.type, find_strides(o)) for o in step.operands)
+    operands = tuple(make_operand(o.type, find_strides(o)) for o in step.operands)
     own = tuple(sizes[k] for k in step.over)
     return Configure(vector, step.counter, step.operation, own, operands)
 

@@ -44,7 +44,7 @@ class Step:
     """
 
     field: str
-    counter: str | None
+    counter: Name | None
     operation: str
     operands: tuple[Given, ...]
     first: int

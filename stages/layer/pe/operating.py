@@ -31,7 +31,7 @@ from stages.pe.statement_nodes import (
     Statement,
     Store,
 )
-from stages.pe.value_nodes import Address, Element, Fabric, Field, Operand
+from stages.pe.value_nodes import Address, Element, Fabric, Field, Operand, make_operand
 from stages.poly.expression import Number, Value
 
 
@@ -108,6 +108,6 @@ def _described(operands: Sequence[decisions.Operand]) -> tuple[Operand | Fabric,
     return tuple(
         Fabric(operand.type)
         if isinstance(operand, Streamed)
-        else Operand(operand.type, operand.strides if isinstance(operand, Local) else ())
+        else make_operand(operand.type, operand.strides if isinstance(operand, Local) else ())
         for operand in operands
     )

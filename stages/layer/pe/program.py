@@ -192,7 +192,7 @@ class Program:
             variant=variant,
             offset=offset if any(offset) else (),
             colours=tuple(Colour(self.naming.colour(c), numbers[c]) for c in self.colours),
-            counters=tuple(map(self.naming.counter, self.counters)),
+            counters=tuple(self.naming.counter(each).name for each in self.counters),
             locals=tuple(self.locals),
             fields=tuple(self.fields),
             early=tuple(self._early()),

@@ -50,9 +50,9 @@ from stages.pe.value_nodes import (
     Literal,
     Loaded,
     Next,
-    Operand,
     Packed,
     Task,
+    make_operand,
 )
 from stages.poly.expression import Name, Number, Value, compare
 
@@ -122,7 +122,8 @@ class Sums:
         self.program.count(task)
         body.block.add(CountCall(self.program.naming.counter(task)))
         self._pack_elements(body.block, task, tensor)
-        vector, operands = Address(Field(self.packing)), (Fabric("int32"), Operand("int32", (1,)))
+        vector = Address(Field(self.packing))
+        operands = Fabric("int32"), make_operand("int32", (1,))
         body.block.add(
             Configure(vector, None, "COPY", (COUNT,), operands),
             Send(vector, OUT, Field(self.wavelets), Task(self.sent)),

@@ -16,7 +16,7 @@ from stages.layer.pe.work import transfer_loops
 from stages.layer.texts.decisions import Local
 from stages.pe.block import Block
 from stages.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
-from stages.pe.value_nodes import Address, Element, Fabric, Field, Next, Operand
+from stages.pe.value_nodes import Address, Element, Fabric, Field, Next, make_operand
 from stages.poly.expression import Name, Number, Operation, Value
 
 TAKEN, ALONE, SUMMED = (False, True), (True, False), (True, True, False)
@@ -104,7 +104,7 @@ class Transfer:
     ) -> None:
         """Append the configuration of the instruction for some sizes."""
         strides = (1,) if self.packed else self._local().strides
-        memory = Operand(self.type, strides)
+        memory = make_operand(self.type, strides)
         operands = tuple(Fabric(self.type) if is_fabric else memory for is_fabric in fabric)
         block.add(Configure(self.vector, None, operation, sizes, operands))
 

@@ -1,4 +1,4 @@
-"""The programs of a layer in words: what `doit show NAME program` prints."""
+"""Programs of PEs in words: what `doit show NAME program` prints."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, cast
 from stages.diagnose import UserError
 from stages.make.store.folders import LayerFolder, file_of, shown_path
 
-PROGRAM, RENDER, WRITTEN = "program", "render", "build/program.yaml"
-SHOWN = "simd"
-"""The programs that are shown unless others are asked for."""
+PROGRAM, WRITTEN = "program", "build/program.yaml"
+SHOWN = {"render": "simd", "lower": "vm"}
+"""The stages that write programs, and which are shown unless others are asked for."""
 
 
-def program_in_words(folder: LayerFolder) -> dict[str, str]:
+def program_in_words(folder: LayerFolder, stage: str) -> dict[str, str]:
     """Return what programs keep in memory, and each of their functions: `simd.compute.on_x`.
 
-    Raises UserError where the file is not as render wrote it.
+    Raises UserError where the file is not as the stage wrote it.
     """
     from stages.pe.speller import WORDS, spell
     from stages.pe.written import read_programs
@@ -33,6 +33,6 @@ def program_in_words(folder: LayerFolder) -> dict[str, str]:
                 found[f"{name}.memory"] = spell(replace(program, functions=()), WORDS)
                 found |= {f"{name}.{f.name}": spell(f, WORDS) for f in program.functions}
     except Exception as error:  # an edited text can be wrong in any way
-        message = f"{shown_path(path)} is not as {RENDER} wrote it"
-        raise UserError(message, hint=f"doit {folder.name}:{RENDER}") from error
+        message = f"{shown_path(path)} is not as {stage} wrote it"
+        raise UserError(message, hint=f"doit {folder.name}:{stage}") from error
     return found

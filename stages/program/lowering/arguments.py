@@ -1,4 +1,4 @@
-"""Where the arguments of a procedure are, and the operands of its instructions in C.
+"""Where the arguments of a procedure are, and the operands of its instructions.
 
 Paper    E Sec. 6.1.4
 """
@@ -8,49 +8,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stages.program.lowering.c_operations import C_TYPES
+from stages.pe.value_nodes import AtWord, Element, Field, Operand
+from stages.poly.expression import Name, Number, Operation, Value
 from stages.program.sections.hops import CENTER
 from stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure
 
-ONE, SAME = "1", "0"
+ONE, SAME = Number(1), Number(0)
 """Strides: of elements that follow each other, and of what is the same for all instances."""
+
+DATA, ARGUMENT = Field("data"), Field("argument")
+"""What a worker keeps: entries, and what is kept besides; and the arguments of a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operand:
-    """An operand in memory: where it begins, and a stride for each size, all texts in C."""
+class InMemory:
+    """An operand in memory: where it begins, and a stride for each size."""
 
     type: str
-    place: str
-    strides: tuple[str, ...] = (SAME,)
+    place: Value
+    strides: tuple[Value, ...] = (SAME,)
 
     @property
-    def c(self) -> str:
-        """The type of its elements in C."""
-        return C_TYPES[self.type]
-
-    @property
-    def text(self) -> str:
+    def operand(self) -> Operand:
         """The operand as programs configure it."""
-        return f"{self.type.upper()}_OPERAND({', '.join(self.strides)})"
-
-    @property
-    def fabric(self) -> str:
-        """What is of its type on the fabric, as programs configure it."""
-        return f"{self.type.upper()}_FABRIC"
+        return Operand(self.type, self.strides)
 
     @property
     def is_array(self) -> bool:
         """Whether it has an element for each instance."""
         return any(each != SAME for each in self.strides)
 
-    def find_element(self, loops: Sequence[str]) -> str:
+    def find_element(self, loops: Sequence[Name]) -> Value:
         """Return the number of its element for some values of loops."""
-        terms = [
-            loop if stride == ONE else f"{loop} * {stride}"
+        terms = tuple(
+            loop if stride == ONE else Operation("*", (loop, stride))
             for loop, stride in zip(loops, self.strides, strict=True) if stride != SAME
-        ]
-        return " + ".join(terms) or "0"
+        )
+        return Operation("+", terms) if len(terms) > 1 else terms[0] if terms else Number(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +54,7 @@ class Arguments:
     `operands` are those in the order of their addresses, the destination first, if there is one.
     """
 
-    operands: tuple[Operand, ...]
+    operands: tuple[InMemory, ...]
     sizes: tuple[int, ...]
     filter: int
     senders: int = 0
@@ -76,9 +70,23 @@ class Arguments:
         join two streams.
         """
         filters = 2 if self.senders else 1
-        strides = sum(each.startswith("arg") for op in self.operands for each in op.strides)
+        strides = sum(each not in (ONE, SAME) for op in self.operands for each in op.strides)
         sizes = len(self.sizes) * len(self.operands)
         return sizes + strides + filters + (filters == 2), len(self.operands) + filters
+
+    def begin_sizes(self, first: Value) -> tuple[Value, ...]:
+        """Return the sizes: the first one, and those that are arguments."""
+        return first, *map(find_argument, self.sizes[1:])
+
+
+def find_argument(number: int) -> Value:
+    """Return an argument."""
+    return Element(ARGUMENT, (Number(number),))
+
+
+def find_entry(number: int) -> Value:
+    """Return what lies at the address that an argument is."""
+    return AtWord(DATA, find_argument(number))
 
 
 def find_arguments(procedure: Procedure) -> Arguments:
@@ -91,11 +99,11 @@ def find_arguments(procedure: Procedure) -> Arguments:
     at = sizes[-1] + 1
     operands = []
     for k, (kind, type_) in enumerate(zip(kinds, types, strict=True)):
-        strides = (ONE if kind == ARRAY else SAME,) * rank
+        strides: tuple[Value, ...] = (ONE if kind == ARRAY else SAME,) * rank
         if kind == ARRAY and procedure.rank:
-            strides = tuple(f"argument[{at + i}]" for i in range(rank))
+            strides = tuple(find_argument(at + i) for i in range(rank))
             at += rank
-        operands.append(Operand(type=type_, place=f"entry(my, {first + k})", strides=strides))
+        operands.append(InMemory(type=type_, place=find_entry(first + k), strides=strides))
     found = Arguments(operands=tuple(operands), sizes=sizes, filter=at)
     if procedure.kind == COMPUTE and procedure.side != CENTER:
         return Arguments(operands=found.operands, sizes=sizes, filter=at, senders=at + 1,

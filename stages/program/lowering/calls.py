@@ -1,4 +1,4 @@
-"""What the programs that are called have in common: procedures by number, colours, limits.
+"""What programs have in common: colours, and of those that are called procedures by number.
 
 Paper    E Sec. 4.1, 6.1.4
 """
@@ -6,59 +6,65 @@ Paper    E Sec. 4.1, 6.1.4
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from stages.machine.profile import Profile
+from stages.pe.c_functions import Body
+from stages.pe.listing import Colour, Function, Kept, Listing, Local, Table
+from stages.pe.statement_nodes import (
+    Assign,
+    BlockColour,
+    Call,
+    Case,
+    Charge,
+    Configure,
+    Demand,
+    If,
+    KeepCycle,
+    NowRuns,
+    OnControl,
+    Receive,
+    Switch,
+)
+from stages.pe.value_nodes import (
+    Address,
+    Element,
+    Fabric,
+    Field,
+    Operand,
+    Task,
+    WaveletArgument,
+)
+from stages.poly.expression import Name, Number, Value, compare
+from stages.program.lowering.arguments import ARGUMENT, ONE
 from stages.program.sections.program import Procedure
-from stages.program.vm.colours import COLOURS
+from stages.program.vm.colours import ARGS, COLOURS, CTRL
+
+MACHINE = "the virtual machine"
+CALLED, BEGUN, TAKING = Field("called"), Field("begun"), Address(Field("taking"))
+COUNTS, RUN, ON_CALL, ON_CONTROL = Name("counts"), Task("run"), Task("on_call"), Name(CTRL.upper())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a program asks of the place of its PE: a function in C, and the text of its value."""
-
-    name: str
-    comment: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
-    """The function that is run when a procedure is called, and how many arguments there are."""
-
-    name: str
-    procedure: str
-    count: int
+def make_listing(
+    role: str, does: str, colours: Iterable[str], numbers: Mapping[str, int],
+    functions: Sequence[Function], *, locals_: Sequence[Local] = (), fields: Sequence[Kept] = (),
+    early: Sequence[str] = (), tables: Sequence[Table] = (), numbered: int = 0,
+) -> Listing:
+    """Return the program of a role; `colours` are those that it uses, and `numbers` of all."""
+    wanted = set(colours)
+    named = tuple(Colour(each.upper(), numbers[each]) for each in COLOURS if each in wanted)
+    return Listing(
+        role=role, layer=MACHINE, variant=does, offset=(), colours=named, counters=(),
+        locals=tuple(locals_), fields=tuple(fields), early=tuple(early),
+        functions=tuple(functions), tables=tuple(tables), numbered=numbered,
+    )
 
 
-WORDS = {
-    "even": "Whether x + y is even in the field of workers.",
-    "has_west": "Whether there is a worker to the west.",
-    "has_east": "Whether there is a worker to the east.",
-    "has_north": "Whether there is a worker to the north.",
-    "has_south": "Whether there is a worker to the south.",
-    "farthest": "Whether this PE is the last one to send of its half of a column, or of a strip.",
-    "upper_left": "Whether this PE is the inner one in the upper strip, left of the middle.",
-    "upper_right": "Whether this PE is the one that has the result.",
-    "lower_right": "Whether this PE is the inner one in the lower strip, right of the middle.",
-    "rows": "How many workers send their values to this PE.",
-    "columns": "How many PEs of its strip send theirs to this one; 0 but for inner ones.",
-}
-"""Variables of the painting, and what they are."""
-
-def ask(variables: Iterable[str], conditions: Mapping[str, str]) -> tuple[Asked, ...]:
-    """Return functions in C for what a program asks of the painting: `conditions`, by name.
+def ask(variables: Iterable[str], conditions: Mapping[str, Value]) -> dict[str, Value]:
+    """Return what a program asks of the painting: `conditions`, by name.
 
     What is not painted is so nowhere: a field of one row has no neighbours to the north.
     """
-    return tuple(Asked(name=each, comment=WORDS[each], text=conditions.get(each, "0"))
-                 for each in variables)
-
-
-def name_colours(used: Iterable[str], numbers: Mapping[str, int]) -> tuple[str, ...]:
-    """Return `ARGS = 3` for each colour that a program uses, in the order of colours."""
-    wanted = set(used)
-    return tuple(f"{each.upper()} = {numbers[each]}" for each in COLOURS if each in wanted)
+    return {each: conditions.get(each, Number(0)) for each in variables}
 
 
 def find_most_arguments(procedures: Sequence[Procedure]) -> int:
@@ -73,3 +79,45 @@ def find_limit(procedures: Sequence[Procedure], profile: Profile) -> int | None:
     """
     limit = profile.control_tasks
     return limit - 1 if 0 < limit < len(procedures) else None
+
+
+def count_arguments(procedures: Sequence[Procedure]) -> Table:
+    """Return how many arguments each procedure has."""
+    return Table(COUNTS.name, "int16", tuple(each.count for each in procedures))
+
+
+def write_calls(
+    procedures: Sequence[Procedure], names: Sequence[str], profile: Profile, *, timed: bool = False
+) -> tuple[Function, Function]:
+    """Return the function that runs what was called, by the names of functions, and that which
+    takes its arguments; it keeps when that was if calls are `timed`.
+    """
+    run = Body(name=RUN.name, comment="Run what was called: its arguments are here.")
+    run.block.charge(address=1)
+    switch = run.block.nest(Switch(CALLED))
+    for number, (procedure, name) in enumerate(zip(procedures, names, strict=True)):
+        switch.nest(Case((number,), "")).add(NowRuns(procedure.name), Call(Task(name)))
+    taken = Body(name=ON_CALL.name, comment="Take the arguments of a procedure.", kind="control")
+    block = taken.block
+    block.add(BlockColour(ON_CONTROL), *([KeepCycle(BEGUN)] if timed else []), Charge(0, 2, 0),
+              Assign(CALLED, WaveletArgument()), Demand(CALLED, len(procedures), "procedures"))
+    limit = find_limit(procedures, profile)
+    if limit is not None:
+        block.nest(If(compare(CALLED, ">=", limit))).charge(scalar=1, address=1)
+    operands = Operand("int16", (ONE,)), Fabric("int16")
+    block.add(
+        Configure(TAKING, None, "COPY", (Element(COUNTS, (CALLED,)),), operands),
+        Receive(TAKING, Name(ARGS.upper()), ARGUMENT, RUN),
+    )
+    return run.finished(), taken.finished()
+
+
+def react(body: Body) -> Function:
+    """Return the function that begins, and reacts to what is called."""
+    body.block.add(OnControl(ON_CONTROL, ON_CALL))
+    return body.finished()
+
+
+def begin() -> Body:
+    """Return the function with which a program begins."""
+    return Body(name="pe_main", comment="Say what the PE reacts to.")

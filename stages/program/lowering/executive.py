@@ -5,21 +5,42 @@ Paper    E Sec. 4.1, 5.4, 6.1.1
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
 
-from stages.jinja import template_in
 from stages.machine.types import BYTES
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.listing import Function, Kept, Local
+from stages.pe.statement_nodes import (
+    Activate,
+    Assign,
+    BlockColour,
+    Call,
+    Case,
+    Declare,
+    Demand,
+    Done,
+    Else,
+    If,
+    Increase,
+    NowRuns,
+    OnData,
+    Return,
+    SendElement,
+    Statement,
+    Switch,
+    UnblockColour,
+    While,
+)
+from stages.pe.value_nodes import Computed, Element, Field, Task, WaveletValue, find_mentioned
+from stages.poly.expression import Name, Number, Value, compare
 from stages.program.irg.graph import ForLoop, Item, Leave, Node, WhileLoop, list_items
-from stages.program.lowering.c_conditions import Argument, count_comparisons, write_condition
-from stages.program.lowering.c_nodes import Costs, Writing, write_node
-from stages.program.lowering.c_operations import C_TYPES, write_number, write_operation
-from stages.program.lowering.c_values import name_places, write_get, write_put
+from stages.program.lowering.calls import begin, make_listing
+from stages.program.lowering.choosing import Argument, make_condition
+from stages.program.lowering.computing import SCRATCH, Globals, compute_node
 from stages.program.lowering.lowered import EXECUTIVE, Material, PeProgram
+from stages.program.lowering.operations import make_literal, operate
 from stages.program.lowering.tensors import list_executive_tensors
-from stages.program.memory.addresses import EXECUTIVE as SPACE
-from stages.program.memory.lifespans import COUNTER
 from stages.program.sections.program import (
     Begin,
     Compute,
@@ -34,177 +55,205 @@ from stages.program.sections.program import (
 from stages.program.values.sums import find_accumulator
 from stages.program.vm.colours import CTRL_COORD, GLOBAL_BROADCAST, REDUCTION_3
 
-DATA = ("templates/executive.c.j2",)
 JUMPS = 16
 """How often a task jumps back before others have their turn: no task runs for ever."""
 
-OWN = ("state", "section", "jumps", "came", "sum")
-"""What the executive keeps besides values, 4 bytes each."""
+OWN = ("state", "section", "jumps", "sum", "came")
+"""What the executive keeps besides values, 4 bytes each; a sum of each type in the same ones."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """A state in C. One that `ends` is the last of its task."""
-
-    number: int
-    comment: str
-    lines: tuple[str, ...]
-    costs: Costs = (0, 0, 0)
-    ends: bool = False
+STATE, SECTION, ALL_JUMPS, _, CAME = map(Field, OWN)
+JUMPED, STEP, TAKE_SUM, SUM = Name("jumped"), Task("step"), Task("take_sum"), "sum_"
+COORD, BROADCAST, SUMS = (
+    Name(each.upper()) for each in (CTRL_COORD, GLOBAL_BROADCAST, REDUCTION_3))
 
 
 def write_executive(material: Material) -> PeProgram:
     """Return the program of the executive."""
-    writer = _Writer(material)
-    cases = [writer.case(k, state) for k, state in enumerate(material.sections.states)]
-    waits = any(isinstance(state, TakeSum) for state in material.sections.states)
-    used = "\n".join(line for case in cases for line in case.lines)
-    named = set(re.findall(r"\w+", used))
+    writer, main = _Writer(material), begin()
+    functions = [writer.step()]
+    if writer.sums:
+        functions.append(writer.take_sum())
+        main.block.add(OnData(SUMS, TAKE_SUM), BlockColour(SUMS))
+    main.block.add(Activate(STEP))
+    functions.append(main.finished())
     size = -(-max(material.addresses.executive, 1) // 8) * 8
-    scratch = -(-writer.scratch // 8) * 8
+    scratch = -(-max((BYTES[type_] * count for type_, count in writer.known.scratch.items()),
+                     default=0) // 8) * 8
+    state = size + scratch
+    locals_ = [
+        *writer.known.list_locals(find_mentioned(functions)),
+        *(Local(SCRATCH + type_, type_, (count,), size)
+          for type_, count in writer.known.scratch.items()),
+        *(Local(name, "int32", (), state + 4 * k) for k, name in enumerate(OWN[:3])),
+        *(Local(SUM + type_, type_, (), state + 12) for type_ in writer.sums),
+    ]
     colours = [name for name in (CTRL_COORD, GLOBAL_BROADCAST, REDUCTION_3)
                if name in material.colours]
-    text = template_in(Path(__file__).parent / "templates", "executive.c.j2", __name__).render(
-        colours=[(name.upper(), material.colours[name]) for name in colours],
-        places=[(writer.places[name], material.addresses.places[name].address)
-                for name in writer.places if writer.places[name] in named],
-        bytes=size, scratch=scratch, own=OWN, types=C_TYPES, cases=cases, waits=waits, jumps=JUMPS,
-        read=[name for name in C_TYPES if f"get_{name}(" in used],
-        written=[name for name in C_TYPES if f"put_{name}(" in used],
-        sent=[name for name in C_TYPES if f"wavelet_of_{name}(" in used],
-    )
+    does = "which decides what runs next, and computes what is global"
+    fields = [Kept(CAME.name, comment="whether a sum has come")] if writer.sums else []
+    waits = bool(writer.sums)
     return PeProgram(
-        role=EXECUTIVE, text=text, data=size + scratch + 4 * len(OWN),
-        tensors=list_executive_tensors(material, size + scratch, 3), functions=2 + waits,
-        activated=("step",), reacting=(REDUCTION_3,) * waits,
+        role=EXECUTIVE, data=state + 4 * len(OWN), functions=2 + waits,
+        tensors=list_executive_tensors(material, state, 3), activated=(STEP.name,),
+        reacting=(REDUCTION_3,) * waits,
+        listing=make_listing(EXECUTIVE, does, colours, material.colours, functions,
+                             locals_=locals_, fields=fields),
     )
 
 
 class _Writer:
-    """Writes states, and remembers how much memory they need meanwhile."""
+    """Writes states; `sums` are the types of sums that come."""
 
     def __init__(self, material: Material) -> None:
-        graph, places = material.graph, material.addresses.places
-        self.graph, self.states = graph, material.sections.states
-        self.items = {item.id: item for item in list_items(graph.items)}
+        self.graph, self.states = material.graph, material.sections.states
+        self.items = {item.id: item for item in list_items(self.graph.items)}
         self.loops = {item.name: item for item in self.items.values() if isinstance(item, ForLoop)}
-        self.places = name_places(name for name, at in places.items() if at.space == SPACE)
-        self.writing = Writing(graph=graph, accesses=material.accesses, places=self.places)
-        self.scratch = 0
+        self.known = Globals(graph=self.graph, accesses=material.accesses,
+                             places=material.addresses.places)
+        self.sums: dict[str, None] = {}
 
-    def case(self, number: int, state: State) -> _Case:
-        """Return a state in C."""
-        found = self.written(number, state)
-        lines = found.lines
-        if any(found.costs):
-            lines = (f"CHARGE(pe, {', '.join(map(str, found.costs))});", *lines)
-        if not isinstance(state, Go | GoUnless | Next) and not found.ends:
-            lines = (*lines, f"my->state = {number + 1};")
-        return replace(found, lines=lines)
+    def step(self) -> Function:
+        """Return the function that goes through states."""
+        body = Body(name=STEP.name, comment="Go on until a wavelet is sent, or waited for, or it "
+                    f"went back {JUMPS} times.")
+        body.block.add(Declare(JUMPED.name, "int", Number(0), fixed=False))
+        inner = body.block.nest(While(compare(JUMPED, "<", JUMPS)))
+        inner.add(Demand(STATE, len(self.states), "states"))
+        switch = inner.nest(Switch(STATE))
+        for number, state in enumerate(self.states):
+            block = Block()
+            comment = self.write(block, number, state)
+            block.head = Case((number,), comment)
+            switch.statements.append(block)
+        body.block.add(Activate(STEP))
+        return body.finished()
 
-    def written(self, number: int, state: State) -> _Case:
-        """Return a state but for the number of the following one."""
-        lines: tuple[str, ...]
+    def take_sum(self) -> Function:
+        """Return the function to which a sum comes."""
+        body = Body(name=TAKE_SUM.name, comment="Take a sum, and go on.", kind="data")
+        body.block.add(
+            *(Assign(Field(SUM + type_), WaveletValue(type_)) for type_ in self.sums),
+            Assign(CAME, Number(1)), BlockColour(SUMS), Call(STEP))
+        return body.finished()
+
+    def write(self, block: Block, number: int, state: State) -> str:
+        """Append a state, and return what it does."""
         match state:
             case SendSection(section=section):
-                lines = (f"my->section = {section};",
-                         f'now_runs(pe, "section {section}");',
-                         f"send_wavelet(pe, CTRL_COORD, (wavelet){{ {section} }});",
-                         f"my->state = {number + 1};", "activate(pe, step);")
-                return _Case(number=number, comment=f"send section {section}", lines=lines,
-                             costs=(0, 1, 0), ends=True)
+                return self.send_section(block, number, section)
             case SendGlobal(entry=name):
-                return self.send_global(number, name)
+                return self.send_global(block, number, name)
             case TakeSum(node=node):
-                return self.take_sum(number, node)
+                return self.take(block, number, node)
             case Compute(node=node):
-                return self.compute(number, node)
+                return self.compute(block, number, node)
             case Begin(loop=loop):
-                put = write_put(self.places[loop + COUNTER], "int32", "0")
-                return _Case(number=number, comment=f"{loop} begins", lines=(put,), costs=(0, 1, 0))
+                block.charge(scalar=1)
+                block.add(Assign(self.known.find_counter(loop), Number(0)), _go(number + 1))
+                return f"{loop} begins"
             case Next(loop=loop, otherwise=otherwise):
-                return self.next(number, self.loops[loop], otherwise)
+                return self.next(block, number, self.loops[loop], otherwise)
             case GoUnless(item=item, to=to):
-                return self.go_unless(number, self.items[item], to)
+                return self.go_unless(block, number, self.items[item], to)
             case Go(to=to):
-                jump = self.jump(number, to)
-                return _Case(number=number, comment=f"go to state {to}", lines=jump)
-        lines = ("(void)invocation_done(pe);",)
-        return _Case(number=number, comment="the end", lines=lines, ends=True)
+                block.add(*_jump(number, to))
+                return f"go to state {to}"
+        block.add(Done(), Return())
+        return "the end"
 
-    def send_global(self, number: int, name: str) -> _Case:
-        entry = self.graph.entries[name]
-        value = write_get(self.places[name], entry.type)
-        lines = (f"send_wavelet(pe, GLOBAL_BROADCAST, wavelet_of_{entry.type}({value}));",
-                 f"my->state = {number + 1};", "activate(pe, step);")
-        return _Case(number=number, comment=f"send {name} to workers", lines=lines, costs=(0, 1, 0),
-                     ends=True)
+    def send_section(self, block: Block, number: int, section: int) -> str:
+        """Append a state that tells the response PEs the number of a section, of 16 bits."""
+        word = section - 2**16 if section >= 2**15 else section
+        block.charge(scalar=1)
+        block.add(Assign(SECTION, Number(section)), NowRuns(f"section {section}"),
+                  SendElement(COORD, Number(word), "int16"), *_end(number))
+        return f"send section {section}"
 
-    def take_sum(self, number: int, id_: int) -> _Case:
-        """Return a state that waits: the task that takes the sum comes back to it.
+    def send_global(self, block: Block, number: int, name: str) -> str:
+        """Append a state that sends a scalar."""
+        block.charge(scalar=1)
+        block.add(SendElement(BROADCAST, self.known.find_field(name), self.type_of(name)),
+                  *_end(number))
+        return f"send {name} to workers"
+
+    def take(self, block: Block, number: int, id_: int) -> str:
+        """Append a state that waits: the task that takes the sum comes back to it.
 
         A sum travels in the type in which it was added up, and is rounded here.
         """
         node = self.items[id_]
         assert isinstance(node, Node)
-        type_ = self.graph.entries[node.dst].type
+        type_ = self.type_of(node.dst)
         wide = find_accumulator(node.op, type_)
-        value = write_operation("cast", [type_, wide], [f"wavelet_{wide}(my->sum)"])
-        lines = ("if (!my->came) {", "    unblock(pe, REDUCTION_3);", "    return;", "}",
-                 "CHARGE(pe, 0, 1, 0);", "my->came = 0;",
-                 write_put(self.places[node.dst], type_, value))
-        return _Case(number=number, comment=f"take {node.dst}, the {node.op} of node {id_}",
-                     lines=lines)
+        self.sums[wide] = None
+        block.nest(If(compare(CAME, "==", 0))).add(UnblockColour(SUMS), Return())
+        inner = block.nest(Else())
+        inner.charge(scalar=1)
+        target, found = self.known.find_field(node.dst), Field(SUM + wide)
+        inner.add(Assign(CAME, Number(0)), operate(target, "cast", [type_, wide], [found]),
+                  _go(number + 1))
+        return f"take {node.dst}, the {node.op} of node {id_}"
 
-    def compute(self, number: int, id_: int) -> _Case:
+    def compute(self, block: Block, number: int, id_: int) -> str:
+        """Append a state that computes a node."""
         node = self.items[id_]
         assert isinstance(node, Node)
-        found = write_node(node, self.writing)
-        self.scratch = max(self.scratch, found.scratch)
-        said = f"{node.dst} by node {id_}, {node.op} of {', '.join(map(str, node.src))}"
-        return _Case(number=number, comment=said, lines=found.lines, costs=found.costs)
+        compute_node(block, node, self.known)
+        block.add(_go(number + 1))
+        return f"{node.dst} by node {id_}, {node.op} of {', '.join(map(str, node.src))}"
 
-    def next(self, number: int, loop: ForLoop, otherwise: int) -> _Case:
-        """Return the state that begins an iteration: the counter is one ahead in it."""
-        counter = self.places[loop.name + COUNTER]
-        at = write_get(counter, "int32")
+    def next(self, block: Block, number: int, loop: ForLoop, otherwise: int) -> str:
+        """Append the state that begins an iteration: the counter is one ahead in it."""
+        counter = self.known.find_counter(loop.name)
         if isinstance(loop.over, str):
-            over = self.graph.entries[loop.over]
-            count, type_ = over.shape[0], over.type
-            value = write_get(f"{self.places[loop.over]} + {BYTES[type_]} * {at}", type_)
+            count = self.graph.entries[loop.over].shape[0]
+            value: Value = Element(self.known.find_field(loop.over), (counter,))
         else:
             start, _, step = loop.over
-            count, type_ = len(range(*loop.over)), self.graph.entries[loop.name].type
-            value = at
+            count, value = len(range(*loop.over)), counter
             if step != 1:
-                value = write_operation("mul", ["int32"] * 3, [at, write_number(step, "int32")])
+                value = Computed("*", (value, make_literal(step, "int32")), "int32")
             if start != 0:
-                added = f"({value})", write_number(start, "int32")
-                value = write_operation("add", ["int32"] * 3, added)
-        taken = [write_put(self.places[loop.name], type_, value)] if (
-            loop.name in self.places) else []
-        lines = (f"if ({at} >= {count}) {{", *(f"    {line}" for line in (
-            *self.jump(number, otherwise), "break;")), "}", *taken,
-            write_put(counter, "int32", f"{at} + 1"), f"my->state = {number + 1};")
-        return _Case(number=number, comment=f"{loop.name} goes on, or ends", lines=lines,
-                     costs=(1, 1 + len(taken), isinstance(loop.over, str) * len(taken)))
+                value = Computed("+", (value, make_literal(start, "int32")), "int32")
+        taken = loop.name in self.known.names
+        block.charge(loop=1, scalar=1 + taken, address=isinstance(loop.over, str) and taken)
+        block.nest(If(compare(counter, ">=", count))).add(*_jump(number, otherwise))
+        inner = block.nest(Else())
+        if taken:
+            inner.add(Assign(self.known.find_field(loop.name), value))
+        inner.add(Increase(counter), _go(number + 1))
+        return f"{loop.name} goes on, or ends"
 
-    def go_unless(self, number: int, item: Item, to: int) -> _Case:
+    def go_unless(self, block: Block, number: int, item: Item, to: int) -> str:
+        """Append a state that goes on where a condition holds."""
         assert not isinstance(item, Node | ForLoop) and hasattr(item, "when")
         arguments: list[Argument] = [
-            (write_get(self.places[each], self.graph.entries[each].type),
-             self.graph.entries[each].type) if isinstance(each, str) else each for each in item.src]
-        lines = (f"if ({write_condition(item.when, arguments)}) {{",
-                 f"    my->state = {number + 1};", "} else {",
-                 *(f"    {line}" for line in self.jump(number, to)), "}")
-        loops = isinstance(item, WhileLoop)
-        return _Case(number=number, comment=_describe(item), lines=lines,
-                     costs=(int(loops), count_comparisons(item.when, arguments), 0))
+            (self.known.find_field(each), self.type_of(each)) if isinstance(each, str) else each
+            for each in item.src]
+        condition, comparisons = make_condition(item.when, arguments)
+        block.charge(loop=isinstance(item, WhileLoop), scalar=comparisons)
+        block.nest(If(condition)).add(_go(number + 1))
+        block.nest(Else()).add(*_jump(number, to))
+        return _describe(item)
 
-    def jump(self, number: int, to: int) -> tuple[str, ...]:
-        """Return what goes to a state; back there only some times in a task."""
-        back = ("my->jumps += 1;", "jumps += 1;") if to <= number else ()
-        return f"my->state = {to};", *back
+    def type_of(self, name: str) -> str:
+        """Return the type of an entry."""
+        return self.graph.entries[name].type
+
+
+def _go(to: int) -> Statement:
+    return Assign(STATE, Number(to))
+
+
+def _end(number: int) -> Sequence[Statement]:
+    """Return what ends a task behind a state."""
+    return _go(number + 1), Activate(STEP), Return()
+
+
+def _jump(number: int, to: int) -> Sequence[Statement]:
+    """Return what goes to a state; back there only some times in a task."""
+    back = (Increase(ALL_JUMPS), Increase(JUMPED)) if to <= number else ()
+    return _go(to), *back
 
 
 def _describe(item: Item) -> str:

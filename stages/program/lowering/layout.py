@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from stages.fabric.layout_yaml import Layout, Memory, Role
 from stages.program.lowering.lowered import Material, PeProgram
 from stages.program.lowering.needs import count_code
-from stages.program.lowering.queues import assign_queues
+from stages.program.lowering.queues import Ends, assign_queues, find_ends
 from stages.program.vm.numbers import number_colours
 from stages.program.vm.painting import Painting
 from stages.program.vm.plain_text import spell_pes
@@ -20,19 +20,20 @@ def make_layout(
     material: Material, painting: Painting, programs: Sequence[PeProgram]
 ) -> Layout:
     """Return the layout. Raises UserError where a PE has too few queues, or a machine colours."""
-    geometry = material.geometry
+    geometry, ends = material.geometry, find_ends(painting)
     return Layout(
         grid=f"{{ PE[x, y] : 0 <= x < {geometry.width} and 0 <= y < {geometry.rows} }}",
-        roles={each.role: _make_role(material, painting, each) for each in programs},
+        roles={each.role: _make_role(material, painting, ends, each) for each in programs},
         colours=number_colours(painting.colours, material.profile),
         arrivals={}, departures={},
     )
 
 
-def _make_role(material: Material, painting: Painting, program: PeProgram) -> Role:
-    taken, sent = assign_queues(program, painting, material.sections, material.profile)
+def _make_role(material: Material, painting: Painting, ends: Ends, program: PeProgram) -> Role:
+    pes = painting.roles[program.role]
+    taken, sent = assign_queues(program, pes, ends, material.sections, material.profile)
     return Role(
-        at=spell_pes(painting.roles[program.role]), counters=(),
+        at=spell_pes(pes), counters=(),
         input_queues=taken, output_queues=sent,
         memory=Memory(data=program.data, code=count_code(program, material.profile)),
         tensors=program.tensors,

@@ -9,6 +9,7 @@ import islpy as isl
 
 from stages.fabric.layout_yaml import LocalTensor
 from stages.machine.profile import Profile
+from stages.pe.listing import Listing
 from stages.program.irg.graph import Graph
 from stages.program.irg.regions import Accesses
 from stages.program.memory.addresses import Addresses
@@ -40,16 +41,16 @@ class Material:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeProgram:
-    """The program of a role, in C, and what it needs of a PE.
+    """The program of a role, and what it needs of a PE.
 
-    `data` is the bytes of its struct memory, which begins with `tensors`. `activated` are the tasks
+    `data` is the bytes of its memory, which begins with `tensors`. `activated` are the tasks
     that are activated, at once or behind a stream; `reacting` the colours to whose wavelets tasks
     react; `functions` all functions, of which code is estimated; `vectors` the descriptors of
     instructions and streams.
     """
 
     role: str
-    text: str
+    listing: Listing
     data: int
     tensors: Mapping[str, LocalTensor]
     functions: int

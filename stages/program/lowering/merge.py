@@ -1,22 +1,22 @@
 """The program of the merge PE, which has neither tasks nor memory.
 
-Paper    E Sec. 4.1, 6.1: its template has no variables but the numbers of colours
+Paper    E Sec. 4.1, 6.1: nothing in it varies but the numbers of colours
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from stages.jinja import template_in
+from stages.pe.statement_nodes import Done, PassAsControl, PassBy
+from stages.poly.expression import Name
+from stages.program.lowering.calls import begin, make_listing
 from stages.program.lowering.lowered import MERGE, Material, PeProgram
 from stages.program.vm.colours import ARGS, ARGS_DIST, CTRL, CTRL_DIST
-
-DATA = ("templates/merge.c.j2",)
 
 
 def write_merge(material: Material) -> PeProgram:
     """Return the program of the merge PE."""
-    text = template_in(Path(__file__).parent / "templates", "merge.c.j2", __name__).render(
-        colours=[(name.upper(), material.colours[name])
-                 for name in (ARGS_DIST, CTRL_DIST, ARGS, CTRL)])
-    return PeProgram(role=MERGE, text=text, data=0, tensors={}, functions=1)
+    body, colours = begin(), (ARGS_DIST, CTRL_DIST, ARGS, CTRL)
+    arguments, procedures, to_args, to_ctrl = (Name(each.upper()) for each in colours)
+    body.block.add(PassBy(arguments, to_args), PassAsControl(procedures, to_ctrl), Done())
+    does = "which passes on to all workers what comes in turn from both sides"
+    listing = make_listing(MERGE, does, colours, material.colours, [body.finished()])
+    return PeProgram(role=MERGE, listing=listing, data=0, tensors={}, functions=1)

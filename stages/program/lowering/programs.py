@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.program.lowering.conditions import write_geo_condition, write_geo_number
+from stages.poly.expression import Value
+from stages.program.lowering.conditions import find_geo_condition, find_geo_number
 from stages.program.lowering.executive import write_executive
 from stages.program.lowering.lowered import REDUCTION, WORKER, Material, PeProgram
 from stages.program.lowering.merge import write_merge
@@ -17,7 +18,7 @@ from stages.program.lowering.tensors import list_worker_tensors
 from stages.program.lowering.worker import write_worker
 
 
-def write_programs(material: Material) -> tuple[PeProgram, ...]:
+def make_programs(material: Material) -> tuple[PeProgram, ...]:
     """Return the program of each role."""
     return (
         write_worker(material, _ask(material, WORKER), list_worker_tensors(material)),
@@ -26,12 +27,12 @@ def write_programs(material: Material) -> tuple[PeProgram, ...]:
     )
 
 
-def _ask(material: Material, role: str) -> dict[str, str]:
-    """Return the geo-vars of the PEs of a role as expressions in C."""
+def _ask(material: Material, role: str) -> dict[str, Value]:
+    """Return the geo-vars of the PEs of a role as values."""
     here = material.roles[role]
     return {
-        name: write_geo_condition(material, name, role) if isinstance(variable, isl.Set)
-        else write_geo_number(material, name, role)
+        name: find_geo_condition(material, name, role) if isinstance(variable, isl.Set)
+        else find_geo_number(material, name, role)
         for name, variable in material.variables.items()
         if isinstance(variable, isl.Set) or not variable.domain().is_disjoint(here)
     }

@@ -39,6 +39,7 @@ from stages.program.vm.colours import (
 from stages.program.vm.painting import Painting
 
 Queues = Mapping[str, Queue] | None
+Ends = Mapping[str, tuple[isl.UnionSet, isl.UnionSet]]
 RAMP = isl.UnionSet("{ ramp[] }")
 WIDE = 2
 """Words of 16 bits of a wavelet with an element of 32 bits, or of a control wavelet."""
@@ -46,20 +47,27 @@ WIDE = 2
 WORDS = {"input_queues": "takes what comes on", "output_queues": "sends on"}
 
 
+def find_ends(painting: Painting) -> Ends:
+    """Return by colour the PEs that send, and those that take."""
+    routes = {name: functools.reduce(isl.UnionMap.union, map(isl.UnionMap, each.positions))
+              for name, each in painting.colours.items()}
+    return {name: (_find_senders(each),
+                   each.intersect_range(RAMP).domain().unwrap().domain())
+            for name, each in routes.items()}
+
+
 def assign_queues(
-    program: PeProgram, painting: Painting, sections: Sections, profile: Profile
+    program: PeProgram, pes: isl.Set, ends: Ends, sections: Sections, profile: Profile
 ) -> tuple[Queues, Queues]:
     """Return the input and the output queues of a role, by colour. None: as many as are wanted.
 
-    Raises UserError where a PE has too few.
+    `pes` are those of the role. Raises UserError where a PE has too few.
     """
-    routes = {name: functools.reduce(isl.UnionMap.union, map(isl.UnionMap, each.positions))
-              for name, each in painting.colours.items()}
     apart = program.reacting if profile.data_tasks == "colours" else ()
-    here = isl.UnionSet.from_set(painting.roles[program.role])
-    sent = {name: _find_senders(each).intersect(here) for name, each in routes.items()}
-    taken = {name: each.intersect_range(RAMP).domain().unwrap().domain().intersect(here)
-             for name, each in routes.items() if name not in apart}
+    here = isl.UnionSet.from_set(pes)
+    sent = {name: senders.intersect(here) for name, (senders, _) in ends.items()}
+    taken = {name: takers.intersect(here) for name, (_, takers) in ends.items()
+             if name not in apart}
     words = find_words(sections)
     output = _assign("output_queues", sent, words, profile)
     threads = {queue.number for queue in (output or {}).values()}

@@ -1,27 +1,64 @@
-"""The program of reduction PEs, in C: those of the strips, between workers and the control row.
+"""The program of reduction PEs: those of the strips, between workers and the control row.
 
 Paper    E Sec. 4.2, Fig. 4
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from stages.jinja import template_in
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.listing import Function, Kept, Local
+from stages.pe.statement_nodes import (
+    Activate,
+    Assign,
+    Call,
+    Case,
+    Combine,
+    Configure,
+    Done,
+    Else,
+    If,
+    Receive,
+    Return,
+    Send,
+    SendCommands,
+    SendTurning,
+    Switch,
+    UnblockColour,
+)
+from stages.pe.value_nodes import (
+    Address,
+    Element,
+    Fabric,
+    Field,
+    Literal,
+    Nothing,
+    Operand,
+    Task,
+    make_operand,
+)
+from stages.poly.expression import Name, Number, Value, compare
+from stages.program.lowering.arguments import ARGUMENT
 from stages.program.lowering.calls import (
-    Called,
+    CALLED,
+    ON_CONTROL,
+    RUN,
     ask,
-    find_limit,
+    begin,
+    count_arguments,
     find_most_arguments,
-    name_colours,
+    make_listing,
+    react,
+    write_calls,
 )
 from stages.program.lowering.lowered import REDUCTION, Material, PeProgram
-from stages.program.lowering.routines import VECTORS
+from stages.program.lowering.neighbours import ADVANCE, RESET
+from stages.program.lowering.routines import KEPT, VECTORS, find_beginning
 from stages.program.sections.program import HALT, REDUCE, Procedure, Sections
-from stages.program.values.arithmetic import DTYPES
-from stages.program.values.sums import STEPS, find_accumulator, find_neutral
+from stages.program.values.sums import STEPS, find_accumulator
 from stages.program.vm.colours import (
     ARGS,
     CTRL,
@@ -32,48 +69,223 @@ from stages.program.vm.colours import (
     REDUCTION_BROADCAST,
 )
 
-DATA = ("templates/shared.c.j2", "templates/reduction.c.j2")
-TEMPLATES = Path(__file__).parent / "templates"
 VARIABLES = ("farthest", "upper_left", "upper_right", "lower_right", "rows", "columns")
-TASKS = ("run", "sent", "took_columns", "took_rows")
+BEGIN, SENT, FINISH = Task("begin"), Task("sent"), Task("finish")
+TOOK_ROWS, TOOK_COLUMNS = Task("took_rows"), Task("took_columns")
+TASKS = (RUN.name, SENT.name, TOOK_COLUMNS.name, TOOK_ROWS.name)
 FUNCTIONS = 12
 """Those of a program with reductions, of which code is estimated."""
+
+REDUCING, WAITS, IS_LOCAL = Field("reducing"), Field("waits"), Field("is_local")
+ADDING, SENDING = Address(Field("adding")), Address(Field("sending"))
+NONE = Number(-1)
+"""Where a reduction would be under way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:
-    """What a procedure adds up: its number, instruction, operands, and the bits it begins with."""
+    """What procedures add up, or find: the instruction, what they begin with, the result's type."""
 
-    number: int
     operation: str
-    kept: str
+    neutral: Literal
     result: str
-    neutral: str
+
+    @property
+    def kept(self) -> Field:
+        """Where it is added up."""
+        return Field(KEPT + self.neutral.type)
+
+    @property
+    def operand(self) -> Operand:
+        """What is added up, as an operand."""
+        return make_operand(self.neutral.type, (0,))
 
 
-def write_reduction(material: Material, conditions: Mapping[str, str]) -> PeProgram:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """Writes the functions of reductions: the numbers of procedures by what they add up.
+
+    `asked` are geo-vars; `results` the colours of results.
+    """
+
+    reductions: Mapping[Reduction, Sequence[int]]
+    asked: Mapping[str, Value]
+    results: Sequence[str]
+
+    def write(self) -> list[Function]:
+        """Return the functions, in the order in which they use each other, but for `begin`."""
+        return [write() for write in (
+            self._sent, self._finish, self._took_columns, self._took_rows, self._begin,
+            self._reduce)]
+
+    def by_reduction(self, block: Block, write: Callable[[Block, Reduction], None]) -> None:
+        """Append what is to be done for the reduction that is under way."""
+        if len(self.reductions) == 1:
+            write(block, *self.reductions)
+            return
+        switch = block.nest(Switch(REDUCING))
+        for reduction, numbers in self.reductions.items():
+            said = f"{reduction.operation} of {reduction.neutral.type}"
+            write(switch.nest(Case(tuple(numbers), said)), reduction)
+
+    def add(self, block: Block, colour: str, count: Value, then: Value) -> None:
+        """Append what adds up so many values that come on a colour."""
+        def write(block: Block, reduction: Reduction) -> None:
+            kept, place = reduction.operand, Address(reduction.kept)
+            block.add(Configure(ADDING, None, reduction.operation, (count,), (kept, kept, kept)),
+                      Receive(ADDING, Name(colour.upper()), place, then, place))
+
+        self.by_reduction(block, write)
+
+    def send(self, block: Block, colour: str, stays: Value) -> None:
+        """Append what sends the value; behind it this router turns, to let others pass, unless it
+        stays, for which the control wavelet that follows sees to it.
+        """
+        def write(block: Block, reduction: Reduction) -> None:
+            kept = reduction.operand
+            given = SENDING, Name(colour.upper()), Address(reduction.kept), SENT
+            block.add(Configure(SENDING, None, "COPY", (Number(1),), (kept, kept)))
+            block.nest(If(stays)).add(Send(*given))
+            block.nest(Else()).add(SendTurning(*given))
+
+        self.by_reduction(block, write)
+
+    def _body(self, task: Task, comment: str) -> Body:
+        body = Body(name=task.name, comment=comment)
+        body.hold(self.asked)
+        return body
+
+    def _sent(self) -> Function:
+        body = self._body(SENT, "This PE has sent its value: the next reduction may begin.")
+        body.block.charge(scalar=1)
+        body.block.add(Assign(REDUCING, NONE))
+        body.block.nest(If(WAITS)).add(Call(BEGIN))
+        return body.finished()
+
+    def _finish(self) -> Function:
+        """Return what adds up the values of all four inner PEs; the last one leaves as the result
+        when it comes. Workers get the result in its own type.
+        """
+        body = self._body(FINISH, "Add up the values of all inner PEs, and send the result.")
+        body.block.charge(scalar=1)
+        self.add(body.block, REDUCTION_4, Number(2), Nothing())
+        if len(self.results) > 1:
+            self._send_result(body.block.nest(If(IS_LOCAL)), REDUCTION_BROADCAST)
+            self._send_result(body.block.nest(Else()), REDUCTION_3)
+        else:
+            self._send_result(body.block, *self.results)
+        return body.finished()
+
+    def _send_result(self, block: Block, colour: str) -> None:
+        def write(block: Block, reduction: Reduction) -> None:
+            kept, type_ = reduction.operand, reduction.neutral.type
+            sent = Fabric(reduction.result if colour == REDUCTION_BROADCAST else type_)
+            block.add(
+                Configure(SENDING, None, reduction.operation, (Number(1),), (sent, kept, kept)),
+                Combine(SENDING, Name(colour.upper()), Name(REDUCTION_4.upper()),
+                        Address(reduction.kept), SENT))
+
+        self.by_reduction(block, write)
+
+    def _took_columns(self) -> Function:
+        body = self._body(TOOK_COLUMNS, "The values of this half of the strip are here: inner PEs "
+                          "send theirs to the upper right one.")
+        block, out = body.block, Name(REDUCTION_4.upper())
+        block.nest(If(Name("upper_right"))).add(Call(FINISH), Return())
+        lower_right = Name("lower_right")
+        self.send(block, REDUCTION_4, compare(lower_right, "==", 0))
+        inner = block.nest(If(compare(lower_right, "==", 0)))
+        inner.nest(If(Name("upper_left"))).add(SendCommands(out, (ADVANCE,)))
+        inner.nest(Else()).add(SendCommands(out, (RESET,)))
+        return body.finished()
+
+    def _took_rows(self) -> Function:
+        body = self._body(TOOK_ROWS, "The values of this half of the column are here.")
+        block, columns, farthest = body.block, Name("columns"), Name("farthest")
+        inner = block.nest(If(compare(columns, ">", 0)))
+        self.add(inner, REDUCTION_2, columns, TOOK_COLUMNS)
+        inner.add(Return())
+        self.send(block, REDUCTION_2, farthest)
+        block.nest(If(farthest)).add(SendCommands(Name(REDUCTION_2.upper()), (RESET,)))
+        return body.finished()
+
+    def _begin(self) -> Function:
+        body = self._body(
+            BEGIN, "Take part in the reduction that was called, and take further calls.")
+        block, rows = body.block, Name("rows")
+        block.charge(address=1)
+        block.add(Assign(REDUCING, CALLED), Assign(IS_LOCAL, Element(ARGUMENT, (Number(0),))),
+                  Assign(WAITS, Number(0)))
+        self.by_reduction(block, lambda block, each: block.add(Assign(each.kept, each.neutral)))
+        self.add(block.nest(If(compare(rows, ">", 0))), REDUCTION_1, rows, TOOK_ROWS)
+        block.nest(Else()).add(Activate(TOOK_ROWS))
+        block.add(UnblockColour(ON_CONTROL))
+        return body.finished()
+
+    def _reduce(self) -> Function:
+        body = self._body(
+            Task("reduce"), "A reduction is called: it waits for the one that is under way.")
+        body.block.charge(scalar=1)
+        body.block.add(Assign(WAITS, compare(REDUCING, "!=", NONE.value)))
+        body.block.nest(If(compare(WAITS, "==", 0))).add(Call(BEGIN))
+        return body.finished()
+
+
+def write_reduction(material: Material, conditions: Mapping[str, Value]) -> PeProgram:
     """Return the program of reduction PEs; `conditions` are geo-vars, as for workers."""
     procedures = material.sections.procedures
-    reductions = tuple(_write(number, each) for number, each in enumerate(procedures)
-                       if each.kind == REDUCE)
-    wanted = find_results(material.sections)
-    colours = (REDUCTION_1, REDUCTION_2, REDUCTION_4, *wanted) if reductions else ()
-    names = {REDUCE: "reduce", HALT: "halt"}
-    routines = [Called(name=names.get(each.kind, "drop"), procedure=each.name, count=each.count)
-                for each in procedures]
-    most = find_most_arguments(procedures)
-    text = template_in(TEMPLATES, "reduction.c.j2", __name__).render(
-        colours=name_colours((CTRL, ARGS, *colours), material.colours), most=most,
-        asked=ask(VARIABLES, conditions) if reductions else (), reductions=reductions,
-        local=REDUCTION_BROADCAST in wanted, to_executive=REDUCTION_3 in wanted,
-        drops=any(each.name == "drop" for each in routines), routines=routines,
-        limit=find_limit(procedures, material.profile),
-    )
+    reductions: dict[Reduction, list[int]] = {}
+    for number, each in enumerate(procedures):
+        if each.kind == REDUCE:
+            reductions.setdefault(_find_reduction(each), []).append(number)
+    results = find_results(material.sections)
+    colours = (REDUCTION_1, REDUCTION_2, REDUCTION_4, *results) if reductions else ()
+    names = [{REDUCE: "reduce", HALT: "halt"}.get(each.kind, "drop") for each in procedures]
+    writer = Writer(reductions=reductions, asked=ask(VARIABLES, conditions), results=results)
+    most, main = find_most_arguments(procedures), begin()
+    if reductions:
+        main.block.add(Assign(REDUCING, NONE))
+    functions = [
+        *(writer.write() if reductions else ()), *_write_others(set(names)),
+        *write_calls(procedures, names, material.profile), react(main),
+    ]
     return PeProgram(
-        role=REDUCTION, text=text, data=4 + 2 * (most + 4), tensors={},
-        functions=FUNCTIONS if reductions else 4,
-        activated=TASKS if reductions else TASKS[:1], vectors=3,
+        role=REDUCTION, tensors={}, data=4 + 2 * (most + 4), vectors=3,
+        functions=FUNCTIONS if reductions else 4, activated=TASKS if reductions else TASKS[:1],
+        listing=make_listing(
+            REDUCTION, "which takes part in sums, maxima and minima, and drops all else that is "
+            "called, also while one of these is under way", (CTRL, ARGS, *colours),
+            material.colours, functions, locals_=_list_locals(reductions, most),
+            fields=_list_fields(bool(reductions)), early=[BEGIN.name] if reductions else [],
+            tables=[count_arguments(procedures)]),
     )
+
+
+def _list_locals(reductions: Mapping[Reduction, Sequence[int]], most: int) -> list[Local]:
+    """Return what was added up so far, of each type in the same memory, and arguments."""
+    kept = {each.kept.name: each.neutral.type for each in reductions}
+    return [*(Local(name, type_, (), 0) for name, type_ in kept.items()),
+            Local(ARGUMENT.name, "int16", (most,), 4 if kept else 0)]
+
+
+def _list_fields(reduces: bool) -> list[Kept]:
+    called, taking = Kept(CALLED.name), Kept("taking", "vector")
+    return [called, taking] if not reduces else [
+        called,
+        Kept(REDUCING.name, comment="the procedure of the reduction under way, or -1"),
+        Kept(WAITS.name, comment="whether another one waits for its end"),
+        Kept(IS_LOCAL.name, comment="whether all workers want the result"),
+        taking, Kept("adding", "vector"), Kept("sending", "vector"),
+    ]
+
+
+def _write_others(names: set[str]) -> list[Function]:
+    """Return the functions of procedures that concern workers alone, and of the end."""
+    drop, halt = (Body(name=name, comment=comment) for name, comment in (
+        ("drop", "It concerns workers alone."), ("halt", "End.")))
+    drop.block.add(UnblockColour(ON_CONTROL))
+    halt.block.add(Done())
+    return [each.finished() for each in (drop, halt) if each.name in names]
 
 
 def find_results(sections: Sections) -> tuple[str, ...]:
@@ -85,13 +297,9 @@ def find_results(sections: Sections) -> tuple[str, ...]:
                  if value in local)
 
 
-def _write(number: int, procedure: Procedure) -> Reduction:
-    result, source = procedure.types[0], procedure.types[-1]
-    type_ = find_accumulator(procedure.op, source)
-    neutral = find_neutral(procedure.op, source).tobytes().ljust(4, b"\0")
-    bits = int.from_bytes(neutral, "little", signed=True)
-    assert DTYPES[type_].itemsize <= len(neutral)
-    return Reduction(
-        number=number, operation=VECTORS[STEPS[procedure.op]], kept=f"{type_.upper()}_OPERAND(0)",
-        result=f"{result.upper()}_FABRIC", neutral="INT32_MIN" if bits == -(2**31) else str(bits),
-    )
+def _find_reduction(procedure: Procedure) -> Reduction:
+    type_ = find_accumulator(procedure.op, procedure.types[-1])
+    neutral = find_beginning(procedure)
+    assert neutral.type == type_
+    return Reduction(operation=VECTORS[STEPS[procedure.op]], neutral=neutral,
+                     result=procedure.types[0])

@@ -5,23 +5,57 @@ Paper    E Sec. 4.1, 6.1.2: the oscillating systolic drain
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
-from stages.jinja import template_in
-from stages.program.lowering.conditions import write_geo_condition
+from stages.pe.c_functions import Body
+from stages.pe.listing import Function, Kept, Local
+from stages.pe.statement_nodes import (
+    BlockColour,
+    Charge,
+    Configure,
+    Declare,
+    Demand,
+    Done,
+    Else,
+    If,
+    Join,
+    OnData,
+    Send,
+    SendCommands,
+    UnblockColour,
+)
+from stages.pe.value_nodes import (
+    Address,
+    AtWord,
+    Computed,
+    Element,
+    Fabric,
+    Field,
+    Task,
+    WaveletValue,
+    make_operand,
+)
+from stages.poly.expression import Name, Number, Value
+from stages.program.lowering.calls import begin, make_listing
+from stages.program.lowering.conditions import find_geo_condition
 from stages.program.lowering.lowered import RESPONSE, Material, PeProgram
+from stages.program.lowering.neighbours import ADVANCE, RESET
 from stages.program.lowering.tensors import list_response_tensors
 from stages.program.sections.program import Call, Sections
 from stages.program.values.arithmetic import Array
 from stages.program.vm.colours import ARGS_DIST, CTRL_COORD, CTRL_DIST
 
-DATA = ("templates/response.c.j2",)
 OUTERMOST = "outermost"
+SECTION, CONTROL, ARGUMENT = "section", "control", "argument"
+"""What a response PE keeps: of each section the first argument, how many there are, the first
+procedure, how many; and these."""
+
+VECTORS = ("arguments", "procedures")
+COORD, THROUGH, LOOK_UP = Name(CTRL_COORD.upper()), Task("through"), Task("look_up")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +104,53 @@ def _align(lists: Sequence[Sequence[int]]) -> Array:
 def write_response(material: Material) -> PeProgram:
     """Return the program of response PEs."""
     tables = lay_tables(material.sections)
-    tensors = list_response_tensors(
-        material.geometry, tables.sections.shape[1], tables.control.shape[1],
-        tables.arguments.shape[1])
-    text = template_in(Path(__file__).parent / "templates", "response.c.j2", __name__).render(
-        colours=[(name.upper(), material.colours[name])
-                 for name in (CTRL_COORD, ARGS_DIST, CTRL_DIST)],
-        sections=tables.sections.shape[1], control=tables.control.shape[1],
-        arguments=tables.arguments.shape[1],
-        outermost=write_geo_condition(material, OUTERMOST, RESPONSE),
+    sections, control, arguments = (
+        each.shape[1] for each in (tables.sections, tables.control, tables.arguments))
+    tensors = list_response_tensors(material.geometry, sections, control, arguments)
+    outermost = {OUTERMOST: find_geo_condition(material, OUTERMOST, RESPONSE)}
+    main = begin()
+    main.block.add(Join(THROUGH), OnData(COORD, LOOK_UP), Done())
+    locals_ = [Local(field, each.type, each.shape, each.address) for field, each in zip(
+        (SECTION, CONTROL, ARGUMENT), tensors.values(), strict=True)]
+    return PeProgram(
+        role=RESPONSE, tensors=tensors, functions=3, activated=(THROUGH.name,),
+        reacting=(CTRL_COORD,), vectors=2, data=2 * (4 * sections + control + arguments),
+        listing=make_listing(
+            RESPONSE, "which sends its part of the section whose number comes",
+            (CTRL_COORD, ARGS_DIST, CTRL_DIST), material.colours,
+            [_through(), _look_up(sections, outermost), main.finished()], locals_=locals_,
+            fields=[Kept(each, "vector") for each in VECTORS]),
     )
-    data = 2 * (tables.sections[0].size + tables.control[0].size + tables.arguments[0].size)
-    return PeProgram(role=RESPONSE, text=text, data=data, tensors=tensors, functions=3,
-                     activated=("through",), reacting=(CTRL_COORD,), vectors=2)
+
+
+def _through() -> Function:
+    body = Body(name=THROUGH.name,
+                comment="Both streams are through: the next section may be looked up.")
+    body.block.charge(scalar=2)
+    body.block.add(Join(THROUGH), UnblockColour(COORD))
+    return body.finished()
+
+
+def _look_up(sections: int, outermost: Mapping[str, Value]) -> Function:
+    body = Body(name=LOOK_UP.name, kind="data", comment="Look up a section, and send its arguments "
+                "and its procedures. Behind both those pass that lie further out, and the merge PE "
+                "turns; the outermost one lets all begin.")
+    body.hold(outermost)
+    block, number = body.block, Name("number")
+    block.add(Declare(number.name, "int", _read(WaveletValue("int16"))),
+              Demand(number, sections, "sections"), BlockColour(COORD), Charge(0, 0, 6))
+    for vector, field, colour, at in zip(
+            VECTORS, (ARGUMENT, CONTROL), (ARGS_DIST, CTRL_DIST), (0, 2), strict=True):
+        first, count = (Element(Field(SECTION), (number, Number(k))) for k in (at, at + 1))
+        out, stream = Name(colour.upper()), Address(Field(vector))
+        operands = Fabric("int16"), make_operand("int16", (1,))
+        block.add(Configure(stream, None, "COPY", (_read(count),), operands),
+                  Send(stream, out, AtWord(Field(field), first), THROUGH))
+        block.nest(If(Name(OUTERMOST))).add(SendCommands(out, (RESET, ADVANCE)))
+        block.nest(Else()).add(SendCommands(out, (ADVANCE, ADVANCE)))
+    return body.finished()
+
+
+def _read(word: Value) -> Value:
+    """Return a word of 16 bits without its sign."""
+    return Computed("unsigned", (word,), "int16")

@@ -1,4 +1,4 @@
-"""What the function of a procedure of workers is made of: operands, instruction, charges.
+"""The function of a procedure of workers: its operands, instruction and charges.
 
 A procedure is a vector instruction where the machine has one that gives the same bits, else a loop.
 
@@ -7,24 +7,60 @@ Paper    E Sec. 6.1.4
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from stages.machine.profile import Profile
 from stages.machine.types import is_integer
-from stages.program.lowering.arguments import ONE, SAME, Arguments, Operand, find_arguments
-from stages.program.lowering.c_operations import (
-    count_scalars,
-    write_number,
-    write_operation,
+from stages.pe.block import Block
+from stages.pe.c_functions import Body
+from stages.pe.listing import Function
+from stages.pe.statement_nodes import (
+    Assign,
+    Call,
+    Charge,
+    Configure,
+    Declare,
+    Demand,
+    DemandInside,
+    Done,
+    Else,
+    For,
+    If,
+    Join,
+    Point,
+    Receive,
+    RunVector,
+    Send,
+    SendCommands,
+    SendTurning,
+    Store,
 )
-from stages.program.sections.program import (
-    ARRAY,
-    TAKE_SUM,
-    Procedure,
+from stages.pe.value_nodes import (
+    Address,
+    Choice,
+    Element,
+    Fabric,
+    Field,
+    Literal,
+    Operand,
+    Task,
 )
-from stages.program.values.forms import Number
+from stages.poly.expression import Name, Number, Operation, Value
+from stages.program.lowering.arguments import (
+    ONE,
+    SAME,
+    Arguments,
+    InMemory,
+    find_argument,
+    find_arguments,
+    find_entry,
+)
+from stages.program.lowering.neighbours import RESET, STATES, Ring
+from stages.program.lowering.operations import count_scalars, make_literal, operate
+from stages.program.sections.program import ARRAY, TAKE_SUM, Procedure
 from stages.program.values.sums import STEPS, find_accumulator, find_neutral
-from stages.program.vm.colours import GLOBAL_BROADCAST, REDUCTION_BROADCAST
+from stages.program.vm.colours import GLOBAL_BROADCAST, REDUCTION_1, REDUCTION_BROADCAST
 
 VECTORS = {
     "copy": "COPY", "add": "ADD", "sub": "SUB", "mul": "MUL", "div": "DIV", "neg": "SUB",
@@ -36,127 +72,170 @@ VECTORS = {
 NAMES = ("a", "b", "c")
 """What a loop calls its sources."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
-    """A loop: its variable, how often it runs, and what its body is charged."""
-
-    name: str
-    size: str
-    indent: str
-    charged: tuple[int, int] = (0, 0)
+COMPUTING, SENDING = Address(Field("computing")), Address(Field("sending"))
+CALLED, COMPLETE, SIZE, SENT = Field("called"), Task("complete"), Name("size"), Name("sent")
+TARGET, NUMBER = Name("d"), Name("number")
+KEPT = "kept_"
+"""What a worker adds up lies in a field for each type, which begins so."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptSize:
-    """A size of what a sum over axes in memory gives: 1 along these, where the stride is 0."""
+@dataclass(slots=True, kw_only=True)
+class Writer:
+    """Writes procedures of a machine; `filters` is how many there are, at least 1.
 
-    stride: str
-    size: str
-    once: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Routine:
-    """The function of a procedure; `form` says which macro of the template prints it.
-
-    `sources` are those of the instruction; `number` is a constant among them, `kept` where a worker
-    adds up. `sent` goes to a neighbour. `charged` are scalar operations and addresses.
+    `asked` are what workers ask of their places; `procedures` is how many are called. `kept` are
+    the types in which a worker adds up.
     """
 
-    name: str
-    comment: str
-    form: str
-    operation: str = ""
-    arguments: Arguments | None = None
-    destination: Operand | None = None
-    sources: tuple[Operand, ...] = ()
-    number: str = ""
-    element: str = ""
-    expression: str = ""
-    loops: tuple[Loop, ...] = ()
-    kept: str = ""
-    kept_sizes: tuple[KeptSize, ...] = ()
-    sent: Operand | None = None
-    side: str = ""
-    colour: str = ""
-    charged: tuple[int, int] = (0, 0)
+    profile: Profile
+    ring: Ring
+    asked: Mapping[str, Value]
+    filters: int
+    procedures: int
+    kept: dict[str, None]
 
-    @property
-    def a(self) -> Operand:
-        """The first source."""
-        return self.sources[0]
+    def write(self, procedure: Procedure) -> Function:
+        """Return the function of a procedure."""
+        forms: Mapping[str, Callable[[Body, Procedure], None]] = {
+            "compute": self._compute, "accumulate": self._accumulate, "reduce": self._reduce,
+        }
+        write = forms.get(procedure.kind)
+        if write is not None:
+            body = Body(name=procedure.name, comment=_describe(procedure))
+            body.hold(self.asked)
+            write(body, procedure)
+        elif procedure.kind.startswith("take"):
+            body = _take(procedure)
+        else:
+            body = Body(name=procedure.name, comment="End.")
+            body.block.add(Done())
+        return body.finished()
 
-    @property
-    def b(self) -> Operand | None:
-        """The second one, if there is one."""
-        return self.sources[1] if len(self.sources) > 1 else None
+    def take_part(self, block: Block, arguments: Arguments, name: Name, filter_: int) -> None:
+        """Declare how many elements this PE has to do with: none where a filter is 0."""
+        of = find_argument(filter_)
+        block.add(Demand(of, self.filters, "filters"))
+        size = find_argument(arguments.sizes[0])
+        inside = Operation("*", (size, Element(Field("filter"), (of,))))
+        block.add(Declare(name.name, "int", inside))
 
-    @property
-    def kept_names(self) -> tuple[str, ...]:
-        """What the sizes are called of what is kept."""
-        return tuple(f"kept{k}" for k in range(len(self.kept_sizes)))
+    def keep(self, procedure: Procedure, rank: int) -> InMemory:
+        """Return where a PE adds up what it has of a reduction: the same for all instances."""
+        type_ = find_accumulator(procedure.op, procedure.types[-1])
+        self.kept[type_] = None
+        return InMemory(type=type_, place=Address(Field(KEPT + type_)), strides=(SAME,) * rank)
 
-    @property
-    def added_sizes(self) -> tuple[str, ...]:
-        """The sizes of what is added up to one element: 1 along the axes that are kept."""
-        return tuple(f"{each.stride} != 0 ? 1 : {each.size}" for each in self.kept_sizes)
+    def _compute(self, body: Body, procedure: Procedure) -> None:
+        arguments, block = find_arguments(procedure), body.block
+        operation = find_instruction(procedure, self.profile)
+        if procedure.streamed is not None:
+            assert operation is not None, "what is streamed has an instruction"
+            self._stream(block, procedure, arguments, operation)
+            return
+        self.take_part(block, arguments, SIZE, arguments.filter)
+        scalars, addresses = arguments.charged
+        block.charge(scalar=scalars, address=addresses)
+        if operation is None:
+            _loop(block, procedure, arguments)
+        else:
+            destination, *sources = arguments.operands
+            if procedure.op == "neg":
+                type_ = destination.type
+                zero = make_literal(0 if is_integer(type_) else -0.0, type_)
+                sources.insert(0, _declare_number(block, zero, len(destination.strides)))
+            run(block, operation, arguments.begin_sizes(SIZE), destination, *sources)
+        block.add(Call(COMPLETE))
 
-    @property
-    def zero(self) -> str:
-        """A number as an operand beside a destination."""
-        assert self.destination is not None
-        return replace(self.destination, strides=(SAME,) * len(self.kept_sizes)).text
+    def _stream(
+        self, block: Block, procedure: Procedure, arguments: Arguments, operation: str
+    ) -> None:
+        """Append a procedure that takes a source from a neighbour, and sends its own."""
+        destination, *sources = arguments.operands
+        assert procedure.streamed is not None, "a source comes from a neighbour"
+        sent, state = sources.pop(procedure.streamed), STATES.index(procedure.side)
+        self.take_part(block, arguments, SIZE, arguments.filter)
+        self.take_part(block, arguments, SENT, arguments.senders)
+        counter = Operation("+", (Number(2 * self.procedures), CALLED))
+        fabric = Fabric(sent.type)
+        block.add(
+            self.ring.pass_over(state, find_argument(arguments.before)),
+            Charge(0, *arguments.charged), Join(COMPLETE),
+            Configure(SENDING, counter, "COPY", arguments.begin_sizes(SENT),
+                      (fabric, sent.operand)),
+            Send(SENDING, self.ring.sends_on, sent.place, COMPLETE),
+        )
+        self.ring.leave(block, state)
+        block.add(
+            Configure(COMPUTING, CALLED, operation, arguments.begin_sizes(SIZE),
+                      (destination.operand, fabric, *(each.operand for each in sources))),
+            Receive(COMPUTING, self.ring.takes_on, destination.place, COMPLETE,
+                    sources[0].place if sources else None),
+            self.ring.pass_over(0, find_argument(arguments.behind)),
+        )
 
-    @property
-    def wide(self) -> str:
-        """Where sums of float16 are added up, as an operand."""
-        return Operand(type="float32", place="", strides=(SAME,) * len(self.kept_sizes)).text
+    def _accumulate(self, body: Body, procedure: Procedure) -> None:
+        """Append a sum over axes in memory; of float16 each is added in float32, then rounded."""
+        arguments, block = find_arguments(procedure), body.block
+        destination, source = arguments.operands
+        sizes = arguments.begin_sizes(SIZE)
+        scalars, addresses = arguments.charged
+        block.charge(scalar=scalars + len(sizes), address=addresses)
+        self.take_part(block, arguments, SIZE, arguments.filter)
+        kept = [Name(f"kept{k}") for k in range(len(sizes))]
+        once = (Element(Field("filter"), (find_argument(arguments.filter),)),
+                *(Number(1) for _ in sizes[1:]))
+        for name, stride, size, one in zip(kept, destination.strides, sizes, once, strict=True):
+            block.add(Declare(name.name, "int", Choice(_moves(stride), size, one)))
+        neutral, operation = find_beginning(procedure), VECTORS[STEPS[procedure.op]]
+        if find_accumulator(procedure.op, source.type) != source.type:
+            added = tuple(Choice(_moves(stride), Number(1), size)
+                          for stride, size in zip(destination.strides, sizes, strict=True))
+            keep = self.keep(procedure, len(sizes))
+            block.add(Point(TARGET.name, destination.type, destination.place),
+                      Point(NAMES[0], source.type, source.place),
+                      DemandInside(sizes, destination.operand, TARGET))
+            _widen(block, operation, (destination, source, keep), kept, added, neutral)
+        else:
+            number = _declare_number(block, neutral, len(sizes))
+            run(block, "COPY", tuple(kept), destination, number)
+            run(block, operation, sizes, destination, destination, source)
+        block.add(Call(COMPLETE))
 
-    @property
-    def beside(self) -> Operand | None:
-        """What lies in memory beside a source that comes from a neighbour, if anything does."""
-        return self.sources[0] if self.sources else None
+    def _reduce(self, body: Body, procedure: Procedure) -> None:
+        arguments, block = find_arguments(procedure), body.block
+        kept = self.keep(procedure, len(arguments.sizes))
+        (source,), one = arguments.operands, (Number(1),)
+        scalars, addresses = arguments.charged
+        block.charge(scalar=scalars, address=addresses)
+        self.take_part(block, arguments, SIZE, arguments.filter)
+        block.add(Assign(Field(KEPT + kept.type), find_beginning(procedure)))
+        run(block, VECTORS[STEPS[procedure.op]], arguments.begin_sizes(SIZE), kept, kept, source)
+        sent = Operand(kept.type, kept.strides)
+        block.add(Configure(SENDING, None, "COPY", one, (Fabric(kept.type), sent)))
+        out = Name(REDUCTION_1.upper())
+        block.nest(If(Name("farthest"))).add(
+            Send(SENDING, out, kept.place, COMPLETE), SendCommands(out, (RESET,)))
+        block.nest(Else()).add(SendTurning(SENDING, out, kept.place, COMPLETE))
 
 
-def write_routine(procedure: Procedure, profile: Profile) -> Routine:
-    """Return what the function of a procedure is made of on a machine."""
-    match procedure.kind:
-        case "compute":
-            return _write_compute(procedure, profile)
-        case "accumulate":
-            return _write_accumulate(procedure)
-        case "reduce":
-            return _write_reduce(procedure)
-        case "take_sum" | "take_global":
-            return _write_take(procedure)
-    return Routine(name=procedure.name, comment="End.", form=procedure.kind)
-
-
-def _write_compute(procedure: Procedure, profile: Profile) -> Routine:
-    arguments = find_arguments(procedure)
-    destination, *sources = arguments.operands
-    common = Routine(
-        name=procedure.name, comment=_describe(procedure), form="vector", arguments=arguments,
-        destination=destination, operation=find_instruction(procedure, profile) or "",
-        sources=tuple(sources), charged=arguments.charged,
+def run(
+    block: Block, operation: str, sizes: tuple[Value, ...], *operands: InMemory
+) -> None:
+    """Append a vector instruction on memory, the destination first."""
+    block.add(
+        Configure(COMPUTING, CALLED, operation, sizes, tuple(each.operand for each in operands)),
+        RunVector(COMPUTING, tuple(each.place for each in operands)),
     )
-    if procedure.streamed is not None:
-        sent = sources.pop(procedure.streamed)
-        return replace(common, form="side", side=procedure.side.upper(), sent=sent,
-                       sources=tuple(sources))
-    if not common.operation:
-        return _write_loops(common, procedure)
-    if procedure.op == "neg":
-        zero = Operand(type=destination.type, place="&number",
-                       strides=(SAME,) * len(destination.strides))
-        return replace(common, number=write_number(_minus_zero(zero.type), zero.type),
-                       sources=(zero, *sources))
-    return common
 
 
-def _minus_zero(type_: str) -> Number:
-    return 0 if is_integer(type_) else -0.0
+def _moves(stride: Value) -> Value:
+    return Operation("!=", (stride, Number(0)))
+
+
+def _declare_number(block: Block, number: Literal, rank: int) -> InMemory:
+    """Append a number of its own as an operand, the same for all instances."""
+    block.add(Declare(NUMBER.name, number.type, number))
+    return InMemory(type=number.type, place=Address(NUMBER), strides=(SAME,) * rank)
 
 
 def find_instruction(procedure: Procedure, profile: Profile) -> str | None:
@@ -175,79 +254,66 @@ def _truncates(procedure: Procedure) -> bool:
     return procedure.op == "cast" and is_integer(result) and not is_integer(of[0])
 
 
-def _write_loops(common: Routine, procedure: Procedure) -> Routine:
-    assert common.arguments is not None and common.destination is not None
-    names = tuple(f"i{k}" for k in range(len(common.arguments.sizes)))
-    sizes = ("size", *(f"argument[{at}]" for at in common.arguments.sizes[1:]))
-    elements = [f"{name}[{each.find_element(names)}]"
-                for name, each in zip(NAMES, common.sources, strict=False)]
-    arrays = sum(each.is_array for each in (common.destination, *common.sources))
-    loops = [Loop(name=name, size=size, indent="    " * k, charged=(0, 0))
-             for k, (name, size) in enumerate(zip(names, sizes, strict=True))]
-    loops[-1] = replace(loops[-1], charged=(count_scalars(procedure.op), arrays))
-    return replace(
-        common, form="loops", loops=tuple(loops), element=common.destination.find_element(names),
-        expression=write_operation(procedure.op, procedure.types, elements),
+def _loop(block: Block, procedure: Procedure, arguments: Arguments) -> None:
+    """Append loops that compute element by element."""
+    names = [TARGET, *map(Name, NAMES)][: len(arguments.operands)]
+    sizes = arguments.begin_sizes(SIZE)
+    for name, each in zip(names, arguments.operands, strict=True):
+        block.add(Point(name.name, each.type, each.place))
+    for name, each in zip(names, arguments.operands, strict=True):
+        block.add(DemandInside(sizes, each.operand, name))
+    inner, loops = _nest(block, sizes)
+    inner.charge(scalar=count_scalars(procedure.op),
+                 address=sum(each.is_array for each in arguments.operands))
+    target, *elements = (Element(name, (each.find_element(loops),))
+                         for name, each in zip(names, arguments.operands, strict=True))
+    inner.add(operate(target, procedure.op, procedure.types, elements))
+
+
+def _nest(block: Block, sizes: Sequence[Value]) -> tuple[Block, list[Name]]:
+    """Append loops; return the innermost block, and the variables of the loops."""
+    names = [Name(f"i{k}") for k in range(len(sizes))]
+    for name, size in zip(names, sizes, strict=True):
+        block = block.nest(For(name, Number(0), Operation("<", (name, size))), loop=1)
+    return block, names
+
+
+def _widen(
+    block: Block, operation: str, operands: tuple[InMemory, InMemory, InMemory],
+    kept: Sequence[Name], added: tuple[Value, ...], neutral: Literal,
+) -> None:
+    """Append loops that add up each element in a wider type and round it."""
+    destination, source, wide = operands
+    block.add(Configure(COMPUTING, CALLED, operation, added,
+                        (wide.operand, wide.operand, source.operand)))
+    inner, loops = _nest(block, kept)
+    inner.charge(scalar=1, address=2)
+    begins = Address(Element(Name(NAMES[0]), (source.find_element(loops),)))
+    field = Field(KEPT + wide.type)
+    inner.add(
+        Assign(field, neutral), RunVector(COMPUTING, (wide.place, wide.place, begins)),
+        Store(Element(TARGET, (destination.find_element(loops),)), field, destination.type),
     )
 
 
-def _write_accumulate(procedure: Procedure) -> Routine:
-    """Return a sum over axes in memory; of float16 each is added up in float32, then rounded."""
-    arguments = find_arguments(procedure)
-    destination, source = arguments.operands
-    ranks = range(len(arguments.sizes))
-    sizes = ("size", *(f"argument[{at}]" for at in arguments.sizes[1:]))
-    once = (f"takes_part(pe, argument[{arguments.filter}])", *("1" for _ in ranks[1:]))
-    scalars, addresses = arguments.charged
-    common = Routine(
-        name=procedure.name, comment=_describe(procedure), form="accumulate", arguments=arguments,
-        destination=destination, sources=(source,), operation=VECTORS[STEPS[procedure.op]],
-        number=write_neutral(procedure), charged=(scalars + len(ranks), addresses),
-        kept_sizes=tuple(map(KeptSize, destination.strides, sizes, once)),
-    )
-    wide = find_accumulator(procedure.op, procedure.types[-1])
-    if wide == procedure.types[-1]:
-        return common
-    names = tuple(f"i{k}" for k in ranks)
-    loops = [Loop(name=name, size=kept, indent="    " * k)
-             for k, (name, kept) in enumerate(zip(names, common.kept_names, strict=True))]
-    loops[-1] = replace(loops[-1], charged=(1, 2))
-    return replace(
-        common, form="widened", loops=tuple(loops), kept=f"kept_{wide}",
-        element=destination.find_element(names), expression=source.find_element(names),
-    )
-
-
-def _write_reduce(procedure: Procedure) -> Routine:
-    arguments = find_arguments(procedure)
-    return Routine(
-        name=procedure.name, comment=_describe(procedure), form="reduce", arguments=arguments,
-        destination=keep(procedure, len(arguments.sizes)), sources=arguments.operands,
-        operation=VECTORS[STEPS[procedure.op]], number=write_neutral(procedure),
-        kept=f"kept_{find_accumulator(procedure.op, procedure.types[-1])}",
-        charged=arguments.charged,
-    )
-
-
-def keep(procedure: Procedure, rank: int) -> Operand:
-    """Return where a PE adds up what it has of a reduction: the same for all instances."""
+def find_beginning(procedure: Procedure) -> Literal:
+    """Return what a reduction begins with, in the type in which it adds up."""
     type_ = find_accumulator(procedure.op, procedure.types[-1])
-    return Operand(type=type_, place=f"&my->kept_{type_}", strides=(SAME,) * rank)
+    return make_literal(find_neutral(procedure.op, procedure.types[-1]).item(), type_)
 
 
-def write_neutral(procedure: Procedure) -> str:
-    """Return what a reduction begins with, as an expression in C."""
-    type_ = find_accumulator(procedure.op, procedure.types[-1])
-    return write_number(find_neutral(procedure.op, procedure.types[-1]).item(), type_)
-
-
-def _write_take(procedure: Procedure) -> Routine:
+def _take(procedure: Procedure) -> Body:
     is_sum = procedure.kind == TAKE_SUM
     said = "the result of a reduction" if is_sum else "a scalar of the executive"
     colour = REDUCTION_BROADCAST if is_sum else GLOBAL_BROADCAST
-    place = Operand(type=procedure.types[0], place="entry(my, 0)", strides=(ONE,))
-    return Routine(name=procedure.name, comment=f"Take {said}.", form="take", destination=place,
-                   colour=colour, charged=(0, 1))
+    body, type_ = Body(name=procedure.name, comment=f"Take {said}."), procedure.types[0]
+    body.block.charge(address=1)
+    operands = Operand(type_, (ONE,)), Fabric(type_)
+    body.block.add(
+        Configure(COMPUTING, CALLED, "COPY", (Number(1),), operands),
+        Receive(COMPUTING, Name(colour.upper()), find_entry(0), COMPLETE),
+    )
+    return body
 
 
 def _describe(procedure: Procedure) -> str:

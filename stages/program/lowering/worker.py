@@ -1,75 +1,114 @@
-"""The program of workers, in C: one text whatever the size of the field.
+"""The program of workers: one whatever the size of the field.
 
 Paper    E Sec. 6.1.4, Listing 7
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 
 from stages.fabric.layout_yaml import LocalTensor
-from stages.jinja import template_in
 from stages.machine.types import BYTES
-from stages.program.lowering.arguments import Operand
+from stages.pe.c_functions import Body
+from stages.pe.listing import Function, Kept, Local
+from stages.pe.statement_nodes import CountCall, CountCycles, UnblockColour
+from stages.poly.expression import Name, Number, Operation, Value
+from stages.program.lowering import neighbours
+from stages.program.lowering.arguments import ARGUMENT, DATA
 from stages.program.lowering.calls import (
-    Called,
+    BEGUN,
+    CALLED,
     ask,
-    find_limit,
+    begin,
+    count_arguments,
     find_most_arguments,
-    name_colours,
+    make_listing,
+    react,
+    write_calls,
 )
 from stages.program.lowering.lowered import WORKER, Material, PeProgram
-from stages.program.lowering.routines import Routine, write_routine
+from stages.program.lowering.neighbours import Ring
+from stages.program.lowering.routines import COMPLETE, KEPT, Writer
 from stages.program.lowering.tensors import find_filters_address
-from stages.program.vm.colours import ARGS, CHECKER, CTRL, REDUCTION_1
+from stages.program.sections.program import HALT, REDUCE, TAKE_GLOBAL, TAKE_SUM, Procedure
+from stages.program.vm.colours import (
+    ARGS,
+    CHECKER,
+    CTRL,
+    GLOBAL_BROADCAST,
+    REDUCTION_1,
+    REDUCTION_BROADCAST,
+)
 
-DATA = ("templates/shared.c.j2", "templates/worker.c.j2")
-TEMPLATES = Path(__file__).parent / "templates"
-ROUND = ("even", "has_west", "has_east", "has_north", "has_south")
-"""What a worker asks that sends to its neighbours."""
+OF_KINDS = {
+    REDUCE: REDUCTION_1, TAKE_SUM: REDUCTION_BROADCAST, TAKE_GLOBAL: GLOBAL_BROADCAST,
+}
+"""The colours that procedures of some kinds use."""
 
 FUNCTIONS = 6
 """Those beside the procedures, of which code is estimated."""
 
 
 def write_worker(
-    material: Material, conditions: Mapping[str, str], tensors: Mapping[str, LocalTensor]
+    material: Material, conditions: Mapping[str, Value], tensors: Mapping[str, LocalTensor]
 ) -> PeProgram:
     """Return the program of workers.
 
-    `conditions` are geo-vars by name as expressions in C of a `pe`; `tensors` lie at the beginning
-    of its memory.
+    `conditions` are geo-vars by name as values of a PE; `tensors` lie at the beginning of its
+    memory.
     """
     sections, procedures = material.sections, material.sections.procedures
-    routines = tuple(write_routine(each, material.profile) for each in procedures)
-    forms = {each.form for each in routines}
-    moves, waits = "side" in forms, bool(forms & {"side", "reduce", "take"})
+    moves = any(each.streamed is not None for each in procedures)
+    ring, kinds = Ring(), {each.kind for each in procedures}
+    asked = ask((*neighbours.ASKED, "farthest"), conditions) | ring.name_colours()
+    filters, most = max(len(sections.filters), 1), find_most_arguments(procedures)
+    writer = Writer(profile=material.profile, ring=ring, asked=asked, filters=filters,
+                    procedures=len(procedures), kept={})
+    routines = [writer.write(each) for each in procedures]
+    functions = [
+        *([_complete(procedures)] if kinds - {HALT} else []),
+        *ring.write_functions(asked), *routines,
+        *write_calls(procedures, [each.name for each in procedures], material.profile, timed=True),
+        react(begin()),
+    ]
     address = find_filters_address(sections)
-    most, kept = find_most_arguments(procedures), _find_kept(routines)
-    asked = (*(ROUND if moves else ()), *(("farthest",) if "reduce" in forms else ()))
-    used = (CTRL, ARGS, *(CHECKER if moves else ()), *((REDUCTION_1,) if "reduce" in forms else ()),
-            *(each.colour for each in routines))
-    text = template_in(TEMPLATES, "worker.c.j2", __name__).render(
-        asked=ask(asked, conditions), bytes=address,
-        colours=name_colours(used, material.colours), filters=max(len(sections.filters), 1),
-        kept=kept, limit=find_limit(procedures, material.profile), most=most, moves=moves,
-        completes=bool(forms - {"halt"}),
-        takes_part=bool(forms - {"take", "halt"}), routines=routines,
-        called=[Called(name=each.name, procedure=each.name, count=each.count)
-                for each in procedures],
-    )
-    words = max(len(sections.filters), 1) + most + 1
+    used = CTRL, ARGS, *(CHECKER if moves else ()), *(OF_KINDS.get(each, CTRL) for each in kinds)
+    waits = moves or bool(kinds & set(OF_KINDS))
     return PeProgram(
-        role=WORKER, text=text, tensors=tensors,
-        functions=len(routines) + FUNCTIONS,
-        data=address + 2 * words + sum(BYTES[each.type] for each in kept),
+        role=WORKER, tensors=tensors, functions=len(routines) + FUNCTIONS,
+        listing=make_listing(
+            WORKER, "which runs the procedures that are called", used, material.colours, functions,
+            locals_=_list_locals(address, filters, most, writer.kept),
+            fields=(Kept(CALLED.name), *(Kept(each, "vector") for each in (
+                "taking", "computing", "sending")),
+                Kept(BEGUN.name, "int64", (), "when it was called: no memory of a PE")),
+            tables=(count_arguments(procedures),), numbered=3 * len(procedures)),
+        data=address + 2 * (filters + most + 1) + sum(BYTES[each] for each in writer.kept),
         activated=("run", *(("complete",) if waits else ())), vectors=3,
     )
 
 
-def _find_kept(routines: tuple[Routine, ...]) -> tuple[Operand, ...]:
-    """Return where a worker adds up what it has, one for each type."""
-    found = [Operand(type=each.kept.removeprefix("kept_"), place="") for each in routines
-             if each.kept]
-    return tuple({each.type: each for each in found}.values())
+def _list_locals(
+    address: int, filters: int, most: int, kept: Iterable[str]
+) -> list[Local]:
+    """Return what a worker keeps: entries and slots, as words; filters, 1 where this PE takes part,
+    else 0; arguments; what it adds up, by types.
+    """
+    found = [Local(DATA.name, "int16", (address // 2,), 0),
+             Local("filter", "int16", (filters,), address),
+             Local(ARGUMENT.name, "int16", (most,), address + 2 * filters)]
+    end = address + 2 * (filters + most)
+    for type_ in kept:
+        end = -(-end // BYTES[type_]) * BYTES[type_]
+        found.append(Local(KEPT + type_, type_, (), end))
+        end += BYTES[type_]
+    return found
+
+
+def _complete(procedures: Sequence[Procedure]) -> Function:
+    body = Body(name=COMPLETE.name, comment="What was called is complete: count it, its elements "
+                "counted already, and its cycles.")
+    body.block.charge(scalar=1)
+    cycles = Operation("+", (Number(len(procedures)), CALLED))
+    body.block.add(CountCall(CALLED), CountCycles(cycles, BEGUN), UnblockColour(Name(CTRL.upper())))
+    return body.finished()

@@ -11,7 +11,7 @@ from stages.make.core.nearest import did_you_mean, nearest_task
 from stages.make.core.pipeline import files_written, stage_named
 from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from stages.make.doit.commands.kind_hints import hint_of_stage
-from stages.make.report.in_words import PROGRAM, RENDER, SHOWN, WRITTEN, program_in_words
+from stages.make.report.in_words import PROGRAM, SHOWN, WRITTEN, program_in_words
 from stages.make.report.shown import (
     Shown,
     called,
@@ -34,7 +34,7 @@ class Show(LayerCommand):
         "TASK is a layer, fc, or a stage of one, fc:simd; in a layer folder it is that layer. "
         "STAGE is a stage or a file that it writes: approximate, or hulls.isl. OBJECT is a name in "
         "the file, as on_x_hull, or a pattern, as 'on_x_*'; without STAGE it is looked for "
-        "everywhere. Without both, the stages are listed. For the STAGE program of a layer, what "
+        "everywhere. Without both, the stages are listed. For the STAGE program, what "
         "PEs run is told in words; OBJECT is a function then, as on_x, or a pattern, as 'loops.*'. "
         "In the graph of a program OBJECT is a node, as n4, or what that takes, as n4_src1."
     )
@@ -74,12 +74,14 @@ class Show(LayerCommand):
     def _found(self, folder: LayerFolder, words: list[str]) -> dict[str, list[Shown]]:
         """Return the stages that are asked for, and of each the files with what is asked for."""
         stage = stage_named(folder, words[0]) if words else None
-        is_program = words[:1] == [PROGRAM] and RENDER in every_stage(folder)
-        wanted = words[1:] if stage or is_program else words
+        writer = next((each for each in SHOWN if each in every_stage(folder)), None)
+        writer = writer if words[:1] == [PROGRAM] else None
+        wanted = words[1:] if stage or writer else words
         if len(wanted) > 1:
             raise self.refuse(f"say one object, not {' '.join(wanted)}")
-        if is_program:
-            return {RENDER: [self._program(folder, wanted or [f"{SHOWN}.*"])]}
+        if writer:
+            shown = self._program(folder, writer, wanted or [f"{SHOWN[writer]}.*"])
+            return {writer: [shown]}
         if not words:
             return {stage: [] for stage in every_stage(folder)}
         if stage:
@@ -103,11 +105,11 @@ class Show(LayerCommand):
             raise self.refuse(f"{word} has no {wanted[0]}; it has {', '.join(have)}", hint)
         return matching if wanted else files
 
-    def _program(self, folder: LayerFolder, wanted: list[str]) -> Shown:
+    def _program(self, folder: LayerFolder, stage: str, wanted: list[str]) -> Shown:
         """Return the functions of the programs that are asked for, in words."""
         if not file_of(folder, WRITTEN).is_file():
-            raise self._not_built(folder, RENDER, [WRITTEN])
-        objects = program_in_words(folder)
+            raise self._not_built(folder, stage, [WRITTEN])
+        objects = program_in_words(folder, stage)
         file = Shown(name=WRITTEN, path=file_of(folder, WRITTEN), header="", objects=objects)
         matching = pick(file, wanted)
         if not matching.objects:

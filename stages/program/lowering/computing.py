@@ -1,0 +1,176 @@
+"""Nodes of the graph that the executive computes: scalars, arrays, and their sums."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import prod
+
+from stages.pe.block import Block
+from stages.pe.listing import Local
+from stages.pe.statement_nodes import Assign, Declare, For
+from stages.pe.value_nodes import Element, Field
+from stages.poly.expression import Name, Number, Operation, Value
+from stages.program.irg.graph import Entry, Graph, Node, Operand
+from stages.program.irg.regions import Access, Accesses
+from stages.program.lowering.operations import load, make_literal, operate
+from stages.program.memory.addresses import EXECUTIVE, Place
+from stages.program.memory.lifespans import COUNTER
+from stages.program.values.forms import REDUCTIONS
+from stages.program.values.sums import STEPS, find_accumulator, find_neutral
+
+SCRATCH = "scratch_"
+
+
+@dataclass(slots=True, kw_only=True)
+class Globals:
+    """What the executive keeps: the graph's entries and counters of loops, each a field of memory.
+
+    `scratch` is how many results of each type are kept apart at most.
+    """
+
+    graph: Graph
+    accesses: Mapping[int, Accesses]
+    places: Mapping[str, Place]
+    names: dict[str, str] = field(init=False)
+    scratch: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.names = _name(n for n, place in self.places.items() if place.space == EXECUTIVE)
+
+    def find_entry(self, name: Operand) -> Entry:
+        """Return an entry by the name that a node has."""
+        return self.graph.entries[str(name)]
+
+    def find_field(self, name: str) -> Field:
+        """Return the field of an entry, or of a counter."""
+        return Field(self.names[name])
+
+    def find_counter(self, loop: str) -> Field:
+        """Return the field of the counter of a loop."""
+        return self.find_field(loop + COUNTER)
+
+    def list_locals(self, used: Iterable[str]) -> list[Local]:
+        """Return the fields that are used, at their addresses."""
+        wanted, found = set(used), []
+        for name, spelt in self.names.items():
+            if spelt in wanted:
+                entry = self.graph.entries.get(name)
+                type_, shape = (entry.type, entry.shape) if entry else ("int32", ())
+                found.append(Local(spelt, type_, shape, self.places[name].address))
+        return found
+
+
+def _name(names: Iterable[str]) -> dict[str, str]:
+    """Return the field of each entry: no two are the same, and none is a word of C."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        base = spelt = "global_" + re.sub(r"\W", "_", name, flags=re.ASCII)
+        number = 1
+        while spelt in taken:
+            number += 1
+            spelt = f"{base}_{number}"
+        found[name] = spelt
+        taken.add(spelt)
+    return found
+
+
+def compute_node(block: Block, node: Node, known: Globals) -> None:
+    """Append a node whose destination, and so whose sources, the executive has.
+
+    Of a destination that is read at other places than it is written, results are kept apart until
+    all are computed; a single one is computed before it is written.
+    """
+    accesses = known.accesses[node.id]
+    if node.op in REDUCTIONS:
+        _reduce(block, node, accesses, known)
+        return
+    sizes, entry = accesses.dst.sizes, known.find_entry(node.dst)
+    types, operands = _find_operands(node, accesses, known)
+    target = _find_element(entry, accesses.dst, known)
+    arrays = sum(each is not None and bool(each.axes) for each in (accesses.dst, *accesses.src))
+    count = prod(sizes)
+    block.charge(loop=count * bool(sizes), scalar=count, address=count * arrays)
+    if not sizes or not any(name == node.dst and each != accesses.dst
+                            for name, each in zip(node.src, accesses.src, strict=True)):
+        nest(block, sizes).add(operate(target, node.op, types, operands))
+        return
+    block.charge(loop=count, address=2 * count)
+    known.scratch[entry.type] = max(count, known.scratch.get(entry.type, 0))
+    apart = Element(Field(SCRATCH + entry.type), (_number(sizes),))
+    nest(block, sizes).add(operate(apart, node.op, types, operands))
+    nest(block, sizes).add(Assign(target, apart))
+
+
+def _find_operands(
+    node: Node, accesses: Accesses, known: Globals
+) -> tuple[list[str], list[Value]]:
+    """Return the types of the result and of the operands of a node, and the operands."""
+    result = known.find_entry(node.dst).type
+    valued = [str(each) for each in node.src[node.op == "where" :] if isinstance(each, str)]
+    type_ = known.find_entry(valued[0]).type if valued else result
+    types: list[str] = [result]
+    operands: list[Value] = []
+    for given, access in zip(node.src, accesses.src, strict=True):
+        if access is None:
+            assert not isinstance(given, str), "what has no elements is a number"
+            types.append(type_)
+            operands.append(make_literal(given, type_))
+        else:
+            entry = known.find_entry(given)
+            types.append(entry.type)
+            operands.append(_find_element(entry, access, known))
+    return types, operands
+
+
+def _reduce(block: Block, node: Node, accesses: Accesses, known: Globals) -> None:
+    """Append the sum, or the largest or least value, of an array, in the order of memory."""
+    of, found = accesses.src[0], Name("found")
+    assert of is not None, "what is reduced is an array"
+    source = known.find_entry(node.src[0])
+    wide, kept = find_accumulator(node.op, source.type), source.type
+    count = prod(of.sizes)
+    block.charge(loop=count, scalar=count + 1, address=count)
+    neutral = make_literal(find_neutral(node.op, kept).item(), wide)
+    block.add(Declare(found.name, wide, neutral, fixed=False))
+    value = _find_element(source, of, known)
+    added = value if wide == kept else load(value, kept)
+    nest(block, of.sizes).add(operate(found, STEPS[node.op], [wide] * 3, [found, added]))
+    target = _find_element(known.find_entry(node.dst), accesses.dst, known)
+    block.add(operate(target, "cast", [kept, wide], [found]))
+
+
+def _find_element(entry: Entry, access: Access, known: Globals) -> Value:
+    """Return the element that instance i0, i1... has."""
+    place = known.find_field(entry.name)
+    axes = zip(access.axes, access.start, access.step, strict=True)
+    return Element(place, tuple(_find_index(*each) for each in axes)) if access.axes else place
+
+
+def _find_index(axis: int | None, start: int, step: int) -> Value:
+    if axis is None or step == 0:
+        return Number(start)
+    name = Name(f"i{axis}")
+    if step == -1:
+        return Operation("-", (Number(start), name))
+    moved = name if step == 1 else Operation("*", (Number(step), name))
+    return Operation("+", (Number(start), moved)) if start else moved
+
+
+def _number(sizes: Sequence[int]) -> Value:
+    """Return the number of instance i0, i1... in lexicographic order."""
+    strides = list(accumulate(sizes[:0:-1], lambda a, b: a * b, initial=1))[::-1]
+    terms = tuple(_find_index(k, 0, stride) for k, stride in enumerate(strides))
+    return terms[0] if len(terms) == 1 else Operation("+", terms)
+
+
+def nest(block: Block, sizes: Sequence[int]) -> Block:
+    """Append loops over i0, i1... and return the innermost block; what they take is charged apart.
+    """
+    for k, size in enumerate(sizes):
+        name = Name(f"i{k}")
+        block = block.nest(For(name, Number(0), Operation("<", (name, Number(size)))))
+    return block
