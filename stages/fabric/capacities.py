@@ -10,8 +10,8 @@ from stages.fabric.elements import DTYPES
 from stages.fabric.grid import Grid
 from stages.fabric.layout_yaml import Layout, Queue, Role
 from stages.fabric.library import Program
+from stages.machine.grades import note_grade
 from stages.machine.profile import Profile
-from stages.machine.scarcity import note_grade
 
 
 def find_excess(layout: Layout, profile: Profile) -> Iterator[Fault]:

@@ -34,8 +34,8 @@ from stages.fabric.layout_yaml import Layout
 from stages.fabric.library import INLET, OUTLET
 from stages.fabric.switches import LAST_BITS
 from stages.fabric.thinned import Thinned, thin
+from stages.machine.grades import note_grade
 from stages.machine.profile import Profile
-from stages.machine.scarcity import note_grade
 
 RAMP = SIDES.index("ramp")
 Routes = NDArray[np.uint8]

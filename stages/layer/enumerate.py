@@ -11,17 +11,9 @@ from __future__ import annotations
 
 import typing
 
-import islpy as isl
-
-from stages.diagnose import working_on
+from stages.layer.sets.sizes import write_sizes
 from stages.layer.texts.graph import read_graph
-from stages.layer.texts.kinds import Runs
 from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.bind import find_index_constants
-from stages.poly.bounds import exact_bounds, find_fixed_size
-from stages.poly.box_hull import box, offset_set
-from stages.poly.enumerated import enumerate_sizes
-from stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import LayerInputs
@@ -34,41 +26,12 @@ READS = (
     "compressions.isl",
 )
 WRITES = ("sizes.isl",)
-HEADER = """Size enumeration (Sec. 5.4), per task T that is a box, but not of fixed size.
-T_sizes: [PE_X, PE_Y] -> { [size] }, index projected out, eq. (42); T_offset: their offset.
-T_identifiers: { [size - offset] }, eq. (43), one SIMD configuration each; T_hull: their box."""
 
 
 def run(inputs: LayerInputs) -> dict[str, str]:
     """Return sizes.isl."""
+    graph = read_graph(inputs.source("tasks.yaml"))
     instances = Instances(inputs.objects("instances.isl"))
     compressed = Compressions(inputs.objects("compressions.isl"))
-    found: dict[str, isl.Set] = {}
     prefer = inputs.mapping().simd.prefer
-    for name, task in read_graph(inputs.source("tasks.yaml")).tasks.items():
-        if isinstance(task, Runs) and prefer != "loops":
-            known = instances.known(name)
-            whole = compressed.of(name)
-            with working_on(f"task {name}"):
-                sizes = find_sizes(whole, known, prefer == "enumerate")
-            found |= {f"{name}_{key}": obj for key, obj in sizes.items()}
-    return {"sizes.isl": write_objects(HEADER, found)}
-
-
-def find_sizes(compressed: isl.Set, known: isl.Set, fixed: bool = True) -> dict[str, isl.Set]:
-    """Return sizes, offset, identifiers and their box; empty if the set is no box.
-
-    Also empty if the box has a fixed size, unless sizes that are `fixed` are asked for.
-    """
-    bounds = exact_bounds(compressed, known)
-    if not fixed and bounds.is_box and find_fixed_size(bounds, find_index_constants(compressed)):
-        return {}
-    enumeration = enumerate_sizes(bounds, find_index_constants(compressed))
-    if enumeration is None:
-        return {}
-    return {
-        "sizes": enumeration.sizes,
-        "offset": offset_set(enumeration.hull),
-        "identifiers": enumeration.identifiers,
-        "hull": box("", enumeration.hull.size),
-    }
+    return {"sizes.isl": write_sizes(graph, instances, compressed, prefer)}

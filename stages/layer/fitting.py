@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stages.diagnose import UserError
 from stages.layer.pe.needs import check_tasks
-from stages.machine.scarcity import note_grade
+from stages.machine.grades import note_grade
 from stages.mapping.machine import check_grid
 
 if typing.TYPE_CHECKING:

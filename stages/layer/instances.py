@@ -12,152 +12,24 @@ from __future__ import annotations
 
 import typing
 
-import islpy as isl
-
-from stages.diagnose import working_on
-from stages.layer.streams import moving
-from stages.layer.streams.invoked import (
-    Invoked,
-    Sources,
-    fill,
-    find_accesses,
-    find_arriving_at,
-    find_pes,
-    find_placed,
-    identity,
-    sources_of,
-)
-from stages.layer.streams.stepped import find_cuts, find_steps
+from stages.layer.sets.instances import write_instances
 from stages.layer.texts.adapted_text import read_adapted
 from stages.layer.texts.graph import read_graph
-from stages.layer.texts.kinds import Carry, Compute, ForKind, Halo, Initialise, React, Store
 from stages.layer.texts.routes_text import Routing
-from stages.layer.texts.tasks_text import invoked_objects
-from stages.poly.bind import PE_NAMES, bind_range, bind_set, find_index_constants
-from stages.poly.cuts import chunks
-from stages.poly.order import at_index
-from stages.poly.pieces import from_domain, to_range
-from stages.poly.text import write_objects
-from stages.skewing.elements import find_needed_elements, read_lair
+from stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from stages.mapping.inputs import Inputs
 
-Object = isl.Set | isl.Map | isl.UnionMap
 READS = ("lair.isl", "adapted.isl", "tasks.yaml", "routes.isl", "allocations.isl")
 WRITES = ("instances.isl",)
-HEADER = """What one invocation of each task runs (Sec. 5.1).
-T: [PE_X, PE_Y, index...] -> { instance }, eq. (12).
-T_known: the symbolic constants with which T is invoked, eq. (15).
-T_access: { instance -> element }, where an instance of a stream is the index of its element."""
-STEPS_HEADER = """
-T_steps: { instance -> [PE[x, y] -> chunk[p]] }, the chunk after which it runs."""
 
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return instances.isl."""
-    sources = sources_of(
-        read_graph(inputs.source("tasks.yaml")), read_lair(inputs.objects("lair.isl")),
-        read_adapted(inputs.objects("adapted.isl")), Routing(inputs.objects("routes.isl")),
-        inputs.objects("allocations.isl"),
-    )
-    objects: dict[str, Object] = {}
-    in_steps = False
-    for name, task in sources.graph.tasks.items():
-        with working_on(f"task {name}"):
-            invoked = INVOKED(sources, task)
-        objects |= invoked_objects(
-            name, invoked.instances, invoked.known, invoked.access, invoked.steps
-        )
-        in_steps |= invoked.steps is not None
-    header = HEADER + STEPS_HEADER if in_steps else HEADER
-    return {"instances.isl": write_objects(header, objects)}
-
-
-def _initialise(sources: Sources, task: Initialise) -> Invoked:
-    """All of a local tensor; or { T[e] : a step writes it on PE }, or all of the slot of a step."""
-    if task.before is None:
-        return fill(task.tensor, find_pes(sources), sources)
-    steps = find_steps(task.before, sources.graph)
-    assert steps is not None, "what is initialised before steps is what they write"
-    known = steps.known.intersect(find_pes(sources))
-    if find_index_constants(sources.by_tensor[task.tensor]):
-        return fill(task.tensor, known, sources)
-    written = at_index(sources.flows.last_steps(steps.statement, steps.cuts))
-    return Invoked(instances=written, known=known, access=identity(written))
-
-
-def _react(sources: Sources, task: React) -> Invoked:
-    """{ S[i] : placed on PE, reads the element that arrives with index }, V (12)."""
-    arriving, known = find_arriving_at(task.arrival, sources)
-    accesses = find_accesses(task.statement, sources)
-    reads = isl.Map.from_union_map(to_range(accesses, arriving.get_tuple_name()))
-    reading = arriving.apply(reads.reverse())
-    return Invoked(
-        instances=reading.intersect(find_placed(task.statement, sources)),
-        known=known,
-        access=accesses,
-    )
-
-
-def _store(sources: Sources, task: Store) -> Invoked:
-    """{ T[e] : arrives with index at a PE that needs it }."""
-    arriving, known = find_arriving_at(task.arrival, sources)
-    return Invoked(instances=arriving, known=known, access=identity(arriving))
-
-
-def _compute(sources: Sources, task: Compute) -> Invoked:
-    """{ S[i] : placed on PE }, V (11); of a step, if it runs in steps, V (12)."""
-    accesses, pes = find_accesses(task.statement, sources), find_pes(sources)
-    if not task.chunks:
-        placed = find_placed(task.statement, sources)
-        return Invoked(instances=placed, known=pes, access=accesses)
-    cuts = find_cuts(task, sources.graph)
-    by_arrival = {name: isl.Map(cut.of) for name, cut in cuts.items()}
-    steps = sources.flows.steps(task.statement, by_arrival)
-    known = chunks(next(iter(cuts.values())).counts).intersect(pes)
-    return Invoked(instances=at_index(steps), known=known, access=accesses, steps=steps)
-
-
-def _carry(sources: Sources, task: Carry) -> Invoked:
-    """{ T[e] : needed on PE }, and which S[e] it is in the next invocation."""
-    every = find_needed_elements(sources.lair, sources.adapted.placement)
-    needed = isl.Map.from_union_map(from_domain(every, task.target))
-    elements = bind_range(needed, PE_NAMES)
-    own = isl.UnionMap.from_map(identity(elements))
-    source = from_domain(sources.lair.carried, task.target)
-    return Invoked(instances=elements, known=find_pes(sources), access=own.union(source))
-
-
-def _halo(sources: Sources, task: Halo) -> Invoked:
-    """{ T_halo[e] : lies at the front when the next chunk is taken }, and which T[e] it is."""
-    elements = sources.by_tensor[task.target].domain()
-    cut = sources.graph.arrivals[task.arrival].chunks
-    assert cut is not None, "a ring is one of chunks"
-    taking = bind_set(sources.flows.taken(task.arrival).range(), PE_NAMES)
-    own = identity(elements)
-    source = own.set_tuple_name(isl.dim_type.out, task.expression)
-    access = isl.UnionMap.from_map(own).union(isl.UnionMap.from_map(source))
-    known = chunks(cut.counts).intersect(taking)
-    return Invoked(instances=elements, known=known, access=access)
-
-
-INVOKED: ForKind[Sources, Invoked] = ForKind(
-    initialise=_initialise,
-    react=_react,
-    store=_store,
-    receive=moving.receive,
-    operate=moving.operate,
-    compute=_compute,
-    carry=_carry,
-    halo=_halo,
-    send=moving.send,
-    early_send=moving.early_send,
-    pack=moving.pack,
-    relay=moving.relay,
-    hear=moving.hear,
-    spread=moving.spread,
-    clear=moving.clear,
-    gather=moving.collect,
-)
-"""What one invocation runs, by the kind of its task."""
+    graph = read_graph(inputs.source("tasks.yaml"))
+    lair = read_lair(inputs.objects("lair.isl"))
+    adapted = read_adapted(inputs.objects("adapted.isl"))
+    routes = Routing(inputs.objects("routes.isl"))
+    allocations = inputs.objects("allocations.isl")
+    return {"instances.isl": write_instances(graph, lair, adapted, routes, allocations)}

@@ -33,7 +33,8 @@ from stages.layer.texts.limits import (
     with_enough,
     write_limits,
 )
-from stages.machine.scarcity import is_unpublished, with_figures
+from stages.machine.grades import is_unpublished
+from stages.machine.scarcity import with_figures
 from stages.mapping.machine import read_machine
 from stages.pe.listing import Listing
 from stages.pe.speller import spell

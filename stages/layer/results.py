@@ -30,7 +30,7 @@ from stages.layer.texts.results_json import (
     Working,
     Worth,
 )
-from stages.machine.figures import UNPUBLISHED
+from stages.machine.grades import UNPUBLISHED
 from stages.machine.profile import Profile
 from stages.mapping.layer_yaml import Mapping as LayerMapping
 from stages.poly.cardinality import cardinality

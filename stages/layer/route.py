@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import textwrap
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -24,7 +24,6 @@ from typing import get_args
 
 from stages.diagnose import UserError, UserErrors
 from stages.lair.layer import Layer, find_writer
-from stages.layer import allocate, approximate, compress, enumerate as enumeration, instances
 from stages.layer.routes.colours import share_colours
 from stages.layer.routes.placed import Streams
 from stages.layer.routes.routing import route_if_copied, route_streams
@@ -40,12 +39,13 @@ from stages.layer.texts.adapted_text import Adapted, read_adapted
 from stages.layer.texts.graph import Departure, Graph, write_graph
 from stages.layer.texts.kinds import EarlySend, Initialise
 from stages.layer.texts.limits import GRAPH, MACHINE, write_limits
-from stages.layer.texts.routes_text import SAID, Object
+from stages.layer.texts.routes_text import SAID, Object, Routing
 from stages.machine.scarcity import find_enough, with_figures
+from stages.machine.shortage import noted_shortages
 from stages.mapping.explained import WIDTH
 from stages.mapping.machine import read_machine
 from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.text import write_objects
+from stages.poly.text import Objects, write_objects
 from stages.skewing.elements import read_lair
 from stages.skewing.scheduled import Scheduled
 
@@ -67,8 +67,6 @@ WRITES = ("tasks.yaml", "routes.isl", "build/limits/graph/*.yaml", "build/limits
 Routed = tuple[Graph, dict[str, Object]]
 LIMITS = ("threads", "filters")
 """The figures of the machine by which streams wait, are cut, or come to PEs that need them not."""
-FURTHER = (allocate, instances, compress, approximate, enumeration)
-"""The stages between this one and the one that chooses instructions."""
 MOST_OPERATIONS = 10_000_000
 """How much isl may work for a machine that has enough of these, in its own unit."""
 HEADER = "Routes (Sec. 4.2), per colour: { [PE[x, y] -> from side[]] -> to side[] }."
@@ -86,10 +84,12 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         schedule=inputs.objects("schedule.isl")["schedule"],
     )
     adapted = read_adapted(inputs.objects("adapted.isl"))
-    routed = _routed_as_it_pays(scheduled, adapted)
+    with noted_shortages() as noted:
+        routed = _routed_as_it_pays(scheduled, adapted)
     texts = _texts(*routed)
-    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
-        texts |= _texts_with_enough(inputs, scheduled, adapted, routed)
+    if noted:
+        with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+            texts |= _texts_with_enough(scheduled, adapted, routed, noted)
     return texts
 
 
@@ -101,30 +101,31 @@ def _texts(graph: Graph, objects: dict[str, Object]) -> dict[str, str]:
 
 
 def _texts_with_enough(
-    inputs: LayerInputs, scheduled: Scheduled, adapted: Adapted, here: Routed
+    scheduled: Scheduled, adapted: Adapted, here: Routed, noted: Set[str]
 ) -> dict[str, str]:
-    """Return the texts, up to those of the last of `FURTHER`, for a machine that has enough.
+    """Return the texts, and those of their sets, for a machine with enough of what was `noted`.
 
     There are none where nothing is limited by what nobody has published, or where such a machine
     has too little of something else.
     """
+    from stages.layer.sets.chain import write_sets
+
     def routed_on(profile: Profile) -> Routed | None:
         try:
             return _routed_as_it_pays(replace(scheduled, profile=profile), adapted)
         except (UserError, UserErrors):
             return None
 
-    sparse = any(arrival.sparse for arrival in here[0].arrivals.values())
-    limits = LIMITS if sparse else LIMITS[:1]  # routers filter what is sparse
+    limits = [figure for figure in LIMITS if figure in noted]
     found: Routed | None = here
     enough = find_enough(scheduled.profile, limits, found, routed_on, _is_same)
     routed = routed_on(with_figures(scheduled.profile, enough)) if enough else None
     if routed is None:
         return {}
     texts = _texts(*routed)
+    routes, prefer = Routing(Objects(texts["routes.isl"])), scheduled.mapping.simd.prefer
     try:
-        for stage in FURTHER:
-            texts |= stage.run(inputs.with_texts(texts))
+        texts |= write_sets(routed[0], scheduled.lair, adapted, routes, prefer)
     except (UserError, UserErrors):
         return {}
     texts[MACHINE] = write_limits(enough)

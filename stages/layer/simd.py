@@ -50,7 +50,7 @@ from stages.layer.vector.merging import is_as_merged
 from stages.layer.vector.options import Options, give_up, list_options
 from stages.layer.vector.situation import Files, Situation
 from stages.layer.vector.ways import list_ways
-from stages.machine.scarcity import is_unpublished, note_grade
+from stages.machine.grades import is_unpublished, note_grade
 from stages.mapping.machine import read_machine
 from stages.mapping.records import Absent
 from stages.poly.quota import TooManyOperations, limit_operations

@@ -74,7 +74,7 @@ READS = (
 )
 """The machine that has enough of what limits a layer."""
 MOST_RECORDED = 2**16
-"""Of how many hops and tasks a run may be for which it takes little to record it."""
+"""Of how many hops and tasks a run may be for which it takes little to record and repeat it."""
 WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 
@@ -124,7 +124,8 @@ def _run_variants(
 ) -> dict[str, FabricRun]:
     """Return the runs of all variants; that with vector instructions is recorded if it is short.
 
-    Both programs move the same wavelets: whether it is short is known from the one with loops.
+    Both programs move the same wavelets: whether it is short is known from the one with loops. Only
+    then does it take little to run it once more, with twice as much of what its PEs waited for.
     """
     others = tuple(name for name in OTHERS if inputs.names(f"build/{name}/*.yaml"))
     variants = (*reversed(VARIANTS), *others)
@@ -132,7 +133,7 @@ def _run_variants(
     for number, variant in enumerate(variants):
         tell = tell_part(inputs, number, len(variants))
         recorded = variant == "simd" and runs["loops"].hops + runs["loops"].tasks <= MOST_RECORDED
-        again = _again_on(inputs) if variant == "simd" else None
+        again = _again_on(inputs) if recorded else None
         runs[variant], other = run_twice(
             inputs, variant, samples, layer, tell, recorded=recorded, again=again)
         runs |= {DOUBLED: other} if other else {}

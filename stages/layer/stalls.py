@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stages.fabric.layout_yaml import Layout, Queue, Role
 from stages.fabric.library import STATES
-from stages.machine.scarcity import is_unpublished, with_figures
+from stages.machine.grades import is_unpublished
+from stages.machine.scarcity import with_figures
 
 if typing.TYPE_CHECKING:
     from stages.fabric.outcome import FabricRun

@@ -7,23 +7,13 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from stages.machine.figures import UNPUBLISHED
+from stages.machine.grades import is_unpublished
 from stages.machine.profile import MOST
 
 if typing.TYPE_CHECKING:
     from stages.machine.profile import Profile
 
 T = TypeVar("T")
-
-
-def is_unpublished(profile: Profile, figure: str) -> bool:
-    """Say whether no source has a figure; one that a user gave counts as known."""
-    return profile.grades.get(figure) in UNPUBLISHED
-
-
-def note_grade(profile: Profile, figure: str) -> str:
-    """Return what is said behind a figure that nobody has published, else nothing."""
-    return " (not published)" if is_unpublished(profile, figure) else ""
 
 
 def with_figures(profile: Profile, figures: Mapping[str, int | tuple[int, ...]]) -> Profile:

@@ -226,10 +226,6 @@ class LayerInputs(Inputs):
         return self._mapping
 
     @abc.abstractmethod
-    def with_texts(self, texts: Mapping[str, str]) -> LayerInputs:
-        """Return the same files, but for these texts, whatever stages wrote."""
-
-    @abc.abstractmethod
     def declares(self, name: str) -> bool:
         """Return whether a file of this name is among those that the stage declares to read."""
 

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from stages.diagnose import Span, UserError, UserErrors, source_of
 from stages.machine.figures import ProfileError, hint_at, list_files
+from stages.machine.grades import note_grade
 from stages.machine.profile import KNOWN, Profile, load_profile, write_figures
-from stages.machine.scarcity import note_grade
 from stages.mapping.yaml_text import find_top_key
 
 

@@ -31,7 +31,7 @@ stages.program.execution
 stages.layer.routes
 stages.layer.estimate
 stages.layer.streams
-stages.layer.vector stages.layer.pe
+stages.layer.vector stages.layer.pe stages.layer.sets
 stages.layer.memory
 stages.layer.cycles
 stages.layer.search

@@ -50,7 +50,7 @@ AGAIN = {
     "layer/pe/compute.py": "settle render",
     "program/lowering/worker.py": "lower",
     "layer/cycles/bound.py": "simulate",
-    "pe/block.py": "settle simd render lower",
+    "pe/block.py": "settle simd render lower execute report_program",
     "pe/speller.py": "render lower",
     "fabric/report.c": COMPILED,
     "fabric/command.py": COMPILED,
@@ -60,7 +60,8 @@ AGAIN = {
     "mapping/machine.py": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py": "route skew",
-    "layer/texts/tasks_text.py": "settle instances compress approximate enumerate simd render",
+    "layer/texts/tasks_text.py":
+        "settle route instances compress approximate enumerate simd render",
     "layer/texts/results_json.py": "simulate",
     "templates/program.c.j2": "render lower",
     "templates/program.txt.j2": "render lower",
@@ -101,7 +102,7 @@ AGAIN = {
     "make/doit/commands/why.py": "",
     "poly/box_hull.py: box_hull": "adapt route allocate compress approximate enumerate simd",
     "poly/box_hull.py: count_hull": "route allocate compress",
-    "poly/box_hull.py: size_set": "approximate simd",
+    "poly/box_hull.py: size_set": "route approximate simd",
     "poly/text.py: write_objects":
         "parse place schedule adapt route allocate instances compress approximate enumerate "
         "simd connect extract relate compose arrange fit supply shape partition tile broadcast "
@@ -111,7 +112,7 @@ AGAIN = {
         "describe report",
     "poly/text.py: read_objects": "",
     "poly/compression.py: compress": "route compress",
-    "poly/compression.py: drop_hidden_equalities": "compress",
+    "poly/compression.py: drop_hidden_equalities": "route compress",
     "poly/compression.py: keeps_order": "route simd",
     "diagnose.py: UserError": ALL,
     "diagnose.py: headline": "settle",

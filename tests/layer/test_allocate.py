@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from stages.layer.allocate import allocate
+from stages.layer.sets.allocations import allocate
 from stages.poly.pieces import list_maps
 from tests.layer.built import build
 

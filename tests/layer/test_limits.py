@@ -5,6 +5,8 @@ import dataclasses
 import pytest
 
 from stages.diagnose import UserError, source_of
+from stages.layer import route
+from stages.layer.routes.routing import route_streams
 from stages.layer.texts.limits import with_enough
 from stages.machine.profile import KNOWN, load_profile
 from stages.machine.scarcity import find_enough
@@ -112,7 +114,7 @@ def two_outputs(figures, last):
 @pytest.fixture(scope="module")
 def waiting():
     """The layer on a machine of which nobody has published how many threads it has."""
-    return two_outputs(FEW, "simulate")
+    return two_outputs(FEW, "route")
 
 
 def known_with(threads):
@@ -120,22 +122,34 @@ def known_with(threads):
     return FEW.replace("chosen", "A").replace("threads: {value: 1", f"threads: {{value: {threads}")
 
 
-def test_what_threads_cost_is_what_a_machine_with_enough_saves(waiting):
-    limits = waiting.results()["limits"]
-    enough = limits["figures"]["threads"]["enough"]
-    assert limits["figures"] == {"threads": {"of": 1, "enough": enough}}
-    richer = two_outputs(known_with(enough), "simulate").results()
-    assert limits["cycles"] == richer["cycles"]["simd"] < waiting.results()["cycles"]["simd"]
-    assert "limits" not in richer
-
-
-def test_a_thread_less_than_is_enough_gives_another_task_graph(waiting):
-    enough = waiting.results()["limits"]["figures"]["threads"]["enough"]
+def test_a_task_graph_is_tried_with_as_many_threads_as_are_enough_and_no_more(waiting):
+    enough = waiting.yaml("build/limits/graph/machine.yaml")["enough"]["threads"]
     graphs = [
         two_outputs(known_with(count), "route").yaml("tasks.yaml")
         for count in (enough - 1, enough, 64)
     ]
-    assert graphs[0] != graphs[1] == graphs[2]
+    assert graphs[0] != graphs[1] == graphs[2] == waiting.yaml("build/limits/graph/tasks.yaml")
+
+
+@pytest.mark.long
+def test_what_threads_cost_is_what_a_machine_with_enough_saves(waiting):
+    results = waiting.through("simulate").results()
+    limits = results["limits"]
+    enough = limits["figures"]["threads"]["enough"]
+    assert limits["figures"] == {"threads": {"of": 1, "enough": enough}}
+    richer = two_outputs(known_with(enough), "simulate").results()
+    assert limits["cycles"] == richer["cycles"]["simd"] < results["cycles"]["simd"]
+    assert "limits" not in richer
+
+
+def test_a_layer_that_has_threads_and_filters_enough_is_routed_once(monkeypatch):
+    """However few of them have been published: no comparison with them came out against it."""
+    routed = []
+    monkeypatch.setattr(route, "route_streams", lambda *given: routed.append(given) or real(*given))
+    real = route_streams
+    built = two_outputs(FEW.replace("value: 1", "value: 64"), "route")
+    assert len(routed) == 1
+    assert not (built.folder / "build/limits").exists()
 
 
 FILTERED = """target: "{ PE[2, 2] }"
@@ -164,12 +178,21 @@ task_ids: {value: 1, source: a guess, grade: chosen}
 """
 
 
+def on_ids(figures, last):
+    return on_machine(figures, CHAIN, MAPPING.format(machine="own.yaml"), last)
+
+
 def test_statements_that_share_a_task_for_want_of_ids_are_tried_in_tasks_of_their_own():
-    mapping = MAPPING.format(machine="own.yaml")
-    results = on_machine(IDS, CHAIN, mapping, "simulate").results()
+    built = on_ids(IDS, "render")
+    assert built.yaml("build/enough/machine.yaml") == {"enough": {"task_ids": 2}}
+
+
+@pytest.mark.long
+def test_what_ids_cost_is_what_a_machine_with_enough_saves():
+    results = on_ids(IDS, "simulate").results()
     assert results["limits"]["figures"] == {"task_ids": {"of": 1, "enough": 2}}
     known = IDS.replace("value: 1", "value: 2").replace("chosen", "A")
-    other = on_machine(known, CHAIN, mapping, "simulate").results()
+    other = on_ids(known, "simulate").results()
     assert results["limits"]["cycles"] == other["cycles"]["simd"]
     assert "limits" not in other
 
@@ -218,20 +241,20 @@ def test_what_short_queues_cost_is_what_a_run_with_queues_twice_as_deep_saves():
 @pytest.mark.parametrize(
     ("figures", "said"),
     [
-        ("input_queues: {value: [4], source: a guess, grade: A}\n"
-         "output_queues: {value: [4], source: a guess, grade: chosen}\n",
-         "own has 1 output_queues (not published): "),
-        ("task_ids: {value: 1, source: a guess, grade: chosen}\n"
-         "data_tasks: {value: queues, source: a guess, grade: A}\n",
-         "own has 1 task_ids (not published): "),
-        ("descriptors: {value: 1, source: a guess, grade: chosen}\n",
-         "of 1 descriptors are free (not published)"),
         ("memory: {value: 1024, source: a guess, grade: chosen}\n",
          "own has 1024 (not published)"),
         ("grid: {value: [1, 1], source: a guess, grade: chosen}\n",
          "own has 1 x 1 (not published)"),
         ("colours: {value: 2, source: a guess, grade: chosen}\n",
          "own has 2 (not published): "),
+        pytest.param("input_queues: {value: [4], source: a guess, grade: A}\n"
+                     "output_queues: {value: [4], source: a guess, grade: chosen}\n",
+                     "own has 1 output_queues (not published): ", marks=pytest.mark.long),
+        pytest.param("task_ids: {value: 1, source: a guess, grade: chosen}\n"
+                     "data_tasks: {value: queues, source: a guess, grade: A}\n",
+                     "own has 1 task_ids (not published): ", marks=pytest.mark.long),
+        pytest.param("descriptors: {value: 1, source: a guess, grade: chosen}\n",
+                     "of 1 descriptors are free (not published)", marks=pytest.mark.long),
     ],
 )
 def test_what_is_refused_by_a_figure_that_nobody_published_says_so(figures, said):

@@ -16,7 +16,8 @@ import yaml
 from stages import PIPELINE
 from stages.diagnose import UserError
 from stages.layer import running, simulate
-from stages.machine.figures import UNPUBLISHED, read_grades
+from stages.machine.figures import read_grades
+from stages.machine.grades import UNPUBLISHED
 from stages.machine.profile import load_profile
 from stages.make.core.folder_inputs import FolderInputs
 from stages.make.core.layers import open_folder

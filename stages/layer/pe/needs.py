@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from stages.diagnose import UserError
 from stages.layer.pe.queues import TooFewQueuesError
-from stages.machine.scarcity import note_grade
+from stages.machine.grades import note_grade
 from stages.pe.statement_nodes import Act, Activate
 from stages.pe.value_nodes import Task, walk
 

@@ -17,7 +17,7 @@ from stages.layer.routes.leaving import describe_gathering, name_leaving
 from stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
 from stages.layer.texts.kinds import Clear, Collect, Task
 from stages.layer.texts.routes_text import named
-from stages.machine.scarcity import note_grade
+from stages.machine.grades import note_grade
 from stages.movement.border import BorderChain, find_classes
 from stages.movement.flow import parity
 from stages.movement.gather import find_gather

@@ -14,7 +14,7 @@ import islpy as isl
 
 from stages.diagnose import UserError
 from stages.layer.routes.forwarded import name_positions
-from stages.machine.scarcity import note_grade
+from stages.machine.grades import note_grade
 from stages.movement.colouring import find_busiest_router, find_routers, share
 from stages.movement.flow import Routes
 from stages.poly.side import Rectangle

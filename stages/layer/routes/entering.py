@@ -26,6 +26,7 @@ from stages.layer.routes.placed import (
 )
 from stages.layer.texts.graph import Arrival, Outgoing, Side
 from stages.layer.texts.routes_text import Object, named
+from stages.machine.shortage import note_shortage
 from stages.movement.border import beside, find_feeding
 from stages.movement.corners import corner_line, corner_routes
 from stages.movement.flow import spread_routes
@@ -232,4 +233,7 @@ def _has_filter(colour: str, before: Routed, placed: Placed) -> bool:
     """Say whether a PE has a filter free; adapters and computing PEs are never the same."""
     of_adapters = colour.endswith("_source")
     used = sum(other.endswith("_source") == of_adapters for other in before.filters)
-    return used < placed.profile.filters
+    if used < placed.profile.filters:
+        return True
+    note_shortage("filters")
+    return False

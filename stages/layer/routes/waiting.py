@@ -37,7 +37,8 @@ from stages.diagnose import UserError
 from stages.lair.layer import Layer, find_writer
 from stages.layer.routes.leaving import count_instructions
 from stages.layer.routes.threads import count_free_threads
-from stages.machine.scarcity import note_grade
+from stages.machine.grades import note_grade
+from stages.machine.shortage import note_shortage
 from stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
@@ -73,6 +74,7 @@ def choose_waiting(streams: Streams, waits: Waits) -> Waiting:
     together = {place: apart for place in places} | {COMPUTING: _data_chains(streams, names)}
     if all(_most(costs, together[place]) <= free for place, costs in places.items()):
         return Waiting(most=_most(places[COMPUTING], together[COMPUTING]), waits={})
+    note_shortage("threads")
     for number in range(len(names) - 1, 0, -1):
         chains = [names[first::number] for first in range(number)]
         if all(_most(costs, chains) <= free for costs in places.values()):

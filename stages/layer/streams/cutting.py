@@ -23,6 +23,7 @@ from stages.layer.streams.reaching import Cuts, Windows, find_rings
 from stages.layer.streams.rolling import find_obstacle
 from stages.layer.streams.triggers import Triggers, count_elements
 from stages.layer.texts.graph import Departure
+from stages.machine.shortage import note_shortage
 from stages.machine.types import BYTES
 from stages.movement.colouring import share
 from stages.poly.bind import PE_NAMES, bind_range
@@ -161,6 +162,7 @@ class Cutter:
         if best.whole - best.cycles < best.whole / WORTH and not (rolls and self.rolling):
             return f"some {best.whole} cycles, {best.cycles} in chunks"
         if (AHEAD - 1) * group.together > self.free:
+            note_shortage("threads")
             return f"a PE has {self.profile.threads} threads"
         return ""
 

@@ -38,6 +38,7 @@ from stages.layer.streams.chunks import Flows
 from stages.layer.streams.rows import choose_rows
 from stages.layer.streams.stepped import Room, SteppedDeparture, Steps, find_steps
 from stages.layer.texts.graph import Early, Graph
+from stages.machine.shortage import note_shortage
 from stages.poly.bind import PE_NAMES, bind_set, project_names
 from stages.poly.bounds import ExactBounds, exact_bounds, find_fixed_size
 from stages.poly.completed import Completed, find_completed, is_in_order, list_stops
@@ -54,7 +55,8 @@ if typing.TYPE_CHECKING:
 class Gain:
     """What leaves after which chunks: `all` of it or some, and the number of `sends`.
 
-    `spent` are cycles of a PE, `saved` those of the whole.
+    `spent` are cycles of a PE, `saved` those of the whole. It is `crowded` where a PE has too few
+    threads for so many sends.
     """
 
     after: str
@@ -62,6 +64,7 @@ class Gain:
     sends: int
     spent: int
     saved: int
+    crowded: bool = False
 
 
 def choose_early_sends(
@@ -128,6 +131,9 @@ def _choose(stepped: SteppedDeparture, room: Room, profile: Profile) -> Early | 
         if (gain := _gain(stops, find_completed(order, last, stops, pes), stepped, room, profile))
     ]
     best = choose_best(found)
+    if best is not None and best.crowded:
+        note_shortage("threads")
+        best = choose_best([gain for gain in found if not gain.crowded])
     if best is None:
         return None
     return Early(
@@ -150,7 +156,7 @@ def _gain(
 ) -> Gain | None:
     """Return whether all leaves early, in how many sends, and the cycles that are saved.
 
-    None if it is out of order, or no boxes, or if there would be too many sends.
+    None if it is out of order, or no boxes; too many sends are crowded, and save at most so much.
     """
     if completed.after.is_empty() or not is_in_order(completed):
         return None
@@ -164,16 +170,19 @@ def _gain(
         return None
     sent_after = project_names(elements.params(), PE_NAMES)
     sends = _count(sent_after, names)
-    if sends > room.sends and not (room.alone or (room.in_step and stepped.is_alike(completed))):
-        return None
+    alone = room.alone or (room.in_step and stepped.is_alike(completed))
+    crowded = sends > room.sends and not alone
     varies = find_fixed_size(early, names) is None
     each = guess_send(profile, alone=room.alone, varies=varies)
-    spent = sends * each + profile.scalar * _tests(sent_after, stepped.steps)
+    tests = 0 if crowded else _tests(sent_after, stepped.steps)  # at least
+    spent = sends * each + profile.scalar * tests
     hidden = stepped.slack(profile) * (sends - 1) // sends
     elements_sent = count(elements) // count(elements.params()) * (sends - whole)
     saved = elements_sent - max(each, spent - hidden)
     after = spell_object(stops)
-    return Gain(after=after, all=whole, sends=sends, spent=spent, saved=saved)
+    return Gain(
+        after=after, all=whole, sends=sends, spent=spent, saved=saved, crowded=crowded
+    )
 
 
 def _tests(stops: isl.Set, steps: Steps) -> int:

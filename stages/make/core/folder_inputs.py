@@ -156,13 +156,6 @@ class FolderInputs(LayerInputs):
         part._below, part._mapping, part._lair = f"{name}/", None, None
         return part
 
-    def with_texts(self, texts: Mapping[str, str]) -> FolderInputs:
-        """Return the same files, but for these texts, whatever stages wrote."""
-        below = copy.copy(self)
-        below._declared = (*self._declared, *texts)
-        below._contents = self._contents | {name: text.encode() for name, text in texts.items()}
-        return below
-
     def unnoted(self) -> FolderInputs:
         """Return all files of the folder as they are now, to say where in them an error is."""
         every = FolderInputs(self._folder, ANY)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import prod
 
 from stages.diagnose import Source, UserError
+from stages.machine.grades import note_grade
 from stages.machine.profile import Profile
-from stages.machine.scarcity import note_grade
 from stages.machine.types import BYTES
 from stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material, PeProgram
 from stages.program.memory.addresses import EXECUTIVE as OF_EXECUTIVE, WORKERS as OF_WORKERS

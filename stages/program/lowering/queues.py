@@ -16,8 +16,8 @@ import islpy as isl
 from stages.diagnose import UserError
 from stages.fabric.layout_yaml import Queue
 from stages.fabric.queue_numbers import number_queues
+from stages.machine.grades import note_grade
 from stages.machine.profile import Profile
-from stages.machine.scarcity import note_grade
 from stages.machine.types import BYTES
 from stages.movement.colouring import find_busiest_router, share
 from stages.program.lowering.lowered import PeProgram

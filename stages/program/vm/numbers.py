@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stages.diagnose import UserError
+from stages.machine.grades import note_grade
 from stages.machine.profile import Profile
-from stages.machine.scarcity import note_grade
 from stages.movement.colour import Colour
 from stages.program.vm.colours import LEFT_OUT, MEANINGS, TURNING
 from stages.program.vm.painting import Painted

@@ -6,8 +6,8 @@ Paper    E Sec. 4: a layout of any size that is smaller than the array of PEs
 from __future__ import annotations
 
 from stages.diagnose import Span, UserError
+from stages.machine.grades import note_grade
 from stages.machine.profile import Profile
-from stages.machine.scarcity import note_grade
 from stages.program.regions.region import Region
 from stages.program.sections.width_checks import NARROWEST
 from stages.program.vm.colours import COLOURS
