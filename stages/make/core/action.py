@@ -170,6 +170,8 @@ def build(
                 entry = None if anew else entry_of(folder, key)
                 if entry is not None and was_seen:
                     continue  # another build gave it meanwhile: the files may be others by now
+                if entry is None and not anew and _is_overtaken(key, folder):
+                    continue  # another build found out what the stage reads further
                 found = restore(stage, folder, key, entry, how) if entry is not None else None
                 found = found or _run(stage, folder, key, how)
             if found is not None:
@@ -178,6 +180,16 @@ def build(
     before, after = ({*k.reads.items(), *k.further.items()} for k in (key, now))
     names = sorted({name for name, _ in before ^ after})
     raise UserError(f"{', '.join(names) or folder.name} changes while the layer builds")
+
+
+def _is_overtaken(key: ActionKey, folder: LayerFolder) -> bool:
+    """Return whether the store has learnt of further files since a key was made, and it is another.
+
+    Two tasks that read the same begin with one key: the second waits for the first, and then looks
+    for what that gave under the key with the further files.
+    """
+    known = set(store_of(folder.home).further(key.primary))
+    return not known <= key.further.keys() and current_key(key.stage, folder) != key
 
 
 def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Result | None:
