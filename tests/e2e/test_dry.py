@@ -73,7 +73,7 @@ def test_what_is_forgotten_would_run_and_what_comes_after_what_is_ignored_is(sma
 
 
 def test_dry_says_what_would_run_and_why(small):
-    printed(small.run("list"))
+    printed(small.run("dry"))
     assert dry(small) == """a
   parse     would run       not built here yet
   place     may run         not built here yet

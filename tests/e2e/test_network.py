@@ -224,7 +224,7 @@ def test_a_network_is_swept_by_the_keys_of_its_file(mlp):
     """Each combination has all parts, which come from the store."""
     run = mlp.run("sweep", "mlp", "--set", "run=parts")
     assert (run.code, run.err) == (
-        0, "mlp/build/sweep/run-parts: 2 stages ran, 39 from the store\n")
+        0, "mlp/build/sweep/run-parts: 1 stage ran, 40 from the store\n")
     assert run.out == """mlp: 1 combination
   * no other takes fewer cycles
      run    cycles  loops  speed-up  memory

@@ -31,6 +31,8 @@ reads  layer.yaml, *.lair, lair.isl, placement.isl, schedule.isl, adapted.isl
 feeds  allocate, instances, compress, approximate, enumerate, simd, render, simulate, report: \
 tasks.yaml
 feeds  allocate, instances, simd, render, simulate: routes.isl
+feeds  simd, render: build/limits/graph/*.yaml
+feeds  simd, render: build/limits/graph/*.isl
 
 cache/conv1d/tasks.yaml
   init_y: {kind: initialise, tensor: y, value: '0'}

@@ -257,7 +257,7 @@ def test_a_change_of_the_data_of_a_shipped_layer_reaches_the_simulation_only(pap
     text = space.read("projects/fc/layer.yaml")
     space.write("projects/fc/layer.yaml", text + "data: {seed: 7}\n")
     plan = dry(space, "fc")
-    assert "\n  simulate  would run  layer.yaml changed\n12 tasks up to date\n" in plan
+    assert "\n  simulate  would run       layer.yaml changed\n12 tasks up to date\n" in plan
     space.build("fc")
     line = text.count("\n") + 1
     shown = why(space, "fc")
