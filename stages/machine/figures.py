@@ -18,10 +18,6 @@ from stages.machine.lanes import Row, UnknownKeyError, read_lanes
 from stages.yaml_limits import OURS, compose, construct
 from stages.yaml_words import explain_yaml
 
-GRADES = {
-    "A": "primary text read", "B": "secondary summary of one", "C": "arithmetic on public data",
-    "M": "from memory", "chosen": "no public figure is known",
-}
 INPUTS = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"
 
@@ -30,6 +26,10 @@ RENAMED = {"instruction_queue": "threads", "live_configurations": "descriptors"}
 """What figures were called before."""
 
 FORM = ("value", "source", "grade")
+GRADES = {
+    "A": "primary text read", "B": "secondary summary of one", "C": "arithmetic on public data",
+    "M": "from memory", "chosen": "no public figure is known",
+}
 HINT = (
     "every figure is `{value: 10, source: where it is from, grade: A}`; grades: "
     + ", ".join(f"{grade} {meaning}" for grade, meaning in GRADES.items())

@@ -1,4 +1,4 @@
-"""The grades of a machine's figures, and what is said where nobody has published one."""
+"""Figures that nobody has published, by their grades, and what is said of one."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_no_switch_that_nobody_has_published_has_less_than_there_can_be(name):
 
 @pytest.fixture(scope="module")
 def readers():
-    """The modules that read each limit, but those that only look for contradictions."""
+    """The modules that read each limit, but the profile, which looks for contradictions."""
     read = re.compile(rf"\b(?:profile|machine|richer)\.({'|'.join(READ)})\b")
     found = {figure: set() for figure in READ}
     for path in STAGES.rglob("*.py"):
