@@ -1,7 +1,8 @@
 """Run stages of a folder, each in a process of its own, and print the files that each opened.
 
 A folder, names of stages, and the top of the project come in on stdin, pickled. What no stage needs
-is not loaded here. Prints JSON: by stage the paths below the top, of modules and of other files.
+is not loaded here. Prints JSON: a stage, every path that it opened, of modules and of other files,
+and the profiles that its key has by their figures.
 """
 
 import json
@@ -20,17 +21,19 @@ from stages.make.store.folders import file_of
 
 
 def run(stage, folder):
-    """Return every path that this process opens for a stage, and every module that it loads."""
+    """Return every path that this process opens for a stage, and every module that it loads; and
+    the profiles that the stage asked for."""
     opened = set()
     sys.addaudithook(lambda name, given: opened.add(given[0]) if name == "open" else None)
     load(stage)
-    contents = perform(stage, FolderInputs(folder, declaration(stage).inputs))
+    inputs = FolderInputs(folder, declaration(stage).inputs)
+    contents = perform(stage, inputs)
     found = [str(each) for each in opened if isinstance(each, str | Path)]
     found += [getattr(module, "__file__", None) or "" for module in sys.modules.values()]
     for name, content in contents.items():
         file_of(folder, name).parent.mkdir(parents=True, exist_ok=True)
         file_of(folder, name).write_bytes(content)
-    return found
+    return sorted(set(found)), sorted(inputs.profiles)
 
 
 def main():
@@ -40,7 +43,7 @@ def main():
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
-            print(json.dumps([stage, sorted(set(run(stage, folder)))]), flush=True)
+            print(json.dumps([stage, *run(stage, folder)]), flush=True)
             os._exit(0)
         if os.waitpid(child, 0)[1]:
             sys.exit(f"{stage} failed in {top}")

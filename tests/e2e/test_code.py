@@ -21,14 +21,16 @@ CODE = (f"{ROOT}/stages/", f"{ROOT}/templates/")
 
 
 def opened(folder, stages):
-    """Run stages of a folder; return every path that each of them opened."""
+    """Run stages of a folder; return every path that each of them opened, and the profiles that it
+    asked for."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.e2e.opened"], cwd=ROOT, capture_output=True, check=False,
         input=pickle.dumps((folder, stages, str(folder.path))),
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert done.returncode == 0, done.stderr.decode()
-    return dict(map(json.loads, done.stdout.splitlines()))
+    every = map(json.loads, done.stdout.splitlines())
+    return {stage: found for stage, *found in every}
 
 
 def is_code(path):
@@ -36,12 +38,12 @@ def is_code(path):
 
 
 def check(folder, stages):
-    """Check that files of this project that stages open are in their keys, and those of the folder
-    the same as these."""
+    """Check that files of this project that stages open are in their keys, profiles as inputs, and
+    those of the folder the same as these."""
     every = opened(folder, stages)
     assert list(every) == list(stages)
-    for stage, paths in every.items():
-        code = {name_of(path) for path in paths if is_code(path)}
+    for stage, (paths, profiles) in every.items():
+        code = {name_of(path) for path in paths if is_code(path) and path not in profiles}
         found = reach_of(stage)
         known = {name_of(f"{ROOT}/{path_of_unit(module)}") for module in found.modules}
         assert code - known - found.data.keys() == set(), stage

@@ -102,7 +102,8 @@ def test_stages_before_all_parts_run_without_a_look_for_these(space):
 
 
 def test_files_that_a_graph_and_its_network_yaml_name_are_known_to_the_next_build(space):
-    """Weights beside the graph, and a profile of a machine: an edit counts, a new date does not."""
+    """Weights beside the graph, and a profile of a machine: an edit counts, a new date does not,
+    nor does a comment in a profile. The profile may be like another one."""
     space.write("dodo.py", DODO)
     write(space, model(0), NETWORK.replace("machine: wse2.yaml", "machine: ../mine.yaml"))
     space.write("projects/mine.yaml", PROFILE)
@@ -113,10 +114,13 @@ def test_files_that_a_graph_and_its_network_yaml_name_are_known_to_the_next_buil
     assert space.build("net:fit") == [] == space.run("net:fit").hits
     (space.root / "projects/net/w.bin").write_bytes(model(1)[1])
     assert space.build("net:fit") == ["net:extract"]
-    space.write("projects/mine.yaml", f"{PROFILE}\n")
-    ran = space.build("net:fit")
-    assert "net:fit" in ran and "net:extract" not in ran
+    space.write("projects/mine.yaml", f"# mine\n{PROFILE}")
     assert space.build("net:fit") == []
+    for hop in (2, 3):
+        figure = f"{{value: {hop}, source: mine, grade: chosen}}"
+        space.write("projects/mine.yaml", f"like: wse2\nhop: {figure}\n")
+        assert space.build("net:fit") == ["net:split", "net:fit"]
+        assert space.build("net:fit") == []
 
 
 def test_a_graph_is_built_from_nothing_to_a_compared_result(first, built):

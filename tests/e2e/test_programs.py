@@ -103,7 +103,11 @@ def test_parameters_and_the_machine_are_those_of_program_yaml(sun):
     assert "sun on mine: 4 x 3 workers" in printed(sun.run("sun"))
     assert sun.build("sun") == []
     sun.write("projects/sun/mine.yaml", sun.read("projects/sun/mine.yaml") + "# a comment\n")
-    assert "sun:remember" in sun.build("sun")
+    assert sun.build("sun") == []
+    for memory in (40_000, 41_000):
+        figure = f"{{value: {memory}, source: mine, grade: chosen}}"
+        sun.write("projects/sun/mine.yaml", f"like: wse2\nmemory: {figure}\n")
+        assert "sun:remember" in sun.build("sun")
 
 
 def test_a_parameter_among_tasks_is_none_of_a_program(first):

@@ -1,6 +1,7 @@
 """What the Make keeps between builds: digests, files whole or not at all, locks."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -46,10 +47,35 @@ def test_digests_are_remembered_and_kept(tmp_path):
     memo = Memo(tmp_path)
     assert memo.digest(file) == ONE
     memo.save()
-    ((*mark, digest),) = State(tmp_path).every("memo").values()
+    ((name, (*mark, digest)),) = State(tmp_path).every("memo").items()
     assert digest == ONE
-    State(tmp_path).keep("memo", {str(file): (*mark, "0" * 64)})
+    State(tmp_path).keep("memo", {name: (*mark, "0" * 64)})
     assert Memo(tmp_path).digest(file) == "0" * 64
+
+
+def test_what_follows_from_a_file_is_known_in_a_copy_of_the_workspace(tmp_path):
+    """But not by other code, or of another content."""
+    asked = []
+
+    def derive(content):
+        asked.append(content)
+        return "0" * 64
+
+    def follow(name, code):
+        memo = Memo(tmp_path / name / ".lairmake")
+        assert memo.derived(tmp_path / name / "a.yaml", "words", derive, code) == "0" * 64
+        memo.save()
+
+    (tmp_path / "one/.lairmake").mkdir(parents=True)
+    (tmp_path / "one/a.yaml").write_bytes(b"one")
+    follow("one", "code")
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
+    follow("two", "code")
+    assert asked == [b"one"]
+    follow("two", "other code")
+    (tmp_path / "two/a.yaml").write_bytes(b"two")
+    follow("two", "other code")
+    assert asked == [b"one", b"one", b"two"]
 
 
 def test_a_digest_is_not_remembered_for_another_file_of_the_same_name(tmp_path):

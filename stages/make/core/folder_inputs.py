@@ -111,11 +111,13 @@ class FolderInputs(LayerInputs):
         """Note that the figures of a profile are read, which a user calls as `given`.
 
         They are in `files`, of which each is noted before the next one is looked for, and `write`
-        gives them as one text.
+        gives them as one text. Where that raises, all bytes of the file count as read.
         """
+        noted = f"{FIGURES}{given if is_profile(given) else self._below + given}"
+        memo = memo_of(state_folder(self._folder.home))
+        self.further[noted] = further_digest(self._folder, noted, memo)
         for file in files:
             self.profiles.add(os.path.realpath(file))
-        noted = f"{FIGURES}{given if is_profile(given) else self._below + given}"
         self._texts[noted] = write().encode()
         self.further[noted] = digest_of(self._texts[noted])
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stages.diagnose import source_of
-from stages.make.core.plans import kept_plan, why_unread
+from stages.make.core.plans import kept_plan, run_stages, why_unread
 from stages.make.core.written import Plan, is_plan, with_written_parts
 from stages.make.store.folders import GRAPHS, LAYER, NETWORK, LayerFolder, files_in, shown_path
 from stages.make.store.given import content_of
@@ -52,9 +52,10 @@ def read_plan(folder: LayerFolder) -> Plan:
     from stages import GRAPH, GRAPH_PARTS
 
     names = sorted(n for n in files_in(folder.path) if n == NETWORK or n.endswith(GRAPHS))
+    further: dict[str, str | None] = {}
     found: Plan = kept_plan(
-        folder, names, GRAPH + GRAPH_PARTS, is_plan, functools.partial(_plan, folder),
-        is_long=True,
+        folder, names, GRAPH + GRAPH_PARTS, is_plan, functools.partial(_plan, folder, further),
+        is_long=True, further=further,
     )
     return found
 
@@ -82,19 +83,14 @@ def _is_truth(data: Any) -> bool:
     return isinstance(data, bool)
 
 
-def _plan(folder: LayerFolder) -> Plan:
+def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan:
     """Run the stages up to the one that says which parts there are, and keep only that.
 
     Raises UserError where something is wrong.
     """
-    from stages.make.core.declare import declaration
-    from stages.make.core.faults import perform_in
     from stages.make.core.folder_inputs import FolderInputs
 
-    written: dict[str, bytes] = {}
-    for stage in ("extract", "split"):
-        inputs = FolderInputs(folder, declaration(stage).inputs, written)
-        written |= perform_in(folder, stage, inputs)
+    written = run_stages(folder, ("extract", "split"), further)
     return _parts(FolderInputs(folder, (*written, NETWORK), written))
 
 

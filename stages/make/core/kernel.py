@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stages.diagnose import source_of
-from stages.make.core.plans import kept_plan, why_unread
+from stages.make.core.plans import kept_plan, run_stages, why_unread
 from stages.make.core.written import Plan, is_plan, with_written_parts
 from stages.make.store.folders import KERNEL, LAYER, MLIR, LayerFolder, files_in
 
@@ -42,30 +42,28 @@ def read_plan(folder: LayerFolder) -> Plan | None:
         return None
     from stages import KERNEL as STAGES, TILES
 
+    further: dict[str, str | None] = {}
     found: Plan | None = kept_plan(
-        folder, names, STAGES + TILES, is_plan, functools.partial(_plan, folder)
+        folder, names, STAGES + TILES, is_plan, functools.partial(_plan, folder, further),
+        further=further,
     )
     return found
 
 
-def _plan(folder: LayerFolder) -> Plan | None:
+def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan | None:
     """Run the stages up to the one that writes parts, and keep only what those are called.
 
     Returns None where kernel.yaml asks for none. Raises UserError where something is wrong.
     """
     from stages import KERNEL as STAGES, TILES
-    from stages.make.core.declare import declaration
-    from stages.make.core.faults import perform_in
     from stages.make.core.folder_inputs import FolderInputs
     from stages.mapping.kernel_yaml import load_kernel
 
-    written: dict[str, bytes] = {}
     inputs = FolderInputs(folder, (KERNEL,))
     if not load_kernel([inputs.source(KERNEL)]).has_parts:
         return None
-    for stage in (STAGES + TILES)[: (STAGES + TILES).index("emit")]:
-        inputs = FolderInputs(folder, declaration(stage).inputs, written)
-        written |= perform_in(folder, stage, inputs)
+    stages = STAGES + TILES
+    written = run_stages(folder, stages[: stages.index("emit")], further)
     return _parts(FolderInputs(folder, tuple(written), written))
 
 

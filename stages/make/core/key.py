@@ -77,7 +77,7 @@ def action_key(
         reads = {name: read_digest(stage, folder, name, memo) for name in names}
     primary = _digest([stage, code_digest(stage), reads])
     if further is None:
-        further = [name for name in store.further(primary) if _is_named(folder, name)]
+        further = [name for name in store.further(primary) if is_named(folder, name)]
     more = {name: digest_further(folder, name, memo) for name in sorted(further)}
     return ActionKey(
         stage=stage, reads=reads, further=more, primary=primary,
@@ -101,7 +101,7 @@ def read_digest(stage: str, folder: LayerFolder, name: str, memo: Memo) -> str |
     return digest_read(folder, name, declaration(stage), memo, code_digest)
 
 
-def _is_named(folder: LayerFolder, name: str) -> bool:
+def is_named(folder: LayerFolder, name: str) -> bool:
     """Return whether a user names a file that is read: the store, which says so, may say anything.
 
     A program that runs may open any file in its folder, and a graph may name any in its own.
@@ -113,7 +113,7 @@ def _is_named(folder: LayerFolder, name: str) -> bool:
     head, _, rest = name.partition("/")
     part = dict(folder.parts).get(head)
     if part is not None:
-        return _is_named(part, rest)
+        return is_named(part, rest)
     if (is_program(folder) or SPLIT in folder.stages) and may_be_opened(folder, name):
         return True
     texts = (folder.path / each for each in (LAYER, NETWORK, KERNEL, PROGRAM))

@@ -6,16 +6,18 @@ A build with nothing to do reads neither YAML nor MLIR for it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from stages.diagnose import headline
-from stages.make.core.key import code_digest
+from stages.make.core.declare import declaration
+from stages.make.core.key import code_digest, digest_further, is_named
 from stages.make.core.known_code import known_code_of
-from stages.make.core.profiles import digest_of_ours
+from stages.make.store.believed import matches
 from stages.make.store.folders import LayerFolder
 from stages.make.store.given import content_of
+from stages.make.store.memo import memo_of
 from stages.make.store.state import state_of
 from stages.make.store.state_folder import state_folder
 
@@ -39,10 +41,13 @@ def let_plan(may_run: bool, may_begin: bool = True) -> None:
 def kept_plan(
     folder: LayerFolder, names: Iterable[str], stages: Sequence[str],
     is_plan: Callable[[Any], bool], make: Callable[[], Any], is_long: bool = False,
-    kind: str = KIND,
+    kind: str = KIND, further: MutableMapping[str, str | None] | None = None,
 ) -> Any:
     """Return what `make` does, unless it is kept for the same code of stages and the same files, or
     files of which these stages read the same.
+
+    In `further` it notes the digests of what it reads beyond files of these names, by the names
+    that these have for stages: weights beside a graph, and figures of a profile.
 
     What is kept is believed if it `is_plan`. Raises what `make` does, and UserError for a file of
     these names that cannot be read. Of one that `is_long` in the making, where no stage may run,
@@ -56,18 +61,36 @@ def kept_plan(
     known_code_of(folder.home)  # knows the digests of code that did not change
     contents = {name: content_of(folder.path / name) for name in names}
     digest = _digest(contents, stages)
-    is_known = isinstance(kept, list) and len(kept) == 3 and is_plan(kept[2])
+    is_known = _is_whole(kept, is_plan) and _are_same(folder, kept[3], stages)
     if is_known and kept[0] == digest:
         return kept[2]
     read = _digest({n: _values(folder, n, text, stages) for n, text in contents.items()}, stages)
     if is_known and kept[1] == read:
-        state.keep(kind, {folder.name: (digest, read, kept[2])})
+        state.keep(kind, {folder.name: (digest, read, *kept[2:])})
         return kept[2]
     if is_long and not _MAY_RUN[0]:
         return _last(kept, is_plan)
     plan = make()
-    state.keep(kind, {folder.name: (digest, read, plan)})
+    state.keep(kind, {folder.name: (digest, read, plan, dict(further or {}))})
     return plan
+
+
+def run_stages(
+    folder: LayerFolder, stages: Iterable[str], further: MutableMapping[str, str | None]
+) -> dict[str, bytes]:
+    """Return what some stages write, each for those after it; nothing is kept.
+
+    In `further` is noted what they read beyond what they declare. Raises what they do.
+    """
+    from stages.make.core.faults import perform_in
+    from stages.make.core.folder_inputs import FolderInputs
+
+    written: dict[str, bytes] = {}
+    for stage in stages:
+        inputs = FolderInputs(folder, declaration(stage).inputs, written)
+        written |= perform_in(folder, stage, inputs)
+        further.update(inputs.further)
+    return written
 
 
 def why_unread(error: Exception) -> str:
@@ -78,23 +101,48 @@ def why_unread(error: Exception) -> str:
 
 def _last(kept: Any, is_plan: Callable[[Any], bool]) -> Any:
     """Return a plan that was kept for other files or other code. Raises UnknownPlanError."""
-    if isinstance(kept, list) and len(kept) == 3 and is_plan(kept[2]):
+    if _is_whole(kept, is_plan):
         return kept[2]
     raise UnknownPlanError
 
 
-def _values(folder: LayerFolder, name: str, content: bytes, stages: Sequence[str]) -> bytes:
-    """Return what stages read of a file: all of it where it is not valid, or none has values of it.
+def _is_whole(kept: Any, is_plan: Callable[[Any], bool]) -> bool:
+    """Return whether what is kept is believed: two digests, a plan, and digests of further files.
     """
+    is_list = isinstance(kept, list) and len(kept) == 4
+    return is_list and is_plan(kept[2]) and isinstance(kept[3], dict)
+
+
+def _are_same(
+    folder: LayerFolder, further: Mapping[str, str | None], stages: Sequence[str]
+) -> bool:
+    """Return whether further files of stages are as they were, all of them such as a user names."""
+    memo, reading = memo_of(state_folder(folder.home)), replace(folder, stages=tuple(stages))
+    return all(
+        is_named(reading, name) and digest_further(reading, name, memo) == digest
+        for name, digest in further.items()
+    )
+
+
+def _values(folder: LayerFolder, name: str, content: bytes, stages: Sequence[str]) -> bytes:
+    """Return what stages read of a file: all of it where one of them does, and where it is not
+    valid."""
     from stages.make.core.yaml_digests import values_read
 
-    found = list(values_read(replace(folder, stages=tuple(stages)), name, content))
-    return b"\0".join(found) or content
+    if any(_is_read_whole(name, stage) for stage in stages):
+        return content
+    only = replace(folder, stages=tuple(stages), analyses=())
+    return b"\0".join(values_read(only, name, content)) or content
+
+
+def _is_read_whole(name: str, stage: str) -> bool:
+    declared = declaration(stage)
+    is_read = any(matches(name, each) for each in declared.reads)
+    return is_read and declared.values_of(name) is None
 
 
 def _digest(contents: Mapping[str, bytes], stages: Sequence[str]) -> str:
-    made_by = [*map(code_digest, stages), digest_of_ours()]
-    known = hashlib.sha256(" ".join(made_by).encode())
+    known = hashlib.sha256(" ".join(map(code_digest, stages)).encode())
     for name, content in contents.items():
         known.update(f"{name}\0{len(content)}\0".encode() + content)
     return known.hexdigest()

@@ -45,12 +45,15 @@ def digest_figures(
     Those of a file that is no profile count with all of its bytes: who reads it says what is wrong.
     """
 
-    def derive(_: bytes) -> str | None:
+    path = further_file(folder, name)
+
+    def derive(content: bytes) -> str | None:
         text = read_figures_text(folder, name)
-        return None if text is None else digest_of(text)
+        is_as_it_was = memo.content(path, digest_of(content)) is not None
+        return digest_of(text) if text is not None and is_as_it_was else None
 
     known = f"{code(CHECKED_BY)} {digest_of_ours()}"
-    return memo.derived(further_file(folder, name), FIGURES, derive, known)
+    return memo.derived(path, FIGURES, derive, known)
 
 
 def digest_of_ours() -> str:

@@ -24,7 +24,7 @@ KIND = "reports"
 def with_report(folder: LayerFolder) -> LayerFolder:
     """Return a folder of which the last stage draws, if the file that its user wrote says so."""
     stage = stage_that_draws(folder)
-    if stage is None or stage in folder.stages or not _says_so(folder, FILES[stage]):
+    if stage is None or stage in folder.stages or not _says_so(folder, stage):
         return folder
     analyses = tuple(each for each in folder.analyses if each != stage)
     return replace(folder, stages=(*folder.stages, stage), analyses=analyses)
@@ -37,14 +37,16 @@ def stage_that_draws(folder: LayerFolder, file: str = PAGE) -> str | None:
     return next((stage for stage in stages if file in declaration(stage).writes), None)
 
 
-def _says_so(folder: LayerFolder, name: str) -> bool:
-    """Return whether a file says `report: true`; of one that is wrong a stage says what is."""
+def _says_so(folder: LayerFolder, stage: str) -> bool:
+    """Return whether the file for a stage that draws says `report: true`; of one that is wrong a
+    stage says what is."""
+    name = FILES[stage]
     try:
         content = content_of(folder.path / name)
         if KEY.encode() not in content:
             return False  # nearly every folder, without reading YAML
         return bool(kept_plan(
-            folder, [name], folder.stages[:1], _is_plan, lambda: _read(folder, name, content),
+            folder, [name], (stage,), _is_plan, lambda: _read(folder, name, content),
             kind=KIND,
         ))
     except UnknownPlanError:

@@ -43,11 +43,13 @@ def is_fresh(changed: int, now: int) -> bool:
 class Memo:
     """The digests of files, by path; what it does not know it reads, so losing it loses time only.
 
-    `state` is the folder in which it is kept between builds.
+    `state` is the folder in which it is kept between builds. A path beside that starts there, so
+    that a workspace which was copied knows what follows from the content of its files.
     """
 
     def __init__(self, state: Path) -> None:
         self._state = state_of(state)
+        self._place = f"{state.parent}/"
         self._known: dict[str, tuple[Mark, str] | None] = {}
         self._new: set[str] = set()
         self._derived: dict[str, dict[str, Any]] = {}
@@ -59,9 +61,9 @@ class Memo:
 
         With no `links` a symbolic link is none.
         """
-        name = str(path)
+        place, name = str(path), self._name(path)
         try:
-            state = os.stat(name, follow_symlinks=links)
+            state = os.stat(place, follow_symlinks=links)
             mark = mark_of(state)
             may_change = is_fresh(mark[1], time.time_ns())
             known = self._recall(name) if not may_change else None  # of such a file none is kept
@@ -69,13 +71,17 @@ class Memo:
                 return known[1]
             if not stat.S_ISREG(state.st_mode):
                 return None
-            found = _digest(name, state.st_size, links)
+            found = _digest(place, state.st_size, links)
         except OSError:
             return None
         if not may_change:
             self._known[name] = (mark, found)
             self._new.add(name)
         return found
+
+    def _name(self, path: Path) -> str:
+        """Return what a path is called here."""
+        return str(path).removeprefix(self._place)
 
     def _recall(self, name: str) -> tuple[Mark, str] | None:
         if name not in self._known:
@@ -99,7 +105,8 @@ class Memo:
         self, path: Path, digest: str, what: str, derive: Callable[[bytes], str | None], code: str
     ) -> str:
         """Return what follows from the content of a digest, which the file at a path has."""
-        known = self._recall_derived(str(path))
+        name = self._name(path)
+        known = self._recall_derived(name)
         if known.get("of") != [digest, code]:
             known = {"of": [digest, code]}
         if what not in known:
@@ -108,8 +115,8 @@ class Memo:
             if found is None:
                 return digest
             known[what] = found
-            self._derived[str(path)] = known
-            self._new_derived.add(str(path))
+            self._derived[name] = known
+            self._new_derived.add(name)
         return str(known[what])
 
     def content(self, path: Path, digest: str) -> bytes | None:
