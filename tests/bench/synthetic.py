@@ -14,7 +14,7 @@ GIVEN = 'machine: ideal\nplacement: "{ }"\n'
 
 PLAIN = (
     "diagnose.py", "fabric", "machine", "make", "mapping", "nesting.py", "plural.py", "poly",
-    "known_words.py", "report", "shipped.py", "yaml_limits.py", "yaml_words.py",
+    "known_words.py", "movement", "shipped.py", "yaml_limits.py", "yaml_words.py",
 )
 
 STAGE = '''"""{title}.

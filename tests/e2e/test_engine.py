@@ -3,6 +3,10 @@
 import pytest
 
 PARSE = "def run(inputs):\n"
+USES = """def run(inputs):
+    from stages.fabric import compiler
+    assert compiler.build_library
+"""
 WAITS = """def run(inputs):
     import os, time
     until = time.monotonic() + 30
@@ -33,7 +37,7 @@ def edit(small, stage, old, new):
 def test_the_engine_is_begun_while_the_first_stage_runs(small, noting):
     """That stage waits for it here. What fails there is said by who runs on it: here by nobody."""
     edit(small, "parse", PARSE, WAITS)
-    edit(small, "simulate", "import json\n", "import json\nfrom stages.fabric import compiler\n")
+    edit(small, "simulate", "def run(inputs):\n", USES)
     run = small.run("a", **noting)
     assert (run.code, run.err) == (0, "")
     assert run.ran == ["a:parse", "a:place", "a:render", "a:simulate"]

@@ -64,7 +64,7 @@ def test_element_maps_are_those_of_the_accesses(layer):
 
 
 def test_values_are_those_of_the_reference(layer):
-    inputs = FolderInputs(layer.folder, (*DESCRIBED, "inputs/*"))
+    inputs = FolderInputs(layer.folder, (*DESCRIBED, "layer.yaml", "inputs/*"))
     lair = inputs.lair()
     sample = input_samples(inputs.mapping(), lair, inputs.arrays())[:1]
     (wanted,) = evaluate_all(lair, sample)

@@ -51,7 +51,7 @@ def test_too_many_configurations(layer: Any) -> None:
     layer.write("layer.yaml", CONVOLUTION_PLACED)
     assert layer.error() == """\
 layer.yaml:3:7: error: on_x needs 20 configurations of vector instructions, 15 of 16 \
-descriptors are free
+descriptors are free (not published)
   simd: {prefer: enumerate}
         ^^^^^^^^^^^^^^^^^^^
 hint: leave `prefer` out

@@ -99,12 +99,12 @@ def test_a_part_builds_in_its_folder_and_a_shared_one_in_that_of_the_network(net
 def test_what_is_kept_of_a_network_is_that_of_its_file(net):
     before = net.open()
     state = state_of(net.root / ".lairmake")
-    ((digest, plan),) = state.every("plans").values()
-    state.keep("plans", {"net": (digest, {**plan, "parts": {"../b": "b"}})})
+    ((digest, read, plan, further),) = state.every("plans").values()
+    state.keep("plans", {"net": (digest, read, {**plan, "parts": {"../b": "b"}}, further)})
     assert net.open() == before
     net.write("net/network.yaml", "parts: {a: }")
     assert [name for name, _ in net.open().parts] == ["a"]
-    ((changed, plan),) = state.every("plans").values()
+    ((changed, _, plan, _),) = state.every("plans").values()
     assert (changed != digest, plan["parts"]) == (True, {"a": "a"})
 
 

@@ -57,10 +57,11 @@ def check_sizes(found: Sequence[InputSize], given: Graph) -> Iterator[UserError]
     known = {each.place: each.size for each in found if each.size is not None}
     names = {each.place for each in open_} | {each.name for each in open_ if each.name}
     keys = list(dict.fromkeys(each.key for each in open_))
-    for name, size in given.sizes.items():
+    spans = {name: given.key_span("sizes", name) for name in given.sizes}
+    for name, span in sorted(spans.items(), key=lambda each: each[1].start):
+        size = given.sizes[name]
         if name in names or known.get(name) == size:
             continue
-        span = given.key_span("sizes", name)
         others = f"sizes that the graph leaves open: {', '.join(keys)}" if keys else (
             "the graph leaves no size open")
         if name in known:

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import numpy as np
-
 from stages.machine.types import TYPES, find_largest_integer, is_integer
 from stages.program.values.errors import ProgramError
 
@@ -178,6 +176,8 @@ def convert_form(form: Form, type_: str) -> Form:
 
 def read_flag(name: str, given: object) -> bool:
     """Return an argument that says yes or no. Raises ProgramError where it says neither."""
+    import numpy as np  # here: who translates a source reads forms, and needs none of it
+
     if not isinstance(given, bool | np.bool_):
         raise ProgramError(f"{name} is a {type(given).__name__}", f"`{name}=True`")
     return bool(given)
