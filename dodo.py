@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from stages.make import workspace_config, workspace_tasks as task_layers  # noqa: F401
+from lairmake.stages.make import workspace_config, workspace_tasks as task_layers  # noqa: F401
 
 DOIT_CONFIG = workspace_config()
 PYTHON = [sys.executable, "-m"]

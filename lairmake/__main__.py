@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import sys
 from collections.abc import Sequence
@@ -12,8 +13,6 @@ from doit import loader
 from doit.cmd_base import DodoTaskLoader
 from doit.doit_cmd import DoitMain
 from doit.exceptions import InvalidDodoFile
-
-from lairmake.compiler import find_compiler, version
 
 DODO = "dodo.py"
 HELP = "--help"
@@ -32,7 +31,7 @@ class Main(DoitMain):  # type: ignore[misc]
     @staticmethod
     def print_version() -> None:
         """Print the version of Lairmake."""
-        print(f"lairmake {version()}")
+        print(f"lairmake {importlib.metadata.version('lairmake')}")
 
 
 class Loader(DodoTaskLoader):  # type: ignore[misc]
@@ -60,7 +59,7 @@ def _nearest(here: Path) -> Path | None:
 
     Only where the user stands `projects/` alone makes a workspace.
     """
-    from stages.make.core.layers import is_buildable
+    from lairmake.stages.make.core.layers import is_buildable
 
     for place in (here, *here.parents):
         if (place / DODO).is_file() or is_buildable(place):
@@ -70,8 +69,8 @@ def _nearest(here: Path) -> Path | None:
 
 def _namespace(folder: Path) -> dict[str, Any]:
     """Return what our dodo.py would define in a folder that has none."""
-    from stages import make
-    from stages.make.core.layers import is_buildable
+    from lairmake.stages import make
+    from lairmake.stages.make.core.layers import is_buildable
 
     if is_buildable(folder):
         return {"DOIT_CONFIG": make.layer_config(), "task_layers": make.layer_tasks}
@@ -87,7 +86,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(EMPTY)
         return 3
     Main.BIN_NAME = os.environ.pop(CALLED, Main.BIN_NAME)
-    find_compiler()
     code = Main(task_loader=Loader()).run(words)
     return int(code or 0)
 

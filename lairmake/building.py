@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lairmake.compiler import find_compiler
 from lairmake.error import error_of
 from lairmake.outcome import Results, buildable, results
 
@@ -24,7 +23,6 @@ def build(folder: str | os.PathLike[str]) -> Results:
 
     Raises Error where something in the folder is wrong, or a value comes out wrong.
     """
-    find_compiler()
     place = buildable(folder)
     code, said = _run(place)
     if code:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stages.program.front.functions import (
+from lairmake.stages.program.front.functions import (
     abs,
     copy,
     exp,

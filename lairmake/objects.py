@@ -1,6 +1,6 @@
 """Objects of a program: `from lairmake.objects import LocalArray`."""
 
-from stages.program.front.kinds import (
+from lairmake.stages.program.front.kinds import (
     GlobalArray,
     GlobalScalar,
     LocalArray,
@@ -10,9 +10,9 @@ from stages.program.front.kinds import (
     field,
     global_range,
 )
-from stages.program.front.world import MACH_Compiler_Ignore, Run_On_Host
-from stages.program.values.checked import holds_objects, strict, typed
-from stages.program.values.parameters import parameter
+from lairmake.stages.program.front.world import MACH_Compiler_Ignore, Run_On_Host
+from lairmake.stages.program.values.checked import holds_objects, strict, typed
+from lairmake.stages.program.values.parameters import parameter
 
 __all__ = [
     "GlobalArray", "GlobalScalar", "LocalArray", "LocalScalar", "MACHScalar",

@@ -10,14 +10,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast
 
-from lairmake.compiler import find_compiler
 from lairmake.error import Error
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from stages.make.store.folders import LayerFolder
+    from lairmake.stages.make.store.folders import LayerFolder
 
     Array: TypeAlias = npt.NDArray[np.generic]
 
@@ -128,15 +127,14 @@ def results(folder: str | os.PathLike[str]) -> Results:
 
     Raises Error where there is no such build, or no such folder.
     """
-    find_compiler()
-    from stages.make.core.layers import open_folder
+    from lairmake.stages.make.core.layers import open_folder
 
     return _results(open_folder(buildable(folder)))
 
 
 def buildable(folder: str | os.PathLike[str]) -> Path:
     """Return a folder that is built, resolved. Raises Error for another one."""
-    from stages.make.core.layers import is_buildable
+    from lairmake.stages.make.core.layers import is_buildable
 
     place = Path(folder).resolve()
     if not place.is_dir():

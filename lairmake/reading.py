@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lairmake.compiler import find_compiler
 from lairmake.error import Error
 
 if TYPE_CHECKING:
@@ -18,9 +17,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, isl.UnionSet | isl.UnionMap]
 
     Raises Error where it is no such text, or there is none.
     """
-    find_compiler()
-    from stages.diagnose import UserError, source_of
-    from stages.poly.text import read_objects
+    from lairmake.stages.diagnose import UserError, source_of
+    from lairmake.stages.poly.text import read_objects
 
     place = Path(path)
     try:

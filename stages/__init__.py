@@ -1,6 +1,9 @@
 """The compiler: a wing for each pipeline, and here the stages of each kind of folder."""
 
-from stages import kernel, layer, network, picture, program, skewing, volumes
+if __name__ != "lairmake.stages":
+    raise ImportError("these are the stages of Lairmake: import lairmake.stages")
+
+from lairmake.stages import kernel, layer, network, picture, program, skewing, volumes
 
 WINGS = (layer, skewing, volumes, kernel, network, program, picture)
 

@@ -49,7 +49,7 @@ def source_of(path: str, content: bytes) -> Source:
     Raises UserError where it is not UTF-8, holds a NUL, or has brackets deeper in each other than
     any parser has room for.
     """
-    from stages.nesting import DEEPEST, too_deep
+    from lairmake.stages.nesting import DEEPEST, too_deep
 
     try:
         text = content.decode("utf-8-sig")
@@ -163,7 +163,7 @@ def nearest(
 
 def _is_of_others(word: str, known: Sequence[str]) -> bool:
     """Whether a word is a function or type of other languages; `float` may be all of float16."""
-    from stages.known_words import FUNCTIONS, TYPES
+    from lairmake.stages.known_words import FUNCTIONS, TYPES
 
     if word in known or word not in FUNCTIONS | TYPES:
         return False

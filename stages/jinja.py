@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from jinja2.bccache import Bucket
 
-from stages.shipped import compiled, shipped
+from lairmake.stages.shipped import compiled, shipped
 
 
 class OfObjects(jinja2.Environment):

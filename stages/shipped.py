@@ -1,9 +1,9 @@
 """Where the code lies, and beside it: templates, and the layers that new ones are made like.
 
-A checkout has these folders at its top, beside `stages/`; a wheel has them in it. A module of ours
-that reads a file there names it in its `DATA`, since keys of stages follow nothing else; or in its
-`INPUTS`, where it is one only of the stage that asks for it, as a profile. In a process that runs
-stages every file is looked at that Python opens, from before any stage is loaded.
+These folders lie beside `stages/`: at the top of a checkout, in the package of a wheel. A module of
+ours that reads a file there names it in its `DATA`, since keys of stages follow nothing else; or in
+its `INPUTS`, where it is one only of the stage that asks for it, as a profile. In a process that
+runs stages every file is looked at that Python opens, from before any stage is loaded.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ from types import FrameType
 from typing import Any
 
 STAGES = Path(__file__).resolve().parent
+"""Where the stages lie; the package that they are of has a link to it in a checkout."""
+PACKAGES = Path(__file__).parents[1].resolve().parent
+"""Where Python finds the package `lairmake`."""
 
-HANDS_ON = ("stages.jinja", "stages.make.store.files", __name__)
+OURS = f"{__package__}."
+HANDS_ON = (f"{OURS}jinja", f"{OURS}make.store.files", __name__)
 """These read what others name, and keep nothing of it that they would give to others."""
-LOOKS_ON = "stages.make."
+LOOKS_ON = f"{OURS}make."
 """The Make reads all code, to make keys of it, and what stages declare."""
 NO_READERS = ("importlib.", "_frozen_importlib", "linecache")
 """Imports say what code a stage is; lines of it are in messages only."""
@@ -30,8 +34,7 @@ NO_READERS = ("importlib.", "_frozen_importlib", "linecache")
 
 def shipped(name: str) -> Path:
     """Return the folder `templates` or `projects`, wherever this code is installed."""
-    inside = STAGES / name
-    return inside if inside.is_dir() else STAGES.parent / name
+    return STAGES.parent / name
 
 
 def compiled(folder: Path | str) -> Path:
@@ -118,7 +121,7 @@ def _reader(frame: FrameType | None) -> FrameType | None:
         name = frame.f_globals.get("__name__") or ""
         if name.startswith(NO_READERS):
             return None
-        if name.startswith("stages.") and name not in HANDS_ON:
+        if name.startswith(OURS) and name not in HANDS_ON:
             return None if name.startswith(LOOKS_ON) else frame
         frame = frame.f_back
     return None
@@ -146,7 +149,7 @@ def _files_of(folder: str, patterns: tuple[str, ...]) -> frozenset[str]:
 
 _PLACES = tuple(
     os.path.join(place, "") for place in
-    {STAGES, Path(__file__).parent, shipped("templates"), STAGES.parent / "lairmake"}
+    {STAGES, Path(__file__).parents[1], shipped("templates")}
 )
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import yaml
 
-from stages.nesting import too_deep
-from stages.yaml_words import explain_scalar
+from lairmake.stages.nesting import too_deep
+from lairmake.stages.yaml_words import explain_scalar
 
 MOST_NODES = 100_000
 """How many nodes a text may say by aliases, beside one for each of its characters."""

@@ -10,9 +10,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from stages.fabric import compiler
-from stages.make.core.plans import let_plan
-from stages.make.store.folders import STATE
+from lairmake.stages.fabric import compiler
+from lairmake.stages.make.core.plans import let_plan
+from lairmake.stages.make.store.folders import STATE
 
 pytest_plugins = ["tests.property.tally"]
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import islpy as isl
 
-from stages.fabric.capacities import find_excess, find_lack
-from stages.fabric.check import Fault, find_faults
-from stages.fabric.elements import DTYPES
-from stages.fabric.external import Values
-from stages.fabric.gathered import FabricFailure
-from stages.fabric.layout_texts import find_wrong
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.loaded import Loaded, load, scatter_inputs
-from stages.fabric.port_texts import explain
-from stages.fabric.resident import find_residents
-from stages.machine.profile import Profile
+from lairmake.stages.fabric.capacities import find_excess, find_lack
+from lairmake.stages.fabric.check import Fault, find_faults
+from lairmake.stages.fabric.elements import DTYPES
+from lairmake.stages.fabric.external import Values
+from lairmake.stages.fabric.gathered import FabricFailure
+from lairmake.stages.fabric.layout_texts import find_wrong
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.loaded import Loaded, load, scatter_inputs
+from lairmake.stages.fabric.port_texts import explain
+from lairmake.stages.fabric.resident import find_residents
+from lairmake.stages.machine.profile import Profile
 
 MOST_FAULTS = 5
 """As many faults of a layout are told."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from stages.fabric.check import Fault
-from stages.fabric.elements import DTYPES
-from stages.fabric.grid import Grid
-from stages.fabric.layout_yaml import Layout, Queue, Role
-from stages.fabric.library import Program
-from stages.machine.grades import note_grade
-from stages.machine.profile import Profile
+from lairmake.stages.fabric.check import Fault
+from lairmake.stages.fabric.elements import DTYPES
+from lairmake.stages.fabric.grid import Grid
+from lairmake.stages.fabric.layout_yaml import Layout, Queue, Role
+from lairmake.stages.fabric.library import Program
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.profile import Profile
 
 
 def find_excess(layout: Layout, profile: Profile) -> Iterator[Fault]:

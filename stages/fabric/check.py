@@ -19,9 +19,9 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.circles import find_circle, find_mixed_circle, may_go_round
-from stages.fabric.elements import Bools, Ints
-from stages.fabric.grid import (
+from lairmake.stages.fabric.circles import find_circle, find_mixed_circle, may_go_round
+from lairmake.stages.fabric.elements import Bools, Ints
+from lairmake.stages.fabric.grid import (
     OPPOSITE,
     SIDES,
     Colours,
@@ -30,12 +30,12 @@ from stages.fabric.grid import (
     find_neighbours,
     members,
 )
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.library import INLET, OUTLET
-from stages.fabric.switches import LAST_BITS
-from stages.fabric.thinned import Thinned, thin
-from stages.machine.grades import note_grade
-from stages.machine.profile import Profile
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.library import INLET, OUTLET
+from lairmake.stages.fabric.switches import LAST_BITS
+from lairmake.stages.fabric.thinned import Thinned, thin
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.profile import Profile
 
 RAMP = SIDES.index("ramp")
 Routes = NDArray[np.uint8]

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import Bools, Ints
-from stages.fabric.grid import OPPOSITE, SIDES, Grid, find_neighbours
-from stages.fabric.thinned import Thinned
+from lairmake.stages.fabric.elements import Bools, Ints
+from lairmake.stages.fabric.grid import OPPOSITE, SIDES, Grid, find_neighbours
+from lairmake.stages.fabric.thinned import Thinned
 
 Routes = NDArray[np.uint8]
 """The sides that a link goes on to, as bits: [side][PE]."""

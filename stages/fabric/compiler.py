@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from stages.fabric.command import WHEEL, chosen, compiler_state
+from lairmake.stages.fabric.command import WHEEL, chosen, compiler_state
 
 DATA = ("*.c", "*.h")
 HERE = Path(__file__).parent
@@ -83,7 +83,7 @@ def build_library(
     """Compile the engine and the programs into `out_dir`/fabric.so, and return its path.
 
     With `cache`, a folder, the engine is compiled once for each compiler and kept there. Where it
-    is `recorded`, runs are (`stages.fabric.recorded`), which takes longer. Programs that are not
+    is `recorded`, runs are (`stages/fabric/recorded.py`), which takes longer. Programs that are not
     `generated` are written by hand, and only warnings that tell of faults reject them.
     Raises CompilerError with the compiler's own message if one of them is rejected.
     """

@@ -19,20 +19,20 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric import library as engine
-from stages.fabric.acceptance import accept, check_arrays
-from stages.fabric.counts import add_up
-from stages.fabric.expected import find_leaving_ports
-from stages.fabric.gathered import FabricFailure, read_outputs, read_residents
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.loaded import Loaded
-from stages.fabric.outcome import FabricRun
-from stages.fabric.probes import Probes, place_probes, read_probes
-from stages.fabric.progress import Tell, find_share, report_progress
-from stages.fabric.recorded import Asked, Recording, prepare, read_record
-from stages.fabric.stuck import FabricStuck
-from stages.fabric.waiting import read_waiting
-from stages.machine.profile import Profile
+from lairmake.stages.fabric import library as engine
+from lairmake.stages.fabric.acceptance import accept, check_arrays
+from lairmake.stages.fabric.counts import add_up
+from lairmake.stages.fabric.expected import find_leaving_ports
+from lairmake.stages.fabric.gathered import FabricFailure, read_outputs, read_residents
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.loaded import Loaded
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.fabric.probes import Probes, place_probes, read_probes
+from lairmake.stages.fabric.progress import Tell, find_share, report_progress
+from lairmake.stages.fabric.recorded import Asked, Recording, prepare, read_record
+from lairmake.stages.fabric.stuck import FabricStuck
+from lairmake.stages.fabric.waiting import read_waiting
+from lairmake.stages.machine.profile import Profile
 
 __all__ = ["FabricFailure", "FabricStuck", "run_fabric"]
 

@@ -11,12 +11,12 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.machine.types import TYPES
-from stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from stages.poly.bind import PARAM, bind_domain
-from stages.poly.extents import bounding_box
-from stages.poly.function import find_function
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
+from lairmake.stages.poly.bind import PARAM, bind_domain
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

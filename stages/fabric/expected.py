@@ -11,12 +11,12 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import DTYPES, Bools, Ints, find_tensor_shape
-from stages.fabric.external import Points, find_points, find_port_coordinates
-from stages.fabric.grid import SIDES, Grid
-from stages.fabric.layout_yaml import Exit
-from stages.fabric.library import OUTLET
-from stages.fabric.received import Received, Sequences, take_sequences
+from lairmake.stages.fabric.elements import DTYPES, Bools, Ints, find_tensor_shape
+from lairmake.stages.fabric.external import Points, find_points, find_port_coordinates
+from lairmake.stages.fabric.grid import SIDES, Grid
+from lairmake.stages.fabric.layout_yaml import Exit
+from lairmake.stages.fabric.library import OUTLET
+from lairmake.stages.fabric.received import Received, Sequences, take_sequences
 
 Array = NDArray[Any]
 

@@ -10,19 +10,19 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import (
+from lairmake.stages.fabric.elements import (
     Bools,
     Ints,
     number_elements,
     open_mesh,
 )
-from stages.fabric.grid import SIDES, STEPS, Grid, coordinates
-from stages.fabric.layout_yaml import Entry, Exit
-from stages.fabric.library import INLET
-from stages.fabric.replicated import find_replicas, replicate
-from stages.poly.arrays import evaluate_set
-from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.extents import bounding_box
+from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, coordinates
+from lairmake.stages.fabric.layout_yaml import Entry, Exit
+from lairmake.stages.fabric.library import INLET
+from lairmake.stages.fabric.replicated import find_replicas, replicate
+from lairmake.stages.poly.arrays import evaluate_set
+from lairmake.stages.poly.bind import PE_NAMES, bind_set
+from lairmake.stages.poly.extents import bounding_box
 
 Array = NDArray[Any]
 INDEX_LIMIT = 65536

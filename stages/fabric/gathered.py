@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import DTYPES, Bools
-from stages.fabric.expected import Departure, take_departed
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.loaded import Loaded, find_shape
-from stages.fabric.received import Received, find_sequence_fault, read_received
-from stages.fabric.resident import find_residents, gather
+from lairmake.stages.fabric.elements import DTYPES, Bools
+from lairmake.stages.fabric.expected import Departure, take_departed
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.loaded import Loaded, find_shape
+from lairmake.stages.fabric.received import Received, find_sequence_fault, read_received
+from lairmake.stages.fabric.resident import find_residents, gather
 
 Array = NDArray[Any]
 

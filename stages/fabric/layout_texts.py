@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.fabric.grid import SIDES, read_grid
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.library import MAX_POSITIONS
-from stages.fabric.port_texts import (
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.fabric.grid import SIDES, read_grid
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.library import MAX_POSITIONS
+from lairmake.stages.fabric.port_texts import (
     FILTER,
     Path,
     Wrong,
@@ -18,12 +18,12 @@ from stages.fabric.port_texts import (
     find_wrong_ports,
     read_again,
 )
-from stages.fabric.switches import POP_MODES
-from stages.machine.types import TYPES
-from stages.mapping.isl_text import IslText
-from stages.mapping.yaml_text import Document, read_document
-from stages.movement.colour import Colour
-from stages.poly.pieces import find_example, list_maps, list_sets
+from lairmake.stages.fabric.switches import POP_MODES
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.yaml_text import Document, read_document
+from lairmake.stages.movement.colour import Colour
+from lairmake.stages.poly.pieces import find_example, list_maps, list_sets
 
 MAX_COLOURS = 32
 """As many as the engine has room for."""

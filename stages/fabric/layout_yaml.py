@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from stages.diagnose import Source
-from stages.mapping.explained import explain
-from stages.mapping.record_reader import read_record
-from stages.mapping.records import Key, as_data
-from stages.mapping.yaml_text import write_document
-from stages.movement.colour import Colour
+from lairmake.stages.diagnose import Source
+from lairmake.stages.mapping.explained import explain
+from lairmake.stages.mapping.record_reader import read_record
+from lairmake.stages.mapping.records import Key, as_data
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.movement.colour import Colour
 
 TITLE = "The fabric that the programs run on, in build/simd and in build/loops alike."
 

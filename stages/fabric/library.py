@@ -23,8 +23,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.machine.profile import Profile
-from stages.machine.types import OPERATIONS, TYPES
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import OPERATIONS, TYPES
 
 COMPLETE, STUCK, FAILED, OUT_OF_CYCLES = range(4)
 MAX_POSITIONS = 4

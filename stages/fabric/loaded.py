@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric import library as engine
-from stages.fabric.expected import Departure, find_departing_shape, read_departure
-from stages.fabric.external import Inlets, Values, read_arrivals
-from stages.fabric.grid import SIDES, Colours, Grid, read_colours, read_grid, read_roles
-from stages.fabric.layout_yaml import Layout, Queue
-from stages.fabric.resident import find_resident_shape, find_residents, scatter
+from lairmake.stages.fabric import library as engine
+from lairmake.stages.fabric.expected import Departure, find_departing_shape, read_departure
+from lairmake.stages.fabric.external import Inlets, Values, read_arrivals
+from lairmake.stages.fabric.grid import SIDES, Colours, Grid, read_colours, read_grid, read_roles
+from lairmake.stages.fabric.layout_yaml import Layout, Queue
+from lairmake.stages.fabric.resident import find_resident_shape, find_residents, scatter
 
 Array = NDArray[Any]
 

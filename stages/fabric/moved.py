@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Role
-from stages.movement.colour import Colour
-from stages.poly.text import spell_object
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Role
+from lairmake.stages.movement.colour import Colour
+from lairmake.stages.poly.text import spell_object
 
 Place = tuple[int, int]
 """x and y of a PE."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.counts import Count
-from stages.fabric.expected import Ports
-from stages.fabric.grid import Grid
-from stages.fabric.probed import Probed
-from stages.fabric.recorded import Recorded
+from lairmake.stages.fabric.counts import Count
+from lairmake.stages.fabric.expected import Ports
+from lairmake.stages.fabric.grid import Grid
+from lairmake.stages.fabric.probed import Probed
+from lairmake.stages.fabric.recorded import Recorded
 
 Array = NDArray[Any]
 

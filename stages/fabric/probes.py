@@ -10,9 +10,9 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.grid import Grid, coordinates, members
-from stages.fabric.library import PROBE
-from stages.fabric.probed import Probed
+from lairmake.stages.fabric.grid import Grid, coordinates, members
+from lairmake.stages.fabric.library import PROBE
+from lairmake.stages.fabric.probed import Probed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from stages.fabric.library import Outcome
+from lairmake.stages.fabric.library import Outcome
 
 Tell = Callable[[float], None]
 """Takes how much of something is done, from 0 to 1."""

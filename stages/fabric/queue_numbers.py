@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from stages.fabric.layout_yaml import Queue
+from lairmake.stages.fabric.layout_yaml import Queue
 
 
 def number_queues(

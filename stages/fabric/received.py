@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import Bools, Ints
-from stages.fabric.grid import Grid, coordinates
+from lairmake.stages.fabric.elements import Bools, Ints
+from lairmake.stages.fabric.grid import Grid, coordinates
 
 Array = NDArray[Any]
 ELEMENT, END = 1, 2

@@ -16,10 +16,10 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric import library as engine
-from stages.fabric.grid import Grid, coordinates, members
-from stages.fabric.library import STATES
-from stages.fabric.loaded import Loaded
+from lairmake.stages.fabric import library as engine
+from lairmake.stages.fabric.grid import Grid, coordinates, members
+from lairmake.stages.fabric.library import STATES
+from lairmake.stages.fabric.loaded import Loaded
 
 Array = NDArray[Any]
 DEEDS = ("port", "links", "routers", "task", "stream", "started", "datapath", *STATES)

@@ -10,7 +10,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import (
+from lairmake.stages.fabric.elements import (
     DTYPES,
     Bools,
     Ints,
@@ -18,8 +18,8 @@ from stages.fabric.elements import (
     number_elements,
     open_mesh,
 )
-from stages.fabric.grid import Grid, coordinates
-from stages.fabric.layout_yaml import Layout, LocalTensor
+from lairmake.stages.fabric.grid import Grid, coordinates
+from lairmake.stages.fabric.layout_yaml import Layout, LocalTensor
 
 Array = NDArray[Any]
 POINTS_AT_A_TIME = 1 << 22

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stages.diagnose import Source, Span, UserError
-from stages.fabric.gathered import FabricFailure
-from stages.fabric.layout_texts import find_place
-from stages.fabric.usage import find_usage, write_usage
-from stages.fabric.waiting import Waiting
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.fabric.gathered import FabricFailure
+from lairmake.stages.fabric.layout_texts import find_place
+from lairmake.stages.fabric.usage import find_usage, write_usage
+from lairmake.stages.fabric.waiting import Waiting
 
 if TYPE_CHECKING:
-    from stages.fabric.outcome import FabricRun
-    from stages.fabric.recorded import Asked
+    from lairmake.stages.fabric.outcome import FabricRun
+    from lairmake.stages.fabric.recorded import Asked
 
 
 PROGRAMS = {

@@ -6,11 +6,11 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import Ints
-from stages.movement.colour import Colour
-from stages.poly.arrays import evaluate_pw_aff
-from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.function import find_function
+from lairmake.stages.fabric.elements import Ints
+from lairmake.stages.movement.colour import Colour
+from lairmake.stages.poly.arrays import evaluate_pw_aff
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain
+from lairmake.stages.poly.function import find_function
 
 LAST_BITS, RING, POP = 2, 4, 5
 """The first bits of a switch's parts: `enum switch_bits` of engine.h."""

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import Bools, Ints
-from stages.fabric.grid import Grid
+from lairmake.stages.fabric.elements import Bools, Ints
+from lairmake.stages.fabric.grid import Grid
 
 Array = NDArray[Any]
 PERIOD, KEPT = 2, 3

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import Bools, Ints
-from stages.fabric.external import Points, find_external_points, find_points
-from stages.fabric.grid import Grid
-from stages.fabric.layout_yaml import Entry
+from lairmake.stages.fabric.elements import Bools, Ints
+from lairmake.stages.fabric.external import Points, find_external_points, find_points
+from lairmake.stages.fabric.grid import Grid
+from lairmake.stages.fabric.layout_yaml import Entry
 
 Array = NDArray[Any]
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.grid import SIDES, Grid
-from stages.fabric.library import STATES
-from stages.fabric.recorded import sum_path
-from stages.fabric.used import Link, Used
+from lairmake.stages.fabric.grid import SIDES, Grid
+from lairmake.stages.fabric.library import STATES
+from lairmake.stages.fabric.recorded import sum_path
+from lairmake.stages.fabric.used import Link, Used
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.outcome import FabricRun
+    from lairmake.stages.fabric.outcome import FabricRun
 
 Ints = NDArray[np.signedinteger[Any]]
 WORKING = ("computing", "memory", "starting", "scalars", "moving")

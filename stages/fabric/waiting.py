@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stages.fabric.library import WAITING_KINDS, Outcome
+from lairmake.stages.fabric.library import WAITING_KINDS, Outcome
 
 Place = tuple[int, int]
 

@@ -18,20 +18,20 @@ from collections.abc import Callable
 import islpy as isl
 import numpy as np
 
-from stages.mapping.kernel_yaml import Kernel, read_kernel
-from stages.parts.bounding import allow, bound
-from stages.parts.evaluation import evaluate
-from stages.parts.input_values import make_kernel_values
-from stages.parts.pasting import list_placed_tiles, where
-from stages.reference.data import find_origins
-from stages.reference.tolerance import Rounding, find_rounding, find_tolerance
-from stages.reference.whole import describe_parts, find_largest_error, is_same, is_within
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Program, read_program
+from lairmake.stages.mapping.kernel_yaml import Kernel, read_kernel
+from lairmake.stages.parts.bounding import allow, bound
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.parts.input_values import make_kernel_values
+from lairmake.stages.parts.pasting import list_placed_tiles, where
+from lairmake.stages.reference.data import find_origins
+from lairmake.stages.reference.tolerance import Rounding, find_rounding, find_tolerance
+from lairmake.stages.reference.whole import describe_parts, find_largest_error, is_same, is_within
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Program, read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
-    from stages.reference.strided import Array
+    from lairmake.stages.mapping.inputs import Inputs
+    from lairmake.stages.reference.strided import Array
 
 READS = (
     "tiles.yaml",

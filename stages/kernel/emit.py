@@ -14,15 +14,15 @@ import typing
 
 import numpy as np
 
-from stages.mapping.machine import read_machine
-from stages.parts.input_values import make_kernel_values
-from stages.parts.pasting import list_placed_tiles, where
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import read_program
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.parts.input_values import make_kernel_values
+from lairmake.stages.parts.pasting import list_placed_tiles, where
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
-from stages.mapping.kernel_yaml import read_kernel
+    from lairmake.stages.mapping.inputs import Inputs
+from lairmake.stages.mapping.kernel_yaml import read_kernel
 
 READS = ("tiles.yaml", "operations.yaml", "volumes.isl", "kernel.yaml: machine, data", "inputs/*")
 WRITES = ("build/parts/*/*.lair", "build/parts/*/layer.yaml", "build/parts/*/inputs/*.npy")

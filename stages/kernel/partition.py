@@ -17,21 +17,21 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.kernel.mlir.element_types import KNOWN
-from stages.lair.names import did_you_mean
-from stages.machine.types import TYPES
-from stages.mapping.kernel_yaml import read_kernel
-from stages.mapping.yaml_text import write_document
-from stages.parts.partitioning import Partition, find_needed, partition
-from stages.poly.pieces import unite_sets
-from stages.poly.text import write_objects
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Program, program_data, read_program
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.kernel.mlir.element_types import KNOWN
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.mapping.kernel_yaml import read_kernel
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.parts.partitioning import Partition, find_needed, partition
+from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Program, program_data, read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
-    from stages.mapping.kernel_yaml import Kernel
+    from lairmake.stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.kernel_yaml import Kernel
 
 READS = ("operations.yaml", "volumes.isl", "program.isl", "kernel.yaml: facts")
 WRITES = ("partitions.isl", "partitions.yaml")

@@ -14,20 +14,20 @@ import typing
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.names import did_you_mean, make_plain_name
-from stages.mapping.kernel_yaml import Kernel, read_kernel
-from stages.poly.pieces import find_example, unite_sets
-from stages.poly.text import write_objects
-from stages.volumes.choice import choose
-from stages.volumes.domains import HEADER, make_domain
-from stages.volumes.elements import list_reads
-from stages.volumes.operation import Program, read_program, write_program
-from stages.volumes.sizes import Claim, solve
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.lair.names import did_you_mean, make_plain_name
+from lairmake.stages.mapping.kernel_yaml import Kernel, read_kernel
+from lairmake.stages.poly.pieces import find_example, unite_sets
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.volumes.choice import choose
+from lairmake.stages.volumes.domains import HEADER, make_domain
+from lairmake.stages.volumes.elements import list_reads
+from lairmake.stages.volumes.operation import Program, read_program, write_program
+from lairmake.stages.volumes.sizes import Claim, solve
 
 if typing.TYPE_CHECKING:
-    from stages.kernel.mlir.draft import Draft
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.kernel.mlir.draft import Draft
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("*.mlir", "kernel.yaml: mlir, sizes, outputs, inputs", "layer.yaml")
 WRITES = ("volumes.isl", "operations.yaml")
@@ -35,8 +35,8 @@ WRITES = ("volumes.isl", "operations.yaml")
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return volumes.isl and operations.yaml. Raises UserError or UserErrors."""
-    from stages.kernel.mlir.text import parse_text
-    from stages.kernel.mlir.translate import translate
+    from lairmake.stages.kernel.mlir.text import parse_text
+    from lairmake.stages.kernel.mlir.translate import translate
 
     kernel = inputs.file_or_empty("kernel.yaml", read_kernel)
     inputs.refuse_beside(next(iter(inputs.names("*.mlir")), "kernel.yaml"), "layer.yaml")

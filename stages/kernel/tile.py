@@ -20,22 +20,22 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.lair.names import did_you_mean
-from stages.mapping.kernel_yaml import read_kernel
-from stages.mapping.yaml_text import write_document
-from stages.parts.cutting import Region, list_regions, list_single
-from stages.parts.entries import MOST_TILES, Entries, TooManyTilesError
-from stages.parts.matching import NoSliceError
-from stages.parts.summing import find_summed_ranks
-from stages.poly.extents import find_shape
-from stages.poly.text import write_objects
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Program, read_program
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.mapping.kernel_yaml import read_kernel
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.parts.cutting import Region, list_regions, list_single
+from lairmake.stages.parts.entries import MOST_TILES, Entries, TooManyTilesError
+from lairmake.stages.parts.matching import NoSliceError
+from lairmake.stages.parts.summing import find_summed_ranks
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Program, read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
-    from stages.mapping.kernel_yaml import Kernel
+    from lairmake.stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.kernel_yaml import Kernel
 
 READS = ("partitions.isl", "partitions.yaml", "kernel.yaml: facts, tiles, machine")
 WRITES = ("tiles.isl", "tiles.yaml")

@@ -1,10 +1,10 @@
 """LAIR: grammar, tree, checks."""
 
-from stages.lair.expressions import FUNCTIONS, is_zero_at, write_expression
-from stages.lair.grammar import parse_expression, parse_lair
-from stages.lair.layer import Layer, Statement, Tensor
-from stages.lair.specialise import specialise
-from stages.lair.tree import Access, Affine
+from lairmake.stages.lair.expressions import FUNCTIONS, is_zero_at, write_expression
+from lairmake.stages.lair.grammar import parse_expression, parse_lair
+from lairmake.stages.lair.layer import Layer, Statement, Tensor
+from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.lair.tree import Access, Affine
 
 __all__ = [
     "FUNCTIONS",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from stages.lair.tree import Affine, Binary, Expr, Number, Reference, Unary, walk
+from lairmake.stages.lair.tree import Affine, Binary, Expr, Number, Reference, Unary, walk
 
 
 def find_non_affine(expr: Expr, variables: Collection[str]) -> Expr | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from stages.diagnose import Span, UserError
-from stages.lair.names import did_you_mean
-from stages.lair.tree import Node
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import Node
 
 Delays = Mapping[str, int]
 """How many invocations ago the value is that a call reads, by `call.input`."""

@@ -1,4 +1,4 @@
-"""Build the tree of stages.lair.tree from the parser's: one method per rule of lair.lark."""
+"""Build the tree of stages/lair/tree.py from the parser's: one method per rule of lair.lark."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from lark import Token, Transformer, v_args
 from lark.tree import Meta
 
-from stages.diagnose import Source, Span
-from stages.lair import tree
+from lairmake.stages.diagnose import Source, Span
+from lairmake.stages.lair import tree
 
 MOST_DIGITS = 300
 """So many make a number that is too large for any size and any type."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from stages.diagnose import Span, UserError, UserErrors
-from stages.lair.affine import find_affine
-from stages.lair.binding import Binding
-from stages.lair.tree import Expr, File, Graph, Node, NodeCall, Reference
+from lairmake.stages.diagnose import Span, UserError, UserErrors
+from lairmake.stages.lair.affine import find_affine
+from lairmake.stages.lair.binding import Binding
+from lairmake.stages.lair.tree import Expr, File, Graph, Node, NodeCall, Reference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from stages.diagnose import Span, UserError
-from stages.lair.affine import find_non_affine
-from stages.lair.conditions import check_conditions
-from stages.lair.expressions import FUNCTIONS
-from stages.lair.instead import INDICES, elsewhere
-from stages.lair.names import check_name, did_you_mean
-from stages.lair.tree import (
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.affine import find_non_affine
+from lairmake.stages.lair.conditions import check_conditions
+from lairmake.stages.lair.expressions import FUNCTIONS
+from lairmake.stages.lair.instead import INDICES, elsewhere
+from lairmake.stages.lair.names import check_name, did_you_mean
+from lairmake.stages.lair.tree import (
     Call,
     Expr,
     Graph,
@@ -27,8 +27,8 @@ from stages.lair.tree import (
     Tensor,
     walk,
 )
-from stages.machine.types import TYPES
-from stages.plural import plural
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.plural import plural
 
 LARGEST_NUMBER = 3.4028234663852886e38
 AFFINE = "LAIR accesses are sums of iterators times integers"

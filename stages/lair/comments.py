@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair import tree
-from stages.lair.slips import describe_split, find_open
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.lair import tree
+from lairmake.stages.lair.slips import describe_split, find_open
 
 _COMMENT = re.compile(r"(#|//)[^\n]*")
 _NUMBER = re.compile(r"//[ \t]*(\d+(?:\.\d*)?)[ \t]*\r?\Z")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from stages.diagnose import UserError
-from stages.lair.affine import find_non_affine
-from stages.lair.names import did_you_mean
-from stages.lair.tree import Binary, Comparison, Expr, Number, Reference, Unary, walk
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.affine import find_non_affine
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import Binary, Comparison, Expr, Number, Reference, Unary, walk
 
 LARGEST_COUNT = 2**29
 """How far the integers go that are compared: programs count in 32 bits, and take differences."""

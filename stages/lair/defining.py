@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from stages.diagnose import Span, UserError
-from stages.lair.affine import reach
-from stages.lair.conditions import check_ranges, spell_conditions
-from stages.lair.layer import Layer, Statement, Tensor
-from stages.lair.tree import Access, Affine
-from stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.affine import reach
+from lairmake.stages.lair.conditions import check_ranges, spell_conditions
+from lairmake.stages.lair.layer import Layer, Statement, Tensor
+from lairmake.stages.lair.tree import Access, Affine
+from lairmake.stages.poly.extremes import find_greatest, find_least
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -122,7 +122,7 @@ def _reaches_no_other(statement: Statement, tensor: Tensor, wanted: isl.Set) -> 
     """Return that a statement reaches no other elements, and how it is written that does."""
     import islpy as isl
 
-    from stages.lair.gaps import suggest_cover
+    from lairmake.stages.lair.gaps import suggest_cover
 
     def covers(wider: Statement) -> bool:
         rows = wider.target.rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
 
 FUNCTIONS: Mapping[str, int] = MappingProxyType(
     {

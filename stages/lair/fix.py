@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from stages.diagnose import Span, UserError
-from stages.lair import tree
-from stages.lair.affine import find_affine
-from stages.lair.binding import Binding, name_delayed
-from stages.lair.calls import Called
-from stages.lair.conditions import fix_condition
-from stages.lair.layer import Carry, Layer, Statement, Tensor
-from stages.lair.tree import Access, Affine
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair import tree
+from lairmake.stages.lair.affine import find_affine
+from lairmake.stages.lair.binding import Binding, name_delayed
+from lairmake.stages.lair.calls import Called
+from lairmake.stages.lair.conditions import fix_condition
+from lairmake.stages.lair.layer import Carry, Layer, Statement, Tensor
+from lairmake.stages.lair.tree import Access, Affine
 
 LARGEST_SIZE = 2**30
 """Programs count in 32 bits, and may step once more beyond the last element."""

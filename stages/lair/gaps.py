@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from stages.lair.layer import Statement, Tensor
-from stages.lair.tree import Access, Affine
+from lairmake.stages.lair.layer import Statement, Tensor
+from lairmake.stages.lair.tree import Access, Affine
 
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "the least there is",
            "min=": "the largest there is"}

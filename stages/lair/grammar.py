@@ -13,19 +13,19 @@ from typing import Any
 
 from lark import Lark, UnexpectedCharacters, UnexpectedToken
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair import tree
-from stages.lair.builder import Builder
-from stages.lair.comments import check_comments, explain_comment
-from stages.lair.instead import elsewhere
-from stages.lair.slips import (
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.lair import tree
+from lairmake.stages.lair.builder import Builder
+from lairmake.stages.lair.comments import check_comments, explain_comment
+from lairmake.stages.lair.instead import elsewhere
+from lairmake.stages.lair.slips import (
     describe_split,
     find_open,
     name_character,
     suggest,
     suggest_for_character,
 )
-from stages.shipped import compiled
+from lairmake.stages.shipped import compiled
 
 DATA = ("lair.lark",)
 _WORDS = {

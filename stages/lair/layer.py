@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from stages.diagnose import Span
-from stages.lair.tree import Access, Comparison, Expr
+from lairmake.stages.diagnose import Span
+from lairmake.stages.lair.tree import Access, Comparison, Expr
 
 OPS = ("=", "+=", "*=", "max=", "min=")
 NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": math.inf}

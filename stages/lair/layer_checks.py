@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stages.diagnose import UserError
-from stages.lair.defining import check_defined
-from stages.lair.expressions import EXACT_FUNCTIONS
-from stages.lair.layer import Layer, Statement
-from stages.lair.tree import Binary, Call, Expr, Number, Unary, walk
-from stages.machine.types import find_largest_integer, is_integer
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.defining import check_defined
+from lairmake.stages.lair.expressions import EXACT_FUNCTIONS
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.lair.tree import Binary, Call, Expr, Number, Unary, walk
+from lairmake.stages.machine.types import find_largest_integer, is_integer
 
 DERIVED = (
     *("north", "west", "south", "east", "source", "even", "odd"),

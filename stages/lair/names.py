@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from stages.diagnose import Source, Span, UserError, nearest
+from lairmake.stages.diagnose import Source, Span, UserError, nearest
 
 _ISL = (
     "and ceil ceild exists false floor floord implies infinity infty max min mod nan not or "

@@ -9,8 +9,8 @@ import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stages.lair.expressions import FUNCTIONS, write_expression
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
+from lairmake.stages.lair.expressions import FUNCTIONS, write_expression
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 
 BINARY = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
 LOOPED = frozenset(FUNCTIONS) - {"relu", "abs", "max", "min"}

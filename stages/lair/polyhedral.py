@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 
 import islpy as isl
 
-from stages.lair.conditions import spell_conditions
-from stages.lair.defining import find_idle
-from stages.lair.layer import Carry, Layer, Statement, Tensor
-from stages.lair.tree import Access, Affine
-from stages.poly.naming import letters
+from lairmake.stages.lair.conditions import spell_conditions
+from lairmake.stages.lair.defining import find_idle
+from lairmake.stages.lair.layer import Carry, Layer, Statement, Tensor
+from lairmake.stages.lair.tree import Access, Affine
+from lairmake.stages.poly.naming import letters
 
 
 def polyhedral_description(layer: Layer) -> dict[str, isl.UnionSet | isl.UnionMap]:

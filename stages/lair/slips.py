@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from stages.machine.types import TYPES
+from lairmake.stages.machine.types import TYPES
 
 LOOPS = "iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`"
 REMAINDER = "a remainder is `i mod 2`, and stands in conditions: `where i mod 2 = 0`"

@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from stages.diagnose import Span, UserError, UserErrors
-from stages.lair import tree
-from stages.lair.binding import (
+from lairmake.stages.diagnose import Span, UserError, UserErrors
+from lairmake.stages.lair import tree
+from lairmake.stages.lair.binding import (
     Delays,
     bind_node,
     check_delays,
     delay,
     sort_bindings,
 )
-from stages.lair.calls import Called, bind_calls, write_out
-from stages.lair.checks import check_distinct, check_node
-from stages.lair.fix import Fixer
-from stages.lair.graphs import check_graph
-from stages.lair.layer import Carry, Layer, Statement, Tensor
-from stages.lair.layer_checks import check_layer
-from stages.lair.names import did_you_mean
-from stages.lair.tree import Access, Affine
-from stages.machine.types import TYPES
+from lairmake.stages.lair.calls import Called, bind_calls, write_out
+from lairmake.stages.lair.checks import check_distinct, check_node
+from lairmake.stages.lair.fix import Fixer
+from lairmake.stages.lair.graphs import check_graph
+from lairmake.stages.lair.layer import Carry, Layer, Statement, Tensor
+from lairmake.stages.lair.layer_checks import check_layer
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import Access, Affine
+from lairmake.stages.machine.types import TYPES
 
 __all__ = ["Access", "Affine", "Layer", "Statement", "Tensor", "specialise"]
 

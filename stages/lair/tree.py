@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from stages.diagnose import Span
+from lairmake.stages.diagnose import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A function of stages.lair.expressions.FUNCTIONS, applied."""
+    """A function of `FUNCTIONS` in stages/lair/expressions.py, applied."""
 
     function: str
     arguments: tuple[Expr, ...]

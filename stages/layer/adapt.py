@@ -15,16 +15,16 @@ import typing
 
 import islpy as isl
 
-from stages.layer.routes.adaptation import choose_adaptation, find_peeled_sides
-from stages.layer.routes.adapted import describe_adapted
-from stages.layer.routes.demand import find_demand, peel
-from stages.layer.routes.room import check_room
-from stages.poly.side import bounding_rectangle
-from stages.poly.text import write_objects
-from stages.skewing.elements import read_lair
+from lairmake.stages.layer.routes.adaptation import choose_adaptation, find_peeled_sides
+from lairmake.stages.layer.routes.adapted import describe_adapted
+from lairmake.stages.layer.routes.demand import find_demand, peel
+from lairmake.stages.layer.routes.room import check_room
+from lairmake.stages.poly.side import bounding_rectangle
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = ("layer.yaml: tensors", "chosen.yaml", "lair.isl", "placement.isl")
 WRITES = ("adapted.isl",)

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import typing
 
-from stages.layer.sets.allocations import write_allocations
-from stages.layer.texts.adapted_text import read_adapted
-from stages.layer.texts.graph import read_graph
-from stages.layer.texts.routes_text import Routing
-from stages.skewing.elements import read_lair
+from lairmake.stages.layer.sets.allocations import write_allocations
+from lairmake.stages.layer.texts.adapted_text import read_adapted
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("lair.isl", "adapted.isl", "tasks.yaml", "routes.isl")
 WRITES = ("allocations.isl",)

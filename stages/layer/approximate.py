@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import typing
 
-from stages.layer.sets.hulls import write_hulls
-from stages.layer.texts.graph import read_graph
-from stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.sets.hulls import write_hulls
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("tasks.yaml", "compressions.isl", "instances.isl", "allocations.isl")
 WRITES = ("hulls.isl",)

@@ -16,17 +16,17 @@ import itertools
 import typing
 from collections.abc import Iterator
 
-from stages.diagnose import UserError
-from stages.layer.search.proposal import Proposal, propose
-from stages.layer.texts.candidates import Candidate, Candidates, write_candidates
-from stages.mapping.machine import check_grid, read_machine
-from stages.mapping.refused import refusal
-from stages.mapping.settled import Chosen, write_chosen
-from stages.mapping.texts import parse_target
-from stages.skewing.elements import read_lair
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.search.proposal import Proposal, propose
+from lairmake.stages.layer.texts.candidates import Candidate, Candidates, write_candidates
+from lairmake.stages.mapping.machine import check_grid, read_machine
+from lairmake.stages.mapping.refused import refusal
+from lairmake.stages.mapping.settled import Chosen, write_chosen
+from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.lair.layer import Layer, Statement
-from stages.layer.texts.results_json import Check
-from stages.machine.types import is_integer
-from stages.reference.magnitude import sum_of_absolutes
-from stages.reference.unroll import Arrays
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.layer.texts.results_json import Check
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.reference.magnitude import sum_of_absolutes
+from lairmake.stages.reference.unroll import Arrays
 
 
 def check(

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import typing
 
-from stages.layer.sets.compressions import write_compressions
-from stages.layer.texts.graph import read_graph
-from stages.layer.texts.tasks_text import Instances
+from lairmake.stages.layer.sets.compressions import write_compressions
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.layer.texts.tasks_text import Instances
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("tasks.yaml", "instances.isl")
 WRITES = ("compressions.isl",)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import typing
 
-from stages.layer.sets.sizes import write_sizes
-from stages.layer.texts.graph import read_graph
-from stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.sets.sizes import write_sizes
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: simd.prefer",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import typing
 from dataclasses import dataclass
 
-from stages.diagnose import UserError
-from stages.layer.pe.needs import check_tasks
-from stages.machine.grades import note_grade
-from stages.mapping.machine import check_grid
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.pe.needs import check_tasks
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.mapping.machine import check_grid
 
 if typing.TYPE_CHECKING:
-    from stages.layer.pe.model import Model
-    from stages.layer.pe.program import Program
-    from stages.machine.profile import Profile
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.layer.pe.model import Model
+    from lairmake.stages.layer.pe.program import Program
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserErrors
-from stages.lair.polyhedral import polyhedral_description
-from stages.mapping.layer_names import check_names
-from stages.poly.text import write_objects
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.lair.polyhedral import polyhedral_description
+from lairmake.stages.mapping.layer_names import check_names
+from lairmake.stages.poly.text import write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

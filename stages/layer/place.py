@@ -13,19 +13,19 @@ import typing
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.mapping.relations import check_placement
-from stages.mapping.texts import parse_map, parse_target
-from stages.poly.pieces import find_example, list_sets
-from stages.poly.side import Rectangle
-from stages.poly.text import write_objects
-from stages.skewing.completion import complete
-from stages.skewing.elements import Lair, read_lair
-from stages.skewing.torus import fold
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.mapping.relations import check_placement
+from lairmake.stages.mapping.texts import parse_map, parse_target
+from lairmake.stages.poly.pieces import find_example, list_sets
+from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.skewing.completion import complete
+from lairmake.stages.skewing.elements import Lair, read_lair
+from lairmake.stages.skewing.torus import fold
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
-    from stages.mapping.isl_text import IslText
+    from lairmake.stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.isl_text import IslText
 
 READS = ("layer.yaml: target, placement, topology.kind", "chosen.yaml", "lair.isl")
 WRITES = ("placement.isl",)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from stages.diagnose import UserError, nearest
-from stages.layer.texts.graph import Graph
-from stages.mapping.texts import parse_set
+from lairmake.stages.diagnose import UserError, nearest
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.mapping.texts import parse_set
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.layout_yaml import Layout
-    from stages.mapping.layer_yaml import Mapping as LayerMapping
+    from lairmake.stages.fabric.layout_yaml import Layout
+    from lairmake.stages.mapping.layer_yaml import Mapping as LayerMapping
 
 
 def find_probes(mapping: LayerMapping, graph: Graph, layout: Layout) -> Mapping[str, isl.Set]:

@@ -14,17 +14,17 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError
-from stages.fabric.layout_yaml import write_layout
-from stages.layer.fitting import check_machine
-from stages.layer.memory.checked import check_objects, check_placed
-from stages.layer.memory.inside import check_inside
-from stages.layer.pe.copied import copy_instead
-from stages.layer.pe.model import Model
-from stages.layer.pe.needs import list_started
-from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
-from stages.layer.pe.words import check_words
-from stages.layer.texts.limits import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.fabric.layout_yaml import write_layout
+from lairmake.stages.layer.fitting import check_machine
+from lairmake.stages.layer.memory.checked import check_objects, check_placed
+from lairmake.stages.layer.memory.inside import check_inside
+from lairmake.stages.layer.pe.copied import copy_instead
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.needs import list_started
+from lairmake.stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
+from lairmake.stages.layer.pe.words import check_words
+from lairmake.stages.layer.texts.limits import (
     ENOUGH,
     GRAPH,
     LIMITS,
@@ -33,17 +33,17 @@ from stages.layer.texts.limits import (
     with_enough,
     write_limits,
 )
-from stages.machine.grades import is_unpublished
-from stages.machine.scarcity import with_figures
-from stages.mapping.machine import read_machine
-from stages.pe.listing import Listing
-from stages.pe.speller import spell
-from stages.pe.written import write_programs
+from lairmake.stages.machine.grades import is_unpublished
+from lairmake.stages.machine.scarcity import with_figures
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.pe.listing import Listing
+from lairmake.stages.pe.speller import spell
+from lairmake.stages.pe.written import write_programs
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
-    from stages.mapping.inputs import LayerInputs
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

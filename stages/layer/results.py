@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.fabric.outcome import FabricRun
-from stages.fabric.usage import sum_up
-from stages.lair.layer import Layer
-from stages.layer.cycles.bound import Run, lower_bound
-from stages.layer.cycles.needs import Moving, needs_of
-from stages.layer.stalls import find_awaited
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.decisions import Decision, Decisions
-from stages.layer.texts.results_json import (
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.fabric.usage import sum_up
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.layer.cycles.bound import Run, lower_bound
+from lairmake.stages.layer.cycles.needs import Moving, needs_of
+from lairmake.stages.layer.stalls import find_awaited
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.decisions import Decision, Decisions
+from lairmake.stages.layer.texts.results_json import (
     Bound,
     Check,
     Cycles,
@@ -30,12 +30,12 @@ from stages.layer.texts.results_json import (
     Working,
     Worth,
 )
-from stages.machine.grades import UNPUBLISHED
-from stages.machine.profile import Profile
-from stages.mapping.layer_yaml import Mapping as LayerMapping
-from stages.poly.cardinality import cardinality
-from stages.reference.data import find_origins
-from stages.reference.unroll import Samples, alike, column
+from lairmake.stages.machine.grades import UNPUBLISHED
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.layer_yaml import Mapping as LayerMapping
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.reference.data import find_origins
+from lairmake.stages.reference.unroll import Samples, alike, column
 
 VARIANTS = ("simd", "loops")
 COPIED, ENOUGH = OTHERS = ("multicast", "enough")

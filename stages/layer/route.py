@@ -22,36 +22,47 @@ from fractions import Fraction
 from math import prod
 from typing import get_args
 
-from stages.diagnose import UserError, UserErrors
-from stages.lair.layer import Layer, find_writer
-from stages.layer.routes.colours import share_colours
-from stages.layer.routes.placed import Streams
-from stages.layer.routes.routing import route_if_copied, route_streams
-from stages.layer.streams.early_sends import choose_early_sends
-from stages.layer.streams.filling import fits_only_whole, has_room
-from stages.layer.streams.leaving_rings import choose_leaving_rings
-from stages.layer.streams.listed import add_chunks, add_results, describe_tensors, list_tasks
-from stages.layer.streams.passing_rings import find_passing_rings
-from stages.layer.streams.plan import Plan, count_needed, find_unkept, leave_whole, plan_streams
-from stages.layer.streams.reaching import Windows
-from stages.layer.streams.stepped import find_steps
-from stages.layer.texts.adapted_text import Adapted, read_adapted
-from stages.layer.texts.graph import Departure, Graph, write_graph
-from stages.layer.texts.kinds import EarlySend, Initialise
-from stages.layer.texts.limits import GRAPH, MACHINE, write_limits
-from stages.layer.texts.routes_text import SAID, Object, Routing
-from stages.machine.scarcity import find_enough, with_figures
-from stages.machine.shortage import noted_shortages
-from stages.mapping.explained import WIDTH
-from stages.mapping.machine import read_machine
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.text import Objects, write_objects
-from stages.skewing.elements import read_lair
-from stages.skewing.scheduled import Scheduled
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.lair.layer import Layer, find_writer
+from lairmake.stages.layer.routes.colours import share_colours
+from lairmake.stages.layer.routes.placed import Streams
+from lairmake.stages.layer.routes.routing import route_if_copied, route_streams
+from lairmake.stages.layer.streams.early_sends import choose_early_sends
+from lairmake.stages.layer.streams.filling import fits_only_whole, has_room
+from lairmake.stages.layer.streams.leaving_rings import choose_leaving_rings
+from lairmake.stages.layer.streams.listed import (
+    add_chunks,
+    add_results,
+    describe_tensors,
+    list_tasks,
+)
+from lairmake.stages.layer.streams.passing_rings import find_passing_rings
+from lairmake.stages.layer.streams.plan import (
+    Plan,
+    count_needed,
+    find_unkept,
+    leave_whole,
+    plan_streams,
+)
+from lairmake.stages.layer.streams.reaching import Windows
+from lairmake.stages.layer.streams.stepped import find_steps
+from lairmake.stages.layer.texts.adapted_text import Adapted, read_adapted
+from lairmake.stages.layer.texts.graph import Departure, Graph, write_graph
+from lairmake.stages.layer.texts.kinds import EarlySend, Initialise
+from lairmake.stages.layer.texts.limits import GRAPH, MACHINE, write_limits
+from lairmake.stages.layer.texts.routes_text import SAID, Object, Routing
+from lairmake.stages.machine.scarcity import find_enough, with_figures
+from lairmake.stages.machine.shortage import noted_shortages
+from lairmake.stages.mapping.explained import WIDTH
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.text import Objects, write_objects
+from lairmake.stages.skewing.elements import read_lair
+from lairmake.stages.skewing.scheduled import Scheduled
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
@@ -108,7 +119,7 @@ def _texts_with_enough(
     There are none where nothing is limited by what nobody has published, or where such a machine
     has too little of something else.
     """
-    from stages.layer.sets.chain import write_sets
+    from lairmake.stages.layer.sets.chain import write_sets
 
     def routed_on(profile: Profile) -> Routed | None:
         try:

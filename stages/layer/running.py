@@ -11,28 +11,28 @@ from pathlib import Path
 
 import islpy as isl
 
-from stages.diagnose import Source, UserError
-from stages.fabric.compiler import CompilerError, build_library, users_cache
-from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from stages.fabric.layout_texts import check_texts
-from stages.fabric.layout_yaml import Layout, read_layout
-from stages.fabric.outcome import FabricRun
-from stages.fabric.progress import Tell
-from stages.fabric.stuck import error_of
-from stages.layer.probing import find_probes
-from stages.layer.results import COPIED, ENOUGH, OTHERS
-from stages.layer.texts.graph import read_graph
-from stages.layer.texts.limits import MACHINE, with_enough
-from stages.mapping.machine import read_machine
-from stages.reference.data import input_samples
-from stages.reference.strided import Array
-from stages.reference.unroll import Samples, alike, column
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.fabric.compiler import CompilerError, build_library, users_cache
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
+from lairmake.stages.fabric.layout_texts import check_texts
+from lairmake.stages.fabric.layout_yaml import Layout, read_layout
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.fabric.progress import Tell
+from lairmake.stages.fabric.stuck import error_of
+from lairmake.stages.layer.probing import find_probes
+from lairmake.stages.layer.results import COPIED, ENOUGH, OTHERS
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.layer.texts.limits import MACHINE, with_enough
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.reference.data import input_samples
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.reference.unroll import Samples, alike, column
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.recorded import Asked
-    from stages.lair.layer import Layer
-    from stages.machine.profile import Profile
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.fabric.recorded import Asked
+    from lairmake.stages.lair.layer import Layer
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 Again = Callable[[FabricRun, Layout], "tuple[Profile, Layout] | None"]
 ON = f"build/{ENOUGH}/{MACHINE}"

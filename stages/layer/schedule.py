@@ -13,15 +13,15 @@ import typing
 
 import islpy as isl
 
-from stages.mapping.relations import check_schedule
-from stages.mapping.texts import parse_map
-from stages.poly.pieces import list_sets
-from stages.poly.text import write_objects
-from stages.skewing.elements import read_lair
+from lairmake.stages.mapping.relations import check_schedule
+from lairmake.stages.mapping.texts import parse_map
+from lairmake.stages.poly.pieces import list_sets
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 READS = ("layer.yaml: schedule, tensors.*.arrives", "chosen.yaml", "lair.isl")
 WRITES = ("schedule.isl",)

@@ -15,20 +15,20 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError, UserErrors, headline
-from stages.layer.cycles.predict import predict, read_written
-from stages.layer.fitting import check_machine, find_shortage
-from stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
-from stages.layer.texts.candidates import Slot, read_candidates, write_slots
-from stages.layer.unsettled import Looked, nothing_to_try, nothing_works
-from stages.mapping.machine import read_machine
-from stages.mapping.refused import find_error, why_refused
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.diagnose import UserError, UserErrors, headline
+from lairmake.stages.layer.cycles.predict import predict, read_written
+from lairmake.stages.layer.fitting import check_machine, find_shortage
+from lairmake.stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
+from lairmake.stages.layer.texts.candidates import Slot, read_candidates, write_slots
+from lairmake.stages.layer.unsettled import Looked, nothing_to_try, nothing_works
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.refused import find_error, why_refused
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
-    from stages.mapping import layer_yaml
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping import layer_yaml
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

@@ -23,15 +23,15 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.diagnose import UserError, working_on
-from stages.layer.cycles.task import Charged
-from stages.layer.memory.arranging import arrange, find_saved
-from stages.layer.memory.kept import Keeping
-from stages.layer.pe.model import Work
-from stages.layer.texts.decisions import Decision, Decisions, Other, write_decisions
-from stages.layer.texts.graph import read_graph
-from stages.layer.texts.kinds import Operate, Relay, Store, Streams
-from stages.layer.texts.limits import (
+from lairmake.stages.diagnose import UserError, working_on
+from lairmake.stages.layer.cycles.task import Charged
+from lairmake.stages.layer.memory.arranging import arrange, find_saved
+from lairmake.stages.layer.memory.kept import Keeping
+from lairmake.stages.layer.pe.model import Work
+from lairmake.stages.layer.texts.decisions import Decision, Decisions, Other, write_decisions
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.layer.texts.kinds import Operate, Relay, Store, Streams
+from lairmake.stages.layer.texts.limits import (
     GRAPH,
     LIMITS,
     MACHINE,
@@ -39,28 +39,28 @@ from stages.layer.texts.limits import (
     with_enough,
     write_limits,
 )
-from stages.layer.texts.memory_text import arranged_objects
-from stages.layer.texts.routes_text import Routing
-from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.layer.vector.candidate import RankError
-from stages.layer.vector.choice import Choice, TooManyError, choose, find_enough
-from stages.layer.vector.instruction import instruction
-from stages.layer.vector.memory import Memory, extend
-from stages.layer.vector.merging import is_as_merged
-from stages.layer.vector.options import Options, give_up, list_options
-from stages.layer.vector.situation import Files, Situation
-from stages.layer.vector.ways import list_ways
-from stages.machine.grades import is_unpublished, note_grade
-from stages.mapping.machine import read_machine
-from stages.mapping.records import Absent
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.text import spell_object, write_objects
-from stages.poly.together import together
+from lairmake.stages.layer.texts.memory_text import arranged_objects
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.vector.candidate import RankError
+from lairmake.stages.layer.vector.choice import Choice, TooManyError, choose, find_enough
+from lairmake.stages.layer.vector.instruction import instruction
+from lairmake.stages.layer.vector.memory import Memory, extend
+from lairmake.stages.layer.vector.merging import is_as_merged
+from lairmake.stages.layer.vector.options import Options, give_up, list_options
+from lairmake.stages.layer.vector.situation import Files, Situation
+from lairmake.stages.layer.vector.ways import list_ways
+from lairmake.stages.machine.grades import is_unpublished, note_grade
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.records import Absent
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.text import spell_object, write_objects
+from lairmake.stages.poly.together import together
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
-    from stages.mapping.inputs import LayerInputs
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 READS = (
     "layer.yaml: machine, invocations, simd.prefer",

@@ -17,41 +17,41 @@ import typing
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.fabric.layout_yaml import read_layout
-from stages.fabric.usage import find_usage, write_usage
-from stages.layer.compared import check, check_overflow, worst
-from stages.layer.cycles.needs import Moving
-from stages.layer.results import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.usage import find_usage, write_usage
+from lairmake.stages.layer.compared import check, check_overflow, worst
+from lairmake.stages.layer.cycles.needs import Moving
+from lairmake.stages.layer.results import (
     DOUBLED,
     OTHERS,
     VARIANTS,
     Simulated,
     describe_results,
 )
-from stages.layer.running import ON, run_twice
-from stages.layer.stalls import double, find_awaited
-from stages.layer.texts.adapted_text import read_adapted
-from stages.layer.texts.decisions import read_decisions
-from stages.layer.texts.graph import read_graph
-from stages.layer.texts.limits import read_limits
-from stages.layer.texts.results_json import results_text
-from stages.layer.texts.routes_text import Routing
-from stages.mapping.machine import read_machine
-from stages.reference.data import find_negative_zeros, input_samples, stack_samples
-from stages.reference.evaluate import evaluate_all
-from stages.reference.magnitude import is_exact, magnitudes
-from stages.reference.unroll import Samples, column
-from stages.skewing.elements import read_lair
+from lairmake.stages.layer.running import ON, run_twice
+from lairmake.stages.layer.stalls import double, find_awaited
+from lairmake.stages.layer.texts.adapted_text import read_adapted
+from lairmake.stages.layer.texts.decisions import read_decisions
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.layer.texts.limits import read_limits
+from lairmake.stages.layer.texts.results_json import results_text
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.reference.data import find_negative_zeros, input_samples, stack_samples
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.reference.magnitude import is_exact, magnitudes
+from lairmake.stages.reference.unroll import Samples, column
+from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.layout_yaml import Layout
-    from stages.fabric.outcome import FabricRun
-    from stages.fabric.progress import Tell
-    from stages.lair.layer import Layer
-    from stages.layer.running import Again
-    from stages.machine.profile import Profile
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.fabric.layout_yaml import Layout
+    from lairmake.stages.fabric.outcome import FabricRun
+    from lairmake.stages.fabric.progress import Tell
+    from lairmake.stages.lair.layer import Layer
+    from lairmake.stages.layer.running import Again
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

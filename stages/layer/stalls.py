@@ -10,14 +10,14 @@ import dataclasses
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
-from stages.fabric.layout_yaml import Layout, Queue, Role
-from stages.fabric.library import STATES
-from stages.machine.grades import is_unpublished
-from stages.machine.scarcity import with_figures
+from lairmake.stages.fabric.layout_yaml import Layout, Queue, Role
+from lairmake.stages.fabric.library import STATES
+from lairmake.stages.machine.grades import is_unpublished
+from lairmake.stages.machine.scarcity import with_figures
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.outcome import FabricRun
-    from stages.machine.profile import Profile
+    from lairmake.stages.fabric.outcome import FabricRun
+    from lairmake.stages.machine.profile import Profile
 
 QUEUES = ("queue_depth", "input_queues", "output_queues")
 PART = 16

@@ -9,14 +9,14 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stages.diagnose import UserError
-from stages.layer.search.against import list_ports
-from stages.mapping.texts import parse_target
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.search.against import list_ports
+from lairmake.stages.mapping.texts import parse_target
 
 if typing.TYPE_CHECKING:
-    from stages.layer.fitting import Shortage
-    from stages.layer.texts.candidates import Candidate, Slot
-    from stages.mapping import layer_yaml
+    from lairmake.stages.layer.fitting import Shortage
+    from lairmake.stages.layer.texts.candidates import Candidate, Slot
+    from lairmake.stages.mapping import layer_yaml
 
 MOST_TOLD = 3
 """How many reasons why slots are refused an error tells."""

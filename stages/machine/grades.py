@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 UNPUBLISHED = ("C", "chosen")
 """Grades of what nobody has published: it is worked out, or chosen."""

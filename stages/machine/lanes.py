@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stages.machine.types import BYTES, OPERATIONS, TYPES
+from lairmake.stages.machine.types import BYTES, OPERATIONS, TYPES
 
 OTHER = "other"
 Row = dict[str, int]

@@ -12,15 +12,15 @@ from pydantic import AfterValidator, ConfigDict, Field, Strict, ValidationError
 from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
-from stages.machine.figures import (
+from lairmake.stages.machine.figures import (
     ProfileError,
     check_known,
     read_figures,
     read_grades,
     replace_lanes,
 )
-from stages.machine.lanes import Row, find_width
-from stages.machine.types import OPERATIONS, TYPES
+from lairmake.stages.machine.lanes import Row, find_width
+from lairmake.stages.machine.types import OPERATIONS, TYPES
 
 MOST = 2**31 - 1
 DEPTHS = "the words of 16 bits, 2 to 8192, that each of up to 32 queues holds: [6, 4], or []"

@@ -7,11 +7,11 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from stages.machine.grades import is_unpublished
-from stages.machine.profile import MOST
+from lairmake.stages.machine.grades import is_unpublished
+from lairmake.stages.machine.profile import MOST
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 T = TypeVar("T")
 

@@ -4,7 +4,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stages.make.doit.tasks import layer_config, layer_tasks, workspace_config, workspace_tasks
+    from lairmake.stages.make.doit.tasks import (
+        layer_config,
+        layer_tasks,
+        workspace_config,
+        workspace_tasks,
+    )
 
 __all__ = ["layer_config", "layer_tasks", "workspace_config", "workspace_tasks"]
 
@@ -16,4 +21,4 @@ def __getattr__(name: str) -> Any:
     """
     if name not in __all__:
         raise AttributeError(f"module {__name__} has no attribute {name}")
-    return getattr(importlib.import_module("stages.make.doit.tasks"), name)
+    return getattr(importlib.import_module("lairmake.stages.make.doit.tasks"), name)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
-from stages.mapping.records import Field, find_kind, list_keys, list_written_fields
+from lairmake.stages.mapping.records import Field, find_kind, list_keys, list_written_fields
 
 WIDTH = 98
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from stages.diagnose import Span, UserError
-from stages.lair.names import did_you_mean
-from stages.mapping.yaml_file import File
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.mapping.yaml_file import File
 
 PLACE = re.compile(r"PE\[ *(-?\d{1,6}) *, *(-?\d{1,6}) *\]", re.ASCII)
 

@@ -11,12 +11,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import PydanticCustomError
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.names import did_you_mean
-from stages.mapping.floorplan_yaml import Fabric, check_placed, check_places
-from stages.mapping.layer_yaml import Data, Goal, Isl, Machine, Mapping, Running, with_isl
-from stages.mapping.yaml_file import read_file
-from stages.mapping.yaml_text import Document, read_document
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.mapping.floorplan_yaml import Fabric, check_placed, check_places
+from lairmake.stages.mapping.layer_yaml import Data, Goal, Isl, Machine, Mapping, Running, with_isl
+from lairmake.stages.mapping.yaml_file import read_file
+from lairmake.stages.mapping.yaml_text import Document, read_document
 
 NAME = "network.yaml"
 Size = Annotated[int, Field(ge=1)]

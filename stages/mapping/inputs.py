@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stages.diagnose import Source, Span, UserError, source_of
+from lairmake.stages.diagnose import Source, Span, UserError, source_of
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from stages.lair.specialise import Layer
-    from stages.mapping.layer_yaml import Mapping as LayerMapping
-    from stages.mapping.program_yaml import Program
-    from stages.mapping.yaml_file import File
-    from stages.poly.text import Objects
+    from lairmake.stages.lair.specialise import Layer
+    from lairmake.stages.mapping.layer_yaml import Mapping as LayerMapping
+    from lairmake.stages.mapping.program_yaml import Program
+    from lairmake.stages.mapping.yaml_file import File
+    from lairmake.stages.poly.text import Objects
 
 LAYER = "layer.yaml"
 CHOSEN = "chosen.yaml"
@@ -139,13 +139,13 @@ class Inputs(abc.ABC):
 
         Raises UserErrors where that is no YAML any more.
         """
-        from stages.mapping.yaml_text import read_data
+        from lairmake.stages.mapping.yaml_text import read_data
 
         return read_data(self.source(name))
 
     def objects(self, name: str) -> Objects:
         """Return the isl sets and maps, by name, of a `.isl` text that a stage wrote."""
-        from stages.poly import text
+        from lairmake.stages.poly import text
 
         return text.Objects(self.text(name))
 
@@ -178,7 +178,7 @@ class Inputs(abc.ABC):
 
     def program(self) -> Program:
         """Return program.yaml. Raises UserErrors."""
-        from stages.mapping.program_yaml import read_program
+        from lairmake.stages.mapping.program_yaml import read_program
 
         return self.file(PROGRAM, read_program)
 
@@ -187,7 +187,7 @@ class Inputs(abc.ABC):
 
         Raises UserErrors.
         """
-        from stages.mapping.program_yaml import choose_program
+        from lairmake.stages.mapping.program_yaml import choose_program
 
         return self.source(choose_program(self.program(), self.names("*.py"), self.folder))
 
@@ -219,7 +219,7 @@ class LayerInputs(Inputs):
         if self._mapping is None:
             mapping = self._whole()
             if mapping.is_open and self.declares(CHOSEN):
-                from stages.mapping.settled import overlay
+                from lairmake.stages.mapping.settled import overlay
 
                 mapping = overlay(mapping, self.source(CHOSEN))
             self._mapping = self.declared(LAYER, mapping)
@@ -230,7 +230,7 @@ class LayerInputs(Inputs):
         """Return whether a file of this name is among those that the stage declares to read."""
 
     def _whole(self) -> LayerMapping:
-        from stages.mapping.layer_yaml import read_mapping
+        from lairmake.stages.mapping.layer_yaml import read_mapping
 
         return self.whole(LAYER, read_mapping)
 
@@ -240,8 +240,8 @@ class LayerInputs(Inputs):
 
     def lair(self) -> Layer:
         """Return the node to build, with its sizes and types filled in. Raises UserErrors."""
-        from stages.lair.grammar import parse_lair
-        from stages.lair.specialise import specialise
+        from lairmake.stages.lair.grammar import parse_lair
+        from lairmake.stages.lair.specialise import specialise
 
         if self._lair is None:
             file = parse_lair(self.source(self._lair_name()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stages.diagnose import Source, Span
+from lairmake.stages.diagnose import Source, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

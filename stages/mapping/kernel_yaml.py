@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from stages.diagnose import Source, Span
-from stages.mapping.layer_yaml import Data, Machine
-from stages.mapping.yaml_file import File, read_file
-from stages.mapping.yaml_text import read_document
+from lairmake.stages.diagnose import Source, Span
+from lairmake.stages.mapping.layer_yaml import Data, Machine
+from lairmake.stages.mapping.yaml_file import File, read_file
+from lairmake.stages.mapping.yaml_text import read_document
 
 NAME = "kernel.yaml"
 Size = Annotated[int, Field(ge=1)]

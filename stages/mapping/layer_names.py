@@ -10,20 +10,20 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.diagnose import UserError, UserErrors
-from stages.lair.layer import Layer
-from stages.lair.names import did_you_mean
-from stages.lair.polyhedral import polyhedral_description
-from stages.mapping.isl_text import IslText
-from stages.mapping.layer_yaml import (
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.polyhedral import polyhedral_description
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.layer_yaml import (
     DIRECTIONS,
     SEARCH,
     is_whole,
 )
-from stages.mapping.relations import check_form
-from stages.mapping.tensors import Said, check_tensors
-from stages.mapping.texts import parse_map
-from stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.mapping.relations import check_form
+from lairmake.stages.mapping.tensors import Said, check_tensors
+from lairmake.stages.mapping.texts import parse_map
+from lairmake.stages.poly.pieces import list_maps, list_sets
 
 
 def check_names(said: Said, layer: Layer) -> Iterator[UserError]:

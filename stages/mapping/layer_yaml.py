@@ -13,10 +13,10 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import Field, PlainValidator, WithJsonSchema, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from stages.diagnose import Source
-from stages.mapping.isl_text import IslText
-from stages.mapping.yaml_file import File, Strict, read_file
-from stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.diagnose import Source
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.yaml_file import File, Strict, read_file
+from lairmake.stages.mapping.yaml_text import Document, Path, read_document
 
 
 def _isl(value: Any) -> IslText:

@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from stages.diagnose import Span, UserError, UserErrors, source_of
-from stages.machine.figures import ProfileError, hint_at, list_files
-from stages.machine.grades import note_grade
-from stages.machine.profile import KNOWN, Profile, load_profile, write_figures
-from stages.mapping.yaml_text import find_top_key
+from lairmake.stages.diagnose import Span, UserError, UserErrors, source_of
+from lairmake.stages.machine.figures import ProfileError, hint_at, list_files
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.profile import KNOWN, Profile, load_profile, write_figures
+from lairmake.stages.mapping.yaml_text import find_top_key
 
 
 class Machines(Protocol):

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from stages.mapping.graph_yaml import Graph
-from stages.mapping.network_yaml import NetworkFile
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.network_yaml import NetworkFile
 
 
 def network_forms() -> dict[str, Any]:

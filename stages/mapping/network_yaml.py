@@ -14,13 +14,19 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.names import did_you_mean
-from stages.mapping.floorplan_yaml import Fabric, Placed, check_placed, check_places, read_places
-from stages.mapping.isl_text import IslText
-from stages.mapping.layer_yaml import Isl, with_isl
-from stages.mapping.yaml_file import Strict, read_file
-from stages.mapping.yaml_text import Path, read_document
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.mapping.floorplan_yaml import (
+    Fabric,
+    Placed,
+    check_placed,
+    check_places,
+    read_places,
+)
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.layer_yaml import Isl, with_isl
+from lairmake.stages.mapping.yaml_file import Strict, read_file
+from lairmake.stages.mapping.yaml_text import Path, read_document
 
 __all__ = [
     "Crossing", "End", "Given", "Network", "NetworkFile", "Placed", "describe_network",

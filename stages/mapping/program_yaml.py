@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from stages.diagnose import Source, UserError
-from stages.mapping.layer_yaml import Machine
-from stages.mapping.yaml_file import File, Strict, read_file
-from stages.mapping.yaml_text import read_document
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.mapping.layer_yaml import Machine
+from lairmake.stages.mapping.yaml_file import File, Strict, read_file
+from lairmake.stages.mapping.yaml_text import read_document
 
 NAME = "program.yaml"
 PYTHON = ".py"

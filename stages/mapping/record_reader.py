@@ -12,9 +12,9 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stages.diagnose import Source, UserError, UserErrors, nearest
-from stages.mapping.records import Absent, Field, find_kind, list_fields, list_keys
-from stages.mapping.yaml_text import read_data, read_document
+from lairmake.stages.diagnose import Source, UserError, UserErrors, nearest
+from lairmake.stages.mapping.records import Absent, Field, find_kind, list_fields, list_keys
+from lairmake.stages.mapping.yaml_text import read_data, read_document
 
 T = typing.TypeVar("T")
 Path = tuple[str | int, ...]

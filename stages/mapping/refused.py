@@ -9,8 +9,8 @@ import json
 import re
 from collections.abc import Mapping
 
-from stages.diagnose import Source, Span, UserError
-from stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.mapping.yaml_text import Document, Path, read_document
 
 REFUSED = "# refused: "
 """How a text begins that says why what would stand there is not."""

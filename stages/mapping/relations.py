@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError, UserErrors
-from stages.lair.names import did_you_mean
-from stages.mapping.isl_text import IslText
-from stages.plural import plural
-from stages.poly.extents import bounding_box
-from stages.poly.extremes import find_greatest
-from stages.poly.pieces import find_example, list_maps, list_sets
+from lairmake.stages.diagnose import Span, UserError, UserErrors
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.plural import plural
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.extremes import find_greatest
+from lairmake.stages.poly.pieces import find_example, list_maps, list_sets
 
 LARGEST_TIME = 2**30
 """Loops count in 32 bits, and may step once more beyond the last time."""

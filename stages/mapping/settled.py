@@ -12,11 +12,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from stages.diagnose import Source
-from stages.mapping import layer_yaml
-from stages.mapping.layer_yaml import Isl, TensorMapping, with_isl
-from stages.mapping.yaml_file import File, Strict, read_file
-from stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.diagnose import Source
+from lairmake.stages.mapping import layer_yaml
+from lairmake.stages.mapping.layer_yaml import Isl, TensorMapping, with_isl
+from lairmake.stages.mapping.yaml_file import File, Strict, read_file
+from lairmake.stages.mapping.yaml_text import Document, Path, read_document
 
 HEADER = "# What the search took, as layer.yaml says it."
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping as Named
 from typing import Protocol
 
-from stages.diagnose import Span, UserError
-from stages.lair.layer import Layer
-from stages.lair.names import did_you_mean
-from stages.machine.types import holds
-from stages.mapping.isl_text import IslText
-from stages.mapping.layer_yaml import Analysis, TensorMapping
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.machine.types import holds
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.layer_yaml import Analysis, TensorMapping
 
 
 class Said(Protocol):

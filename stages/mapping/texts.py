@@ -10,11 +10,11 @@ from typing import TypeVar
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.mapping.isl_hints import hint_for, new_name
-from stages.mapping.isl_text import IslText
-from stages.nesting import too_much
-from stages.poly.extremes import find_greatest
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.mapping.isl_hints import hint_for, new_name
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.nesting import too_much
+from lairmake.stages.poly.extremes import find_greatest
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
 T = TypeVar("T", isl.UnionMap, isl.UnionSet)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
-from stages.diagnose import Span, UndeclaredReadError, UserError, UserErrors
-from stages.lair.names import did_you_mean
-from stages.mapping import yaml_paths
-from stages.mapping.yaml_text import Document, Path
+from lairmake.stages.diagnose import Span, UndeclaredReadError, UserError, UserErrors
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.mapping import yaml_paths
+from lairmake.stages.mapping.yaml_text import Document, Path
 
 
 class Strict(BaseModel):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stages.diagnose import Source, UserErrors
-from stages.mapping.layer_yaml import Running
-from stages.mapping.yaml_text import Document, Path, read_document
-from stages.mapping.yaml_written import write_yaml
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.mapping.layer_yaml import Running
+from lairmake.stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.mapping.yaml_written import write_yaml
 
 MACHINE = "machine"
 BEHIND: dict[str, Any] = {"": [[]]}

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.movement.flow import Routes, make_routes
-from stages.poly.least import greatest, least
-from stages.poly.side import SIDES
+from lairmake.stages.movement.flow import Routes, make_routes
+from lairmake.stages.poly.least import greatest, least
+from lairmake.stages.poly.side import SIDES
 
 BORDER = "{ [lane] -> [lane, 0] }"
 

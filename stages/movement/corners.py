@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.movement.flow import Routes, make_routes, spread_routes
-from stages.movement.forwarding import Line, border_line
-from stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.movement.flow import Routes, make_routes, spread_routes
+from lairmake.stages.movement.forwarding import Line, border_line
+from lairmake.stages.poly.side import SIDES, Rectangle, turn
 
 
 def corner_routes(

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.function import find_function
-from stages.poly.side import SIDES
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain
+from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.side import SIDES
 
 Routes: TypeAlias = isl.UnionMap
 """{ [PE[x, y] -> from[]] -> to[] } with from and to in N, E, S, W, ramp."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.movement.border import border_chain
-from stages.movement.flow import Routes, chain_routes, make_routes
-from stages.poly.pieces import list_maps
+from lairmake.stages.movement.border import border_chain
+from lairmake.stages.movement.flow import Routes, chain_routes, make_routes
+from lairmake.stages.poly.pieces import list_maps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ import itertools
 
 import islpy as isl
 
-from stages.movement.flow import Routes, make_routes
-from stages.poly.side import SIDES
+from lairmake.stages.movement.flow import Routes, make_routes
+from lairmake.stages.poly.side import SIDES
 
 
 def replica_routes(

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError
-from stages.fabric.layout_yaml import Entry, Exit, Layout
-from stages.lair.layer import Tensor
-from stages.mapping.network_yaml import End
-from stages.network.crossing import Stop, check_crossing
-from stages.network.whole.joints import Joint
-from stages.poly.side import bounding_rectangle
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
+from lairmake.stages.lair.layer import Tensor
+from lairmake.stages.mapping.network_yaml import End
+from lairmake.stages.network.crossing import Stop, check_crossing
+from lairmake.stages.network.whole.joints import Joint
+from lairmake.stages.poly.side import bounding_rectangle
 
 NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 

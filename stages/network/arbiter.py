@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.mapping.graph_yaml import Graph
-from stages.parts import bounding
-from stages.parts.evaluation import evaluate, extents
-from stages.reference.data import stack_samples
-from stages.reference.strided import Array
-from stages.reference.tolerance import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.parts import bounding
+from lairmake.stages.parts.evaluation import evaluate, extents
+from lairmake.stages.reference.data import stack_samples
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.reference.tolerance import (
     Rounding,
     Tolerance,
     find_coarsest,
@@ -26,11 +26,11 @@ from stages.reference.tolerance import (
     find_tolerance,
     list_types,
 )
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Program
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Program
 
 if typing.TYPE_CHECKING:
-    from stages.network.onnx.external import Beside
+    from lairmake.stages.network.onnx.external import Beside
 
 OPERATIONS = "NumPy, of operations.yaml"
 OUTPUTS = "outputs/ holds y.npy for every output y, computed elsewhere from inputs/*.npy"
@@ -86,7 +86,7 @@ class Arbiter:
 
 def choose_arbiter(asked: NetworkRun) -> Arbiter:
     """Return who says what the outputs have to be, and what. Raises UserError."""
-    from stages.network.onnx.running import NoReferenceError
+    from lairmake.stages.network.onnx.running import NoReferenceError
 
     if asked.told is not None:
         return _told(asked, asked.told)
@@ -116,11 +116,11 @@ def _told(asked: NetworkRun, told: Mapping[str, Array]) -> Arbiter:
 def _read_types(content: bytes, file: str) -> list[str]:
     """Return the types of numbers in a graph. Raises UserError."""
     if file.endswith(".onnx"):
-        from stages.network.onnx.model import parse_model
-        from stages.network.onnx.widening import list_number_types
+        from lairmake.stages.network.onnx.model import parse_model
+        from lairmake.stages.network.onnx.widening import list_number_types
 
         return list_number_types(parse_model(content, file))
-    from stages.network.tensorflow.model import list_types_of_nodes, load_graph_def
+    from lairmake.stages.network.tensorflow.model import list_types_of_nodes, load_graph_def
 
     return list_types_of_nodes(load_graph_def(content, file))
 
@@ -154,10 +154,10 @@ def _reference(asked: NetworkRun) -> Arbiter:
     """
     from onnx import TensorProto
 
-    from stages.network.onnx.model import load_model
-    from stages.network.onnx.replacing import replace_weights
-    from stages.network.onnx.running import run_reference
-    from stages.network.onnx.widening import rounds, widen
+    from lairmake.stages.network.onnx.model import load_model
+    from lairmake.stages.network.onnx.replacing import replace_weights
+    from lairmake.stages.network.onnx.running import run_reference
+    from lairmake.stages.network.onnx.widening import rounds, widen
 
     given = asked.given
     model = load_model(asked.content, asked.file, given.sizes, asked.beside)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import islpy as isl
 import numpy as np
 
-from stages.lair.layer import Tensor
-from stages.reference.indexing import IN, OUT, move
-from stages.reference.strided import Array
+from lairmake.stages.lair.layer import Tensor
+from lairmake.stages.reference.indexing import IN, OUT, move
+from lairmake.stages.reference.strided import Array
 
 
 def carry(tensor: Tensor, otherwise: float, given: Sequence[tuple[isl.Map, Array]]) -> Array:

@@ -17,16 +17,22 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from stages.mapping.network_yaml import Crossing, End, Network, describe_network, read_network_file
-from stages.network.carrying import carry
-from stages.network.crossing_maps import read_moves
-from stages.reference.data import as_sent, input_samples, stack_samples
-from stages.reference.evaluate import evaluate_all
-from stages.reference.unroll import Arrays
-from stages.reference.whole import describe_parts, find_largest_error, is_same
+from lairmake.stages.mapping.network_yaml import (
+    Crossing,
+    End,
+    Network,
+    describe_network,
+    read_network_file,
+)
+from lairmake.stages.network.carrying import carry
+from lairmake.stages.network.crossing_maps import read_moves
+from lairmake.stages.reference.data import as_sent, input_samples, stack_samples
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.reference.unroll import Arrays
+from lairmake.stages.reference.whole import describe_parts, find_largest_error, is_same
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs, LayerInputs
+    from lairmake.stages.mapping.inputs import Inputs, LayerInputs
 
 READS = (
     "network.yaml: parts, tensors, run",

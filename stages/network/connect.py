@@ -15,20 +15,26 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.diagnose import UserError, UserErrors
-from stages.mapping.network_yaml import Crossing, End, Network, describe_network, read_network_file
-from stages.mapping.ports import Direction, read_ports
-from stages.mapping.yaml_text import write_document
-from stages.network.covering import check_given
-from stages.network.crossing import Stop, check_crossing, check_sizes
-from stages.network.crossing_maps import read_moves
-from stages.network.ends import list_unknown_ends
-from stages.poly.pieces import find_set
-from stages.poly.side import bounding_rectangle
-from stages.poly.text import spell_object, write_objects
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.mapping.network_yaml import (
+    Crossing,
+    End,
+    Network,
+    describe_network,
+    read_network_file,
+)
+from lairmake.stages.mapping.ports import Direction, read_ports
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.network.covering import check_given
+from lairmake.stages.network.crossing import Stop, check_crossing, check_sizes
+from lairmake.stages.network.crossing_maps import read_moves
+from lairmake.stages.network.ends import list_unknown_ends
+from lairmake.stages.poly.pieces import find_set
+from lairmake.stages.poly.side import bounding_rectangle
+from lairmake.stages.poly.text import spell_object, write_objects
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "network.yaml: parts, tensors",

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
-from stages.mapping.network_yaml import End
-from stages.network.crossing import Stop
-from stages.network.crossing_maps import domain_of
-from stages.poly.pieces import find_example
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.mapping.network_yaml import End
+from lairmake.stages.network.crossing import Stop
+from lairmake.stages.network.crossing_maps import domain_of
+from lairmake.stages.poly.pieces import find_example
 
 
 def check_given(

@@ -23,15 +23,15 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
-from stages.lair.layer import Tensor
-from stages.mapping.network_yaml import End
-from stages.network.crossing_maps import sizes_of
-from stages.plural import plural
-from stages.poly.extremes import find_least
-from stages.poly.order import on_side
-from stages.poly.pieces import find_example
-from stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.layer import Tensor
+from lairmake.stages.mapping.network_yaml import End
+from lairmake.stages.network.crossing_maps import sizes_of
+from lairmake.stages.plural import plural
+from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.order import on_side
+from lairmake.stages.poly.pieces import find_example
+from lairmake.stages.poly.side import SIDES, Rectangle, turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

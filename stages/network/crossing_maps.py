@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
-from stages.lair.layer import Tensor
-from stages.mapping.isl_text import IslText
-from stages.mapping.network_yaml import End
-from stages.mapping.relations import find_several_values
-from stages.mapping.texts import parse_map
-from stages.poly.pieces import find_example, list_maps
-from stages.volumes.domains import make_domain
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.layer import Tensor
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.network_yaml import End
+from lairmake.stages.mapping.relations import find_several_values
+from lairmake.stages.mapping.texts import parse_map
+from lairmake.stages.poly.pieces import find_example, list_maps
+from lairmake.stages.volumes.domains import make_domain
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stages.diagnose import UserError
-from stages.lair.layer import Layer
-from stages.lair.names import did_you_mean
-from stages.mapping.network_yaml import Network
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.mapping.network_yaml import Network
 
 
 def list_unknown_ends(network: Network, layers: Mapping[str, Layer]) -> Iterator[UserError]:

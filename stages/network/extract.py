@@ -18,20 +18,20 @@ from pathlib import Path
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import UserErrors
-from stages.lair.names import make_plain_name
-from stages.mapping.graph_yaml import Graph, read_graph
-from stages.mapping.yaml_text import write_document
-from stages.network.extraction.gathering import raise_all
-from stages.network.premises import check_asked
-from stages.poly.text import write_objects
-from stages.volumes.domains import HEADER
-from stages.volumes.operation import write_program
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.lair.names import make_plain_name
+from lairmake.stages.mapping.graph_yaml import Graph, read_graph
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.network.extraction.gathering import raise_all
+from lairmake.stages.network.premises import check_asked
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.volumes.domains import HEADER
+from lairmake.stages.volumes.operation import write_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
-    from stages.network.extraction.draft import Extracted
-    from stages.network.onnx.external import Beside
+    from lairmake.stages.mapping.inputs import Inputs
+    from lairmake.stages.network.extraction.draft import Extracted
+    from lairmake.stages.network.onnx.external import Beside
 
 READS = (
     "*.onnx",
@@ -76,10 +76,10 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extracted:
-    from stages.network.extraction.input_sizes import check_sizes
-    from stages.network.onnx.model import list_sizes, load_model, parse_model
-    from stages.network.onnx.reading import OPERATORS, extract
-    from stages.network.onnx.replacing import replace_weights
+    from lairmake.stages.network.extraction.input_sizes import check_sizes
+    from lairmake.stages.network.onnx.model import list_sizes, load_model, parse_model
+    from lairmake.stages.network.onnx.reading import OPERATORS, extract
+    from lairmake.stages.network.onnx.replacing import replace_weights
 
     raise_all(check_sizes(list_sizes(parse_model(content, file)), given))
     model = load_model(content, file, given.sizes, beside, OPERATORS)
@@ -89,10 +89,10 @@ def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extra
 
 
 def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
-    from stages.network.extraction.input_sizes import check_sizes
-    from stages.network.tensorflow.model import list_sizes, load_graph_def
-    from stages.network.tensorflow.reading import extract_frozen
-    from stages.network.tensorflow.replacing import replace_constants
+    from lairmake.stages.network.extraction.input_sizes import check_sizes
+    from lairmake.stages.network.tensorflow.model import list_sizes, load_graph_def
+    from lairmake.stages.network.tensorflow.reading import extract_frozen
+    from lairmake.stages.network.tensorflow.replacing import replace_constants
 
     graph = load_graph_def(content, file)
     raise_all(check_sizes(list_sizes(graph), given))

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.diagnose import UserError, UserErrors
-from stages.mapping.graph_yaml import Graph, read_graph
-from stages.mapping.machine import check_grid, read_machine
-from stages.mapping.yaml_text import write_document
-from stages.network.fitting.expecting import Expected, Part, expect, read_given, read_part
-from stages.network.fitting.sizing import (
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.mapping.graph_yaml import Graph, read_graph
+from lairmake.stages.mapping.machine import check_grid, read_machine
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.network.fitting.expecting import Expected, Part, expect, read_given, read_part
+from lairmake.stages.network.fitting.sizing import (
     Size,
     Sized,
     describe_size,
@@ -30,25 +30,25 @@ from stages.network.fitting.sizing import (
     list_halves,
     tell_cycles,
 )
-from stages.network.parts.part_layers import (
+from lairmake.stages.network.parts.part_layers import (
     Fitted,
     count_rows,
     find_largest,
     is_fitted,
     write_part_layer,
 )
-from stages.network.parts.spreading import (
+from lairmake.stages.network.parts.spreading import (
     Lanes,
     count_lanes,
     find_most_lanes,
     find_source,
     find_takers,
 )
-from stages.poly.text import spell_object
+from lairmake.stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("parts.yaml", "network.yaml: machine, target, goal, cycles, invocations, parts")
 WRITES = ("fitted.yaml",)

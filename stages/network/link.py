@@ -16,24 +16,24 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.diagnose import UserError, UserErrors
-from stages.fabric.layout_texts import check_texts
-from stages.fabric.layout_yaml import Layout, read_layout, write_layout
-from stages.jinja import template_in
-from stages.machine.profile import Profile
-from stages.mapping.graph_yaml import read_graph
-from stages.mapping.machine import read_machine
-from stages.mapping.network_yaml import Network, describe_network, read_network_file
-from stages.network.agreeing import check_ends
-from stages.network.of_graph import PARTS, describe_whole
-from stages.network.whole.joined import link, name_bridge
-from stages.network.whole.joints import list_joints
-from stages.shipped import shipped
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.fabric.layout_texts import check_texts
+from lairmake.stages.fabric.layout_yaml import Layout, read_layout, write_layout
+from lairmake.stages.jinja import template_in
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.graph_yaml import read_graph
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.network_yaml import Network, describe_network, read_network_file
+from lairmake.stages.network.agreeing import check_ends
+from lairmake.stages.network.of_graph import PARTS, describe_whole
+from lairmake.stages.network.whole.joined import link, name_bridge
+from lairmake.stages.network.whole.joints import list_joints
+from lairmake.stages.shipped import shipped
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
-DATA = ("../../templates/bridge.c.j2", "../templates/bridge.c.j2")
+DATA = ("../../templates/bridge.c.j2",)
 READS = (
     "network.yaml: parts, tensors, floorplan",
     "parts.yaml",

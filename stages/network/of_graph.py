@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stages.diagnose import Source, Span, UserErrors
-from stages.mapping.graph_yaml import Graph
-from stages.mapping.isl_text import IslText
-from stages.mapping.network_yaml import Crossing, End, Given, Network
-from stages.network.parts.described import find_chained
-from stages.network.whole.joints import refuse_mixed
+from lairmake.stages.diagnose import Source, Span, UserErrors
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.network_yaml import Crossing, End, Given, Network
+from lairmake.stages.network.parts.described import find_chained
+from lairmake.stages.network.whole.joints import refuse_mixed
 
 PARTS = "parts.yaml"
 

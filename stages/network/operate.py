@@ -16,17 +16,17 @@ import json
 import typing
 from collections.abc import Iterator, Mapping
 
-from stages.fabric.grid import read_grid
-from stages.fabric.layout_texts import check_texts
-from stages.fabric.layout_yaml import read_layout
-from stages.fabric.outcome import FabricRun
-from stages.fabric.usage import find_usage, write_usage
-from stages.network.running import read_network_of, run_network
-from stages.reference.data import stack_samples
-from stages.reference.whole import find_largest_error, is_same
+from lairmake.stages.fabric.grid import read_grid
+from lairmake.stages.fabric.layout_texts import check_texts
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.fabric.usage import find_usage, write_usage
+from lairmake.stages.network.running import read_network_of, run_network
+from lairmake.stages.reference.data import stack_samples
+from lairmake.stages.reference.whole import find_largest_error, is_same
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "network.yaml: parts, tensors",

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from stages.diagnose import UserError, UserErrors
-from stages.mapping.graph_yaml import Graph
-from stages.mapping.layer_yaml import is_anywhere
-from stages.mapping.machine import Machines, read_machine
-from stages.mapping.texts import parse_map, parse_set, parse_target
-from stages.network.parts.said_of_part import SaidOfPart
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.layer_yaml import is_anywhere
+from lairmake.stages.mapping.machine import Machines, read_machine
+from lairmake.stages.mapping.texts import parse_map, parse_set, parse_target
+from lairmake.stages.network.parts.said_of_part import SaidOfPart
 
 
 def check_asked(given: Graph, files: Machines) -> list[UserError]:

@@ -18,12 +18,12 @@ from itertools import count, takewhile
 import islpy as isl
 import numpy as np
 
-from stages.network.carrying import carry
+from lairmake.stages.network.carrying import carry
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
-    from stages.poly.text import Objects
-    from stages.reference.strided import Array
+    from lairmake.stages.mapping.inputs import LayerInputs
+    from lairmake.stages.poly.text import Objects
+    from lairmake.stages.reference.strided import Array
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

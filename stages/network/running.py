@@ -9,23 +9,23 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.fabric.compiler import CompilerError, build_library, users_cache
-from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from stages.fabric.layout_yaml import Layout, read_layout
-from stages.fabric.outcome import FabricRun
-from stages.fabric.stuck import error_of
-from stages.mapping.graph_yaml import read_graph
-from stages.mapping.machine import read_machine
-from stages.mapping.network_yaml import Network, describe_network, read_network_file
-from stages.network.of_graph import PARTS, describe_whole
-from stages.network.whole.programs import Program, write_programs
-from stages.reference.data import input_samples
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.fabric.compiler import CompilerError, build_library, users_cache
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
+from lairmake.stages.fabric.layout_yaml import Layout, read_layout
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.fabric.stuck import error_of
+from lairmake.stages.mapping.graph_yaml import read_graph
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.network_yaml import Network, describe_network, read_network_file
+from lairmake.stages.network.of_graph import PARTS, describe_whole
+from lairmake.stages.network.whole.programs import Program, write_programs
+from lairmake.stages.reference.data import input_samples
 
 if typing.TYPE_CHECKING:
-    from stages.diagnose import Source
-    from stages.fabric.recorded import Asked
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.diagnose import Source
+    from lairmake.stages.fabric.recorded import Asked
+    from lairmake.stages.mapping.inputs import Inputs
 
 Array = np.ndarray
 BRIDGES = "build/bridges/pe_"

@@ -16,26 +16,26 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.lair.grammar import parse_lair
-from stages.lair.specialise import specialise
-from stages.mapping.graph_yaml import Graph, read_graph
-from stages.mapping.layer_names import check_names
-from stages.mapping.machine import read_machine
-from stages.mapping.yaml_text import write_document
-from stages.network.parts.described import RESULT, Around, describe
-from stages.network.parts.dividing import Piece, cut
-from stages.network.parts.grouping import Group, group
-from stages.network.parts.part_layers import find_room
-from stages.network.parts.resolving import find_padded, resolve
-from stages.network.parts.said_of_part import SaidOfPart
-from stages.parts.matching import NoSliceError
-from stages.parts.reached import find_constants
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Operation, Program, read_program
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.lair.grammar import parse_lair
+from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.mapping.graph_yaml import Graph, read_graph
+from lairmake.stages.mapping.layer_names import check_names
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.network.parts.described import RESULT, Around, describe
+from lairmake.stages.network.parts.dividing import Piece, cut
+from lairmake.stages.network.parts.grouping import Group, group
+from lairmake.stages.network.parts.part_layers import find_room
+from lairmake.stages.network.parts.resolving import find_padded, resolve
+from lairmake.stages.network.parts.said_of_part import SaidOfPart
+from lairmake.stages.parts.matching import NoSliceError
+from lairmake.stages.parts.reached import find_constants
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Operation, Program, read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "operations.yaml",

@@ -20,23 +20,23 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 import numpy as np
 
-from stages.mapping.graph_yaml import Graph, read_graph
-from stages.network.parts.described import (
+from lairmake.stages.mapping.graph_yaml import Graph, read_graph
+from lairmake.stages.network.parts.described import (
     RESULT,
     find_chained,
     is_result,
     list_given,
 )
-from stages.network.parts.fed import make_inputs, take
-from stages.network.parts.part_layers import read_fitted, write_part_layer
-from stages.parts.evaluation import evaluate
-from stages.poly.text import write_objects
-from stages.reference.data import stack_samples
-from stages.reference.strided import Array
-from stages.volumes.operation import read_program
+from lairmake.stages.network.parts.fed import make_inputs, take
+from lairmake.stages.network.parts.part_layers import read_fitted, write_part_layer
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.reference.data import stack_samples
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "parts.yaml",

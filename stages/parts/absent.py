@@ -11,16 +11,16 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.lair.expressions import write_expression
-from stages.lair.grammar import parse_expression
-from stages.lair.layer import NEUTRAL
-from stages.lair.tree import Number
-from stages.machine.types import find_integers
-from stages.parts.boxes import SIGNS
-from stages.parts.cutting import Region
-from stages.parts.folding import fold, list_numbers
-from stages.parts.matching import NoSliceError
-from stages.volumes.operation import Operation, Program
+from lairmake.stages.lair.expressions import write_expression
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.layer import NEUTRAL
+from lairmake.stages.lair.tree import Number
+from lairmake.stages.machine.types import find_integers
+from lairmake.stages.parts.boxes import SIGNS
+from lairmake.stages.parts.cutting import Region
+from lairmake.stages.parts.folding import fold, list_numbers
+from lairmake.stages.parts.matching import NoSliceError
+from lairmake.stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out
 

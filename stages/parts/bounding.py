@@ -16,18 +16,18 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
-from stages.lair.grammar import parse_expression
-from stages.lair.tree import Binary, Call, Expr, walk
-from stages.parts.evaluation import extents, find_inner, reduce_into
-from stages.poly.dependence import depends_on
-from stages.reference.absolute import absolute
-from stages.reference.accumulate import Meaning, value
-from stages.reference.error import is_jump, spread
-from stages.reference.indexing import OUT, move
-from stages.reference.strided import Array, Read
-from stages.reference.tolerance import Rounding, Tolerance
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Operation, Program, Result
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.tree import Binary, Call, Expr, walk
+from lairmake.stages.parts.evaluation import extents, find_inner, reduce_into
+from lairmake.stages.poly.dependence import depends_on
+from lairmake.stages.reference.absolute import absolute
+from lairmake.stages.reference.accumulate import Meaning, value
+from lairmake.stages.reference.error import is_jump, spread
+from lairmake.stages.reference.indexing import OUT, move
+from lairmake.stages.reference.strided import Array, Read
+from lairmake.stages.reference.tolerance import Rounding, Tolerance
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Operation, Program, Result
 
 SURE = 6
 """By how many standard deviations a sum of roundings is off at most: once in 10^8 sums."""

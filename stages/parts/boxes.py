@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
-from stages.parts.reached import Variant
-from stages.poly.dependence import depends_on
-from stages.poly.rectangles import list_slabs, split_into_rectangles
-from stages.volumes.operation import Result
+from lairmake.stages.parts.reached import Variant
+from lairmake.stages.poly.dependence import depends_on
+from lairmake.stages.poly.rectangles import list_slabs, split_into_rectangles
+from lairmake.stages.volumes.operation import Result
 
 IN, SET = isl.dim_type.in_, isl.dim_type.set
 SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({}, {})"}

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.parts.boxes import find_reduced
-from stages.poly.dependence import depends_on
-from stages.poly.extents import bounding_box
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.naming import letters
-from stages.volumes.operation import Operation
+from lairmake.stages.parts.boxes import find_reduced
+from lairmake.stages.poly.dependence import depends_on
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.naming import letters
+from lairmake.stages.volumes.operation import Operation
 
 SET = isl.dim_type.set
 

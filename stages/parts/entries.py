@@ -10,14 +10,14 @@ from typing import Any
 
 import islpy as isl
 
-from stages.parts.absent import leave_out_absent
-from stages.parts.cutting import Region, list_partials, list_single
-from stages.parts.folding import in_type
-from stages.parts.matching import NoSliceError, Slice, cover, match_slice
-from stages.parts.summing import add_partials, given, is_cut, sum_parts, without
-from stages.parts.tile_layers import free, write_lair, write_layer
-from stages.parts.tiling import Tile, tile
-from stages.volumes.operation import Operation, Program
+from lairmake.stages.parts.absent import leave_out_absent
+from lairmake.stages.parts.cutting import Region, list_partials, list_single
+from lairmake.stages.parts.folding import in_type
+from lairmake.stages.parts.matching import NoSliceError, Slice, cover, match_slice
+from lairmake.stages.parts.summing import add_partials, given, is_cut, sum_parts, without
+from lairmake.stages.parts.tile_layers import free, write_lair, write_layer
+from lairmake.stages.parts.tiling import Tile, tile
+from lairmake.stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out
 MOST_ADDED = 8

@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 import numpy as np
 
-from stages.lair.grammar import parse_expression
-from stages.lair.tree import Expr
-from stages.machine.types import find_integers, is_integer
-from stages.poly.arrays import evaluate_set
-from stages.poly.bind import PARAM
-from stages.poly.dependence import depends_on
-from stages.poly.extents import find_shape
-from stages.reference.accumulate import Meaning, value
-from stages.reference.indexing import OUT, Values, elements, grid_of, move
-from stages.reference.strided import REDUCTIONS, Array, Read, blocks, neutral
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Operation, Program, Result
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.tree import Expr
+from lairmake.stages.machine.types import find_integers, is_integer
+from lairmake.stages.poly.arrays import evaluate_set
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.dependence import depends_on
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.reference.accumulate import Meaning, value
+from lairmake.stages.reference.indexing import OUT, Values, elements, grid_of, move
+from lairmake.stages.reference.strided import REDUCTIONS, Array, Read, blocks, neutral
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Operation, Program, Result
 
 IN = isl.dim_type.in_
 BLOCK = 2**20

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from stages.lair.layer import NEUTRAL
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
-from stages.machine.types import is_integer
-from stages.reference.accumulate import value as evaluate
-from stages.reference.strided import Array
+from lairmake.stages.lair.layer import NEUTRAL
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.reference.accumulate import value as evaluate
+from lairmake.stages.reference.strided import Array
 
 
 def fold(expr: Expr, known: Mapping[str, float], whole: str) -> Expr:

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import Source, Span
-from stages.lair.layer import Layer, Tensor
-from stages.mapping.kernel_yaml import Kernel
-from stages.parts.evaluation import extents
-from stages.reference.data import generate
-from stages.reference.input_files import read_inputs
-from stages.reference.strided import Array
-from stages.volumes.operation import Program
+from lairmake.stages.diagnose import Source, Span
+from lairmake.stages.lair.layer import Layer, Tensor
+from lairmake.stages.mapping.kernel_yaml import Kernel
+from lairmake.stages.parts.evaluation import extents
+from lairmake.stages.reference.data import generate
+from lairmake.stages.reference.input_files import read_inputs
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.volumes.operation import Program
 
 NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 

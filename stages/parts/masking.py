@@ -15,15 +15,15 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.lair.grammar import parse_expression
-from stages.lair.layer import NEUTRAL
-from stages.lair.tree import Number
-from stages.parts.boxes import SIGNS
-from stages.parts.folding import fold
-from stages.parts.reached import Variant
-from stages.poly.extents import bounding_box
-from stages.poly.rectangles import NotRectangularError
-from stages.volumes.operation import Result
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.layer import NEUTRAL
+from lairmake.stages.lair.tree import Number
+from lairmake.stages.parts.boxes import SIGNS
+from lairmake.stages.parts.folding import fold
+from lairmake.stages.parts.reached import Variant
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.rectangles import NotRectangularError
+from lairmake.stages.volumes.operation import Result
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_ALONG = 8

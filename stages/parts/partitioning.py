@@ -17,20 +17,20 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.lair.expressions import write_expression
-from stages.lair.grammar import parse_expression
-from stages.lair.layer import NEUTRAL
-from stages.lair.tree import Number
-from stages.machine.types import find_integers, is_integer
-from stages.parts.boxes import SIGNS, find_boxes
-from stages.parts.folding import combine, fold, in_type, list_numbers, repeat
-from stages.parts.masking import as_masked, is_cut_up, list_pieces
-from stages.parts.reached import Variant, find_constants, find_ends, find_variants
-from stages.parts.splitting import split_loops
-from stages.poly.cardinality import cardinality
-from stages.poly.rectangles import NotRectangularError, split_into_rectangles
-from stages.volumes.operation import Operation, Program, Result
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.expressions import write_expression
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.layer import NEUTRAL
+from lairmake.stages.lair.tree import Number
+from lairmake.stages.machine.types import find_integers, is_integer
+from lairmake.stages.parts.boxes import SIGNS, find_boxes
+from lairmake.stages.parts.folding import combine, fold, in_type, list_numbers, repeat
+from lairmake.stages.parts.masking import as_masked, is_cut_up, list_pieces
+from lairmake.stages.parts.reached import Variant, find_constants, find_ends, find_variants
+from lairmake.stages.parts.splitting import split_loops
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.rectangles import NotRectangularError, split_into_rectangles
+from lairmake.stages.volumes.operation import Operation, Program, Result
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.poly.extremes import find_least
-from stages.volumes.operation import NAME
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.volumes.operation import NAME
 
 Described = Mapping[str, Any]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.parts.folding import in_type
-from stages.poly.function import find_function_in
-from stages.volumes.operation import Operation, Program
+from lairmake.stages.parts.folding import in_type
+from lairmake.stages.poly.function import find_function_in
+from lairmake.stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out
 

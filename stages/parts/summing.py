@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from stages.parts.boxes import SIGNS, find_reduced
-from stages.parts.cutting import Region
-from stages.parts.matching import Slice, match_slice
-from stages.parts.tiling import Rows, Statement, Tile, tile
-from stages.poly.extents import bounding_box
-from stages.volumes.operation import Operation, Program
+from lairmake.stages.parts.boxes import SIGNS, find_reduced
+from lairmake.stages.parts.cutting import Region
+from lairmake.stages.parts.matching import Slice, match_slice
+from lairmake.stages.parts.tiling import Rows, Statement, Tile, tile
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.volumes.operation import Operation, Program
 
 
 def sum_parts(program: Program, part: str, rank: int) -> dict[str, Operation]:

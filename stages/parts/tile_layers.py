@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from stages.parts.masking import spell_conditions
-from stages.parts.tiling import Rows, Statement, Tile
+from lairmake.stages.parts.masking import spell_conditions
+from lairmake.stages.parts.tiling import Rows, Statement, Tile
 
 MOST_PES = 16
 """How many PEs a tile takes along a dimension at most."""

@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from stages.pe.statement_nodes import Charge, Declare, Else, For, Head, If, Scope, Statement
-from stages.pe.value_nodes import find_names
-from stages.poly.ast import Branch, Instance, Loop, Nest
-from stages.poly.expression import Name, Node, Number, Operation, Value, count_operations
+from lairmake.stages.pe.statement_nodes import (
+    Charge,
+    Declare,
+    Else,
+    For,
+    Head,
+    If,
+    Scope,
+    Statement,
+)
+from lairmake.stages.pe.value_nodes import find_names
+from lairmake.stages.poly.ast import Branch, Instance, Loop, Nest
+from lairmake.stages.poly.expression import Name, Node, Number, Operation, Value, count_operations
 
 
 @dataclass(slots=True, kw_only=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from stages.pe.block import Block
-from stages.pe.listing import Function
-from stages.pe.statement_nodes import Declare
-from stages.pe.value_nodes import Coordinate, find_names
-from stages.poly.expression import Value
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.listing import Function
+from lairmake.stages.pe.statement_nodes import Declare
+from lairmake.stages.pe.value_nodes import Coordinate, find_names
+from lairmake.stages.poly.expression import Value
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.machine.profile import Profile
-from stages.pe.block import Block
-from stages.pe.statement_nodes import Else, For, If
-from stages.poly.ast import Branch, Instance, Loop, Nest, Series
-from stages.poly.expression import Name, Number, Operation, Value, compare
-from stages.poly.iterated import list_iterations
-from stages.poly.number import count
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.statement_nodes import Else, For, If
+from lairmake.stages.poly.ast import Branch, Instance, Loop, Nest, Series
+from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
+from lairmake.stages.poly.iterated import list_iterations
+from lairmake.stages.poly.number import count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

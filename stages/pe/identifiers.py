@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from stages.pe.macros import MACROS
-from stages.poly.expression import Name
+from lairmake.stages.pe.macros import MACROS
+from lairmake.stages.poly.expression import Name
 
 OURS = frozenset(
     ["PE_X", "PE_Y", "complete", "element", "in", "memory", "my", "n", "out", "pe", "pe_main"]

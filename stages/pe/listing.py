@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from stages.machine.types import BYTES
-from stages.pe.statement_nodes import Act, Declare, Statement
-from stages.pe.value_nodes import (
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.pe.statement_nodes import Act, Declare, Statement
+from lairmake.stages.pe.value_nodes import (
     Continues,
     Coordinate,
     Field,
@@ -17,7 +17,7 @@ from stages.pe.value_nodes import (
     WaveletValue,
     walk,
 )
-from stages.poly.expression import Node
+from lairmake.stages.poly.expression import Node
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,14 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from stages.jinja import macros
-from stages.pe.statement_nodes import Else, Scope
-from stages.pe.value_nodes import MOST, OFTEN, Compared, Computed, Literal
-from stages.poly.expression import INFIX, Node, Number, Operation, Value
+from lairmake.stages.jinja import macros
+from lairmake.stages.pe.statement_nodes import Else, Scope
+from lairmake.stages.pe.value_nodes import MOST, OFTEN, Compared, Computed, Literal
+from lairmake.stages.poly.expression import INFIX, Node, Number, Operation, Value
 
 C, WORDS = "program.c.j2", "program.txt.j2"
-DATA = (
-    "../../templates/program.c.j2", "../templates/program.c.j2",
-    "../../templates/program.txt.j2", "../templates/program.txt.j2",
-)
-"""Every spelling, in a checkout, and where it is installed."""
+DATA = ("../../templates/program.c.j2", "../../templates/program.txt.j2")
+"""Every spelling."""
 
 ADDITIVE, LOGICAL, COMPARISONS = ("+", "-"), ("and", "or"), ("==", "!=", "<=", "<", ">=", ">")
 WIDTH = 96

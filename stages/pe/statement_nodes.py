@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stages.pe.value_nodes import Fabric, Field, Operand, Task
-from stages.poly.expression import Node, Number, Value
+from lairmake.stages.pe.value_nodes import Fabric, Field, Operand, Task
+from lairmake.stages.poly.expression import Node, Number, Value
 
 
 @dataclass(frozen=True, slots=True)

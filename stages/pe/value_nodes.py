@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from stages.poly.expression import Name, Node, Number, Value
+from lairmake.stages.poly.expression import Name, Node, Number, Value
 
 PLAIN = {"str", "int", "float", "bool", "str | None", "tuple[str, ...]", "tuple[int, ...]"}
 """Types of fields that hold no nodes."""

@@ -14,12 +14,12 @@ from dataclasses import fields
 from functools import cache, lru_cache
 from typing import Any
 
-from stages.pe import listing, statement_nodes, value_nodes
-from stages.pe.listing import Function, Listing
-from stages.pe.statement_nodes import Scope, Statement
-from stages.pe.value_nodes import MOST, OFTEN, PLAIN
-from stages.poly import expression
-from stages.poly.expression import Name, Node, Number, Operation
+from lairmake.stages.pe import listing, statement_nodes, value_nodes
+from lairmake.stages.pe.listing import Function, Listing
+from lairmake.stages.pe.statement_nodes import Scope, Statement
+from lairmake.stages.pe.value_nodes import MOST, OFTEN, PLAIN
+from lairmake.stages.poly import expression
+from lairmake.stages.poly.expression import Name, Node, Number, Operation
 
 HEADER = "# The programs of {}, by role, before they are spelled in C.\n"
 BARE = re.compile(r"(?!(?:yes|no|on|off|true|false|null)\Z)[A-Za-z_]\w*", re.IGNORECASE)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import typing
 
-from stages.fabric.layout_yaml import read_layout
-from stages.picture.svg import draw_grid
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.picture.svg import draw_grid
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("build/layout.yaml", "layout.yaml")
 WRITES = ("build/grid.svg",)

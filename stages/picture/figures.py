@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.picture.gridded import GridOnPage
-from stages.picture.packing import Ints, Packed, pack, pack_within
+from lairmake.stages.picture.gridded import GridOnPage
+from lairmake.stages.picture.packing import Ints, Packed, pack, pack_within
 
 MOST = 3_500_000
 """Characters that all heat maps of a page may take together."""

@@ -10,8 +10,8 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import DTYPES
-from stages.fabric.grid import (
+from lairmake.stages.fabric.elements import DTYPES
+from lairmake.stages.fabric.grid import (
     SIDES,
     Colours,
     Grid,
@@ -22,13 +22,13 @@ from stages.fabric.grid import (
     read_grid,
     read_roles,
 )
-from stages.fabric.layout_yaml import Entry, Exit, Layout, Role
-from stages.picture.framed import Frame, find_frames
-from stages.picture.packing import Packed, pack
-from stages.poly.arrays import evaluate_pw_aff
-from stages.poly.bind import PE_NAMES, find_index_constants, project_names
-from stages.poly.extents import bounding_box
-from stages.poly.local import at_this_pe
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, Role
+from lairmake.stages.picture.framed import Frame, find_frames
+from lairmake.stages.picture.packing import Packed, pack
+from lairmake.stages.poly.arrays import evaluate_pw_aff
+from lairmake.stages.poly.bind import PE_NAMES, find_index_constants, project_names
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.local import at_this_pe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import islpy as isl
 import numpy as np
 
-from stages.fabric.grid import read_grid, read_roles
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.usage import CYCLES, find_busiest
-from stages.fabric.used import Link
-from stages.picture.figures import (
+from lairmake.stages.fabric.grid import read_grid, read_roles
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.usage import CYCLES, find_busiest
+from lairmake.stages.fabric.used import Link
+from lairmake.stages.picture.figures import (
     Bins,
     Quantity,
     Recorded,
@@ -21,9 +21,9 @@ from stages.picture.figures import (
     quantities_of_layout,
     quantities_of_run,
 )
-from stages.picture.gridded import GridOnPage, count_colours, describe_grid
-from stages.picture.packing import Ints
-from stages.picture.tasked import ProgramOnPage
+from lairmake.stages.picture.gridded import GridOnPage, count_colours, describe_grid
+from lairmake.stages.picture.packing import Ints
+from lairmake.stages.picture.tasked import ProgramOnPage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,16 +8,16 @@ from typing import Any, ClassVar, Literal
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.moved import Place, find_offset, shift
-from stages.layer.texts.decisions import Decisions
-from stages.layer.texts.graph import Graph
-from stages.picture.figures import Recorded, Usage
-from stages.picture.of_fabric import FabricOnPage, describe_fabric
-from stages.picture.page import write_page
-from stages.picture.swept import Swept
-from stages.picture.tasked import TaskOnPage, describe_programs, describe_tasks
-from stages.poly.text import Objects
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.moved import Place, find_offset, shift
+from lairmake.stages.layer.texts.decisions import Decisions
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.picture.figures import Recorded, Usage
+from lairmake.stages.picture.of_fabric import FabricOnPage, describe_fabric
+from lairmake.stages.picture.page import write_page
+from lairmake.stages.picture.swept import Swept
+from lairmake.stages.picture.tasked import TaskOnPage, describe_programs, describe_tasks
+from lairmake.stages.poly.text import Objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

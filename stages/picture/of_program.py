@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from stages.picture.of_fabric import FabricOnPage
-from stages.picture.page import write_page
-from stages.picture.swept import Swept
+from lairmake.stages.picture.of_fabric import FabricOnPage
+from lairmake.stages.picture.page import write_page
+from lairmake.stages.picture.swept import Swept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

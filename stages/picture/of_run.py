@@ -11,10 +11,10 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.grid import coordinates, members, read_grid, read_roles
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.library import STATES
-from stages.fabric.recorded import (
+from lairmake.stages.fabric.grid import coordinates, members, read_grid, read_roles
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.library import STATES
+from lairmake.stages.fabric.recorded import (
     KINDS as RECORDED,
     OF_TASKS,
     TASK,
@@ -23,9 +23,9 @@ from stages.fabric.recorded import (
     list_path,
     sum_path,
 )
-from stages.fabric.stuck import run_as_far
-from stages.fabric.waiting import Waiting
-from stages.picture.figures import (
+from lairmake.stages.fabric.stuck import run_as_far
+from lairmake.stages.fabric.waiting import Waiting
+from lairmake.stages.picture.figures import (
     KINDS,
     LINKS,
     QUANTITIES,
@@ -34,12 +34,12 @@ from stages.picture.figures import (
     Segment,
     Usage,
 )
-from stages.picture.packing import pack
-from stages.picture.phased import find_phases
-from stages.picture.routed import follow_path
+from lairmake.stages.picture.packing import pack
+from lairmake.stages.picture.phased import find_phases
+from lairmake.stages.picture.routed import follow_path
 
 if TYPE_CHECKING:
-    from stages.fabric.outcome import FabricRun
+    from lairmake.stages.fabric.outcome import FabricRun
 
 Array = NDArray[Any]
 EVERY_PE = 64

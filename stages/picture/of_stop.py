@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from stages.fabric.layout_yaml import read_layout
-from stages.fabric.stuck import PROGRAMS
-from stages.picture.of_fabric import FabricOnPage, describe_fabric
-from stages.picture.of_run import read_usage, record_again
-from stages.picture.page import write_page
-from stages.picture.tasked import describe_programs
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.stuck import PROGRAMS
+from lairmake.stages.picture.of_fabric import FabricOnPage, describe_fabric
+from lairmake.stages.picture.of_run import read_usage, record_again
+from lairmake.stages.picture.page import write_page
+from lairmake.stages.picture.tasked import describe_programs
 
 if TYPE_CHECKING:
     import islpy as isl
 
-    from stages.fabric.outcome import FabricRun
-    from stages.fabric.recorded import Asked
-    from stages.fabric.stuck import Stop
-    from stages.fabric.waiting import Waiting
+    from lairmake.stages.fabric.outcome import FabricRun
+    from lairmake.stages.fabric.recorded import Asked
+    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.fabric.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

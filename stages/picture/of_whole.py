@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from stages.fabric.grid import read_grid
-from stages.fabric.layout_yaml import Layout
-from stages.picture.of_fabric import FabricOnPage
-from stages.picture.page import write_page
-from stages.picture.swept import Swept
+from lairmake.stages.fabric.grid import read_grid
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.picture.of_fabric import FabricOnPage
+from lairmake.stages.picture.page import write_page
+from lairmake.stages.picture.swept import Swept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
-from stages.fabric.grid import Grid
-from stages.fabric.layout_yaml import Layout
-from stages.picture.framed import find_frames
+from lairmake.stages.fabric.grid import Grid
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.picture.framed import find_frames
 
 LETTER, LINE = 6.4, 14.0
 """About how wide a letter is, and how far apart lines of names are, in pixels."""

@@ -10,15 +10,11 @@ import hashlib
 import json
 from typing import Any
 
-from stages.jinja import template_in
-from stages.mapping.records import as_data
-from stages.shipped import shipped
+from lairmake.stages.jinja import template_in
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.shipped import shipped
 
-DATA = (
-    "../../templates/report.html.j2", "../templates/report.html.j2",
-    "../../templates/report/*", "../templates/report/*",
-)
-"""In a checkout, and where it is installed."""
+DATA = ("../../templates/report.html.j2", "../../templates/report/*")
 LIBRARY = "d3.min.js"
 SCRIPTS = (
     "packed.js", "colours.js", "streams.js", "router.js", "view.js", "grid.js", "traffic.js",

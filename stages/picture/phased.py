@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stages.fabric.layout_yaml import Layout
-from stages.picture.figures import Phase
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.picture.figures import Phase
 
 if TYPE_CHECKING:
-    from stages.fabric.outcome import FabricRun
+    from lairmake.stages.fabric.outcome import FabricRun
 
 MOST_PHASES = 48
 """Of more phases those that take longest are shown."""

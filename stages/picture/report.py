@@ -18,21 +18,21 @@ import typing
 from collections.abc import Iterator
 from functools import partial
 
-from stages.fabric.layout_yaml import read_layout
-from stages.fabric.moved import find_offset
-from stages.layer.running import record
-from stages.layer.texts.decisions import read_decisions
-from stages.layer.texts.graph import read_graph
-from stages.mapping.machine import read_machine
-from stages.picture.of_layer import Written, find_accessed, report_layer
-from stages.picture.of_run import read_usage, record_again
-from stages.picture.of_stop import report_stop
-from stages.picture.swept import SWEEP, read_sweep
-from stages.picture.tasked import VARIANTS, find_role
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.moved import find_offset
+from lairmake.stages.layer.running import record
+from lairmake.stages.layer.texts.decisions import read_decisions
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.picture.of_layer import Written, find_accessed, report_layer
+from lairmake.stages.picture.of_run import read_usage, record_again
+from lairmake.stages.picture.of_stop import report_stop
+from lairmake.stages.picture.swept import SWEEP, read_sweep
+from lairmake.stages.picture.tasked import VARIANTS, find_role
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.stuck import Stop
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml",

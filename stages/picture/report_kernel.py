@@ -14,15 +14,15 @@ import json
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
-from stages.fabric.layout_yaml import read_layout
-from stages.parts.pasting import Placed, list_placed_tiles, taken_by, where
-from stages.picture.of_whole import Edge, Tile, WholeOnPage, describe_parts, report_whole
-from stages.picture.swept import SWEEP, read_sweep
-from stages.volumes.operation import read_program
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.parts.pasting import Placed, list_placed_tiles, taken_by, where
+from lairmake.stages.picture.of_whole import Edge, Tile, WholeOnPage, describe_parts, report_whole
+from lairmake.stages.picture.swept import SWEEP, read_sweep
+from lairmake.stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
-from stages.mapping.kernel_yaml import read_kernel
+    from lairmake.stages.mapping.inputs import Inputs
+from lairmake.stages.mapping.kernel_yaml import read_kernel
 
 READS = (
     "kernel.yaml",

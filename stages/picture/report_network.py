@@ -17,23 +17,23 @@ import typing
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from stages.fabric.layout_yaml import read_layout
-from stages.network.running import record
-from stages.picture.of_fabric import FabricOnPage, describe_fabric
-from stages.picture.of_run import read_usage, record_again
-from stages.picture.of_stop import report_stop
-from stages.picture.of_whole import (
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.network.running import record
+from lairmake.stages.picture.of_fabric import FabricOnPage, describe_fabric
+from lairmake.stages.picture.of_run import read_usage, record_again
+from lairmake.stages.picture.of_stop import report_stop
+from lairmake.stages.picture.of_whole import (
     WholeOnPage,
     describe_parts,
     list_edges,
     report_whole,
 )
-from stages.picture.swept import SWEEP, read_sweep
-from stages.picture.tasked import describe_programs, find_role
+from lairmake.stages.picture.swept import SWEEP, read_sweep
+from lairmake.stages.picture.tasked import describe_programs, find_role
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.stuck import Stop
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "network.yaml",

@@ -19,15 +19,21 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from stages.fabric.layout_yaml import read_layout
-from stages.picture.of_fabric import describe_fabric
-from stages.picture.of_program import CallOnPage, Life, NodeOnPage, ProgramReport, report_program
-from stages.picture.of_run import read_usage, record_again
-from stages.picture.of_stop import report_stop
-from stages.picture.swept import SWEEP, read_sweep
-from stages.picture.tasked import describe_programs, find_role
-from stages.program.execution.running import record
-from stages.program.irg.graph import (
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.picture.of_fabric import describe_fabric
+from lairmake.stages.picture.of_program import (
+    CallOnPage,
+    Life,
+    NodeOnPage,
+    ProgramReport,
+    report_program,
+)
+from lairmake.stages.picture.of_run import read_usage, record_again
+from lairmake.stages.picture.of_stop import report_stop
+from lairmake.stages.picture.swept import SWEEP, read_sweep
+from lairmake.stages.picture.tasked import describe_programs, find_role
+from lairmake.stages.program.execution.running import record
+from lairmake.stages.program.irg.graph import (
     Branch,
     ForLoop,
     Item,
@@ -37,14 +43,14 @@ from stages.program.irg.graph import (
     Transfer,
     list_bodies,
 )
-from stages.program.irg.reading import read_graph
-from stages.program.memory.addresses import Addresses, read_addresses
-from stages.program.sections.program import Sections
-from stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.memory.addresses import Addresses, read_addresses
+from lairmake.stages.program.sections.program import Sections
+from lairmake.stages.program.sections.sections_reading import read_sections
 
 if typing.TYPE_CHECKING:
-    from stages.fabric.stuck import Stop
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "program.yaml",

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.grid import OPPOSITE, SIDES, STEPS, Grid, coordinates, read_colours
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.recorded import DEEDS
-from stages.picture.figures import Line
-from stages.picture.packing import pack
+from lairmake.stages.fabric.grid import OPPOSITE, SIDES, STEPS, Grid, coordinates, read_colours
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.recorded import DEEDS
+from lairmake.stages.picture.figures import Line
+from lairmake.stages.picture.packing import pack
 
 if TYPE_CHECKING:
-    from stages.fabric.outcome import FabricRun
+    from lairmake.stages.fabric.outcome import FabricRun
 
 Array = NDArray[Any]
 MOST_LINES = 10_000

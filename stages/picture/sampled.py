@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from stages.poly.arrays import evaluate_set
-from stages.poly.bind import PARAM, bind_set
-from stages.poly.cardinality import bind_constants
-from stages.poly.extents import find_extents
+from lairmake.stages.poly.arrays import evaluate_set
+from lairmake.stages.poly.bind import PARAM, bind_set
+from lairmake.stages.poly.cardinality import bind_constants
+from lairmake.stages.poly.extents import find_extents
 
 MOST = 64
 """So many points are drawn along a dimension."""

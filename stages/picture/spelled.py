@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from stages.fabric.moved import Place, shift
-from stages.poly.bind import PE_NAMES, bind_domain, unbind_set
-from stages.poly.text import spell_object
+from lairmake.stages.fabric.moved import Place, shift
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain, unbind_set
+from lairmake.stages.poly.text import spell_object
 
 AXES = ("x", "y")
 PIECE = re.compile(r"\[(?P<value>[^\]]*)\](?: : (?P<where>.*))?")

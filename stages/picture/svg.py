@@ -13,14 +13,14 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.grid import SIDES, STEPS, Grid, read_colours, read_grid, read_roles
-from stages.fabric.layout_yaml import Entry, Exit, Layout
-from stages.jinja import template_in
-from stages.picture.gridded import find_lanes, find_places
-from stages.picture.outlined import LETTER, Box, outline_parts, spell
-from stages.shipped import shipped
+from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, read_colours, read_grid, read_roles
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
+from lairmake.stages.jinja import template_in
+from lairmake.stages.picture.gridded import find_lanes, find_places
+from lairmake.stages.picture.outlined import LETTER, Box, outline_parts, spell
+from lairmake.stages.shipped import shipped
 
-DATA = ("../../templates/grid.svg.j2", "../templates/grid.svg.j2")
+DATA = ("../../templates/grid.svg.j2",)
 """In a checkout, and where it is installed."""
 LARGEST, SMALLEST, WIDEST, AROUND = 56.0, 1.0, 900.0, 44.0
 """The sides of a PE, the width of a grid of many, and the room for ports, in pixels."""

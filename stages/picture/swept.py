@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
-from stages.diagnose import Source, UserError
-from stages.mapping.record_reader import WrongDataError, reader_of
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.mapping.record_reader import WrongDataError, reader_of
 
 SWEEP = "build/sweep/sweep.json"
 MOST = 2**53

@@ -8,8 +8,8 @@ from typing import Any
 
 import islpy as isl
 
-from stages.fabric.moved import Place
-from stages.layer.texts.decisions import (
+from lairmake.stages.fabric.moved import Place
+from lairmake.stages.layer.texts.decisions import (
     Arriving,
     Decision,
     Decisions,
@@ -19,12 +19,12 @@ from stages.layer.texts.decisions import (
     Operand,
     Streamed,
 )
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import Task
-from stages.picture.highlighted import Line, find_functions, highlight
-from stages.picture.sampled import Sampled, sample
-from stages.picture.spelled import spell_number, spell_pes
-from stages.poly.text import Objects
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.kinds import Task
+from lairmake.stages.picture.highlighted import Line, find_functions, highlight
+from lairmake.stages.picture.sampled import Sampled, sample
+from lairmake.stages.picture.spelled import spell_number, spell_pes
+from lairmake.stages.poly.text import Objects
 
 VARIANTS = ("simd", "loops")
 

@@ -13,19 +13,19 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.diagnose import Source, Span, UserError
-from stages.fabric.grid import coordinates
-from stages.fabric.layout_yaml import Layout, Role, read_layout
-from stages.fabric.library import STATES
-from stages.fabric.recorded import KINDS, Asked
-from stages.fabric.stuck import run_as_far
-from stages.mapping.isl_text import IslText
-from stages.mapping.texts import parse_set
-from stages.picture import LARGEST_TRACE
-from stages.picture.perfetto import write_counts, write_head, write_instants, write_slices
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.fabric.grid import coordinates
+from lairmake.stages.fabric.layout_yaml import Layout, Role, read_layout
+from lairmake.stages.fabric.library import STATES
+from lairmake.stages.fabric.recorded import KINDS, Asked
+from lairmake.stages.fabric.stuck import run_as_far
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.texts import parse_set
+from lairmake.stages.picture import LARGEST_TRACE
+from lairmake.stages.picture.perfetto import write_counts, write_head, write_instants, write_slices
 
 if TYPE_CHECKING:
-    from stages.fabric.outcome import FabricRun
+    from lairmake.stages.fabric.outcome import FabricRun
 
 Ints = NDArray[Any]
 TASKS, VECTORS, WAITS, SENT, STREAMS, QUEUES = 1, 2, 3, 4, 8, 48

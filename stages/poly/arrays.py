@@ -15,7 +15,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.poly.bind import PARAM
+from lairmake.stages.poly.bind import PARAM
 
 Values = Mapping[str, NDArray[np.int64] | int]
 """For each symbolic constant its values; the arrays broadcast against each other."""

@@ -9,11 +9,11 @@ from typing import Any
 
 import islpy as isl
 
-from stages.poly.bind import PARAM, bind_domain, bind_set
-from stages.poly.expressed import express, express_condition, plain
-from stages.poly.expression import Name, Number, Operation, Value
-from stages.poly.extents import bounding_box
-from stages.poly.function import find_function
+from lairmake.stages.poly.bind import PARAM, bind_domain, bind_set
+from lairmake.stages.poly.expressed import express, express_condition, plain
+from lairmake.stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.function import find_function
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 

@@ -15,8 +15,8 @@ from math import comb, gcd, prod
 
 import islpy as isl
 
-from stages.poly.box_hull import box_hull
-from stages.poly.integers import hermite, linear_map
+from lairmake.stages.poly.box_hull import box_hull
+from lairmake.stages.poly.integers import hermite, linear_map
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_TRIED = 1000

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import PARAM, project_names
-from stages.poly.extremes import find_least
-from stages.poly.simple import simplify
+from lairmake.stages.poly.bind import PARAM, project_names
+from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.simple import simplify
 
 SET = isl.dim_type.set
 

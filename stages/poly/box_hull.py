@@ -17,11 +17,11 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.bind import PARAM, project_names
-from stages.poly.detached import detach
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.simple import simplify
+from lairmake.stages.poly.bind import PARAM, project_names
+from lairmake.stages.poly.detached import detach
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.simple import simplify
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_FOR_LEAST = 500_000

@@ -16,10 +16,10 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from stages.poly.bind import PARAM, PE_NAMES
-from stages.poly.extremes import greatest_value, least_value
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.sections import find_hull, split
+from lairmake.stages.poly.bind import PARAM, PE_NAMES
+from lairmake.stages.poly.extremes import greatest_value, least_value
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.sections import find_hull, split
 
 DIV = isl.dim_type.div
 SET = isl.dim_type.set

@@ -19,8 +19,8 @@ from math import gcd, lcm, prod
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.inequalities import (
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.inequalities import (
     Row,
     Rows,
     along,
@@ -31,7 +31,13 @@ from stages.poly.inequalities import (
     shorten,
     simplify,
 )
-from stages.poly.polynomial import Polynomial, antidifference, constant, substitute, subtract
+from lairmake.stages.poly.polynomial import (
+    Polynomial,
+    antidifference,
+    constant,
+    substitute,
+    subtract,
+)
 
 MOST_REMAINDERS = 4096
 """A variable is split by its remainder into at most so many."""

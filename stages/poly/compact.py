@@ -14,11 +14,11 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.poly.box_hull import box_hull, count_hull, local_map
-from stages.poly.compression import Compressed
-from stages.poly.lattices import along_lattice
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.strips import along_strips
+from lairmake.stages.poly.box_hull import box_hull, count_hull, local_map
+from lairmake.stages.poly.compression import Compressed
+from lairmake.stages.poly.lattices import along_lattice
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.strips import along_strips
 
 MOST_OPERATIONS = 300_000
 """How much isl may work for a lattice, in its own unit: half a second."""

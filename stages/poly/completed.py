@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import bind_range
-from stages.poly.extremes import find_least
-from stages.poly.least import least
-from stages.poly.order import at_pe, at_places
+from lairmake.stages.poly.bind import bind_range
+from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.least import least
+from lairmake.stages.poly.order import at_pe, at_places
 
 SET, OUT = isl.dim_type.set, isl.dim_type.out
 

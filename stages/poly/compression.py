@@ -19,15 +19,15 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.integers import (
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.integers import (
     Matrix,
     find_independent_columns,
     find_pivot_rows,
     hermite,
     hull_equalities,
 )
-from stages.poly.lattices import along_lattice
+from lairmake.stages.poly.lattices import along_lattice
 
 SET = isl.dim_type.set
 

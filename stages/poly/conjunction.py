@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.poly.quotient import (
+from lairmake.stages.poly.quotient import (
     Linear,
     Sum,
     add,

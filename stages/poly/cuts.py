@@ -11,11 +11,11 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_range, name_indices
-from stages.poly.extents import find_extents
-from stages.poly.least import greatest
-from stages.poly.naming import letters
-from stages.poly.number import bound_points
+from lairmake.stages.poly.bind import PE_NAMES, bind_range, name_indices
+from lairmake.stages.poly.extents import find_extents
+from lairmake.stages.poly.least import greatest
+from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.number import bound_points
 
 SET = isl.dim_type.set
 MOST = 256

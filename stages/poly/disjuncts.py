@@ -13,12 +13,19 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.canonical import Needed, describe_anew, gather
-from stages.poly.conjunction import Conjunction, write_conjunction
-from stages.poly.naming import SET, Names, dress, find_default_names, list_tuples, name_dimensions
-from stages.poly.spelling import spell_constraints
-from stages.poly.values import Piece, find_pieces
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.canonical import Needed, describe_anew, gather
+from lairmake.stages.poly.conjunction import Conjunction, write_conjunction
+from lairmake.stages.poly.naming import (
+    SET,
+    Names,
+    dress,
+    find_default_names,
+    list_tuples,
+    name_dimensions,
+)
+from lairmake.stages.poly.spelling import spell_constraints
+from lairmake.stages.poly.values import Piece, find_pieces
 
 Single = isl.Set | isl.Map
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div

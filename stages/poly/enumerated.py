@@ -11,9 +11,9 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.bind import PARAM, project_names
-from stages.poly.bounds import ExactBounds
-from stages.poly.box_hull import BoxHull, box_hull
+from lairmake.stages.poly.bind import PARAM, project_names
+from lairmake.stages.poly.bounds import ExactBounds
+from lairmake.stages.poly.box_hull import BoxHull, box_hull
 
 MOST_COUNTED = 4096
 """Identifiers are counted only in hulls of at most so many elements."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import islpy as isl
 
-from stages.poly.expression import Name, Number, Operation, Value, count_operations
+from lairmake.stages.poly.expression import Name, Number, Operation, Value, count_operations
 
 Op: Any = isl.ast_expr_op_type
 ExprKind: Any = isl.ast_expr_type

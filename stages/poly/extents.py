@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.extremes import find_greatest, find_least
 
 
 def find_extents(elements: isl.Set) -> list[tuple[int, int]] | None:

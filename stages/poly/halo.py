@@ -19,11 +19,11 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.bind import name_indices
-from stages.poly.box_hull import box
-from stages.poly.extents import find_extents
-from stages.poly.function import find_function_in
-from stages.poly.naming import letters
+from lairmake.stages.poly.bind import name_indices
+from lairmake.stages.poly.box_hull import box
+from lairmake.stages.poly.extents import find_extents
+from lairmake.stages.poly.function import find_function_in
+from lairmake.stages.poly.naming import letters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

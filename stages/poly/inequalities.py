@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.integers import SET, find_solutions, make_matrix, read_matrix
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.integers import SET, find_solutions, make_matrix, read_matrix
 
 Row: TypeAlias = tuple[int, ...]
 """The coefficients of the variables, and the constant term."""

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.naming import letters
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.naming import letters
 
 SET = isl.dim_type.set
 

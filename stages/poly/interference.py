@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import find_index_constants, project_names
-from stages.poly.extents import find_extents
+from lairmake.stages.poly.bind import find_index_constants, project_names
+from lairmake.stages.poly.extents import find_extents
 
 SET = isl.dim_type.set
 

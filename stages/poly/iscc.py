@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from stages.nesting import too_much
-from stages.poly.pieces import unite_sets
-from stages.poly.unnamed import read_set
+from lairmake.stages.nesting import too_much
+from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.poly.unnamed import read_set
 
 Union: TypeAlias = isl.UnionSet | isl.UnionMap
 

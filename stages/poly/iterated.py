@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.poly.expression import Name, Number, Operation, Value
 
 SPELLED = {"==": "=", "%": "mod"}
 """Operations between arguments of which isl's text has another sign than programs."""

@@ -13,10 +13,16 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.bind import PARAM, project_names
-from stages.poly.bounds import bound_set
-from stages.poly.integers import Matrix, find_pivot_rows, hermite, hull_equalities, linear_map
-from stages.poly.simple import simplify
+from lairmake.stages.poly.bind import PARAM, project_names
+from lairmake.stages.poly.bounds import bound_set
+from lairmake.stages.poly.integers import (
+    Matrix,
+    find_pivot_rows,
+    hermite,
+    hull_equalities,
+    linear_map,
+)
+from lairmake.stages.poly.simple import simplify
 
 SET = isl.dim_type.set
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.function import find_function
-from stages.poly.integers import Matrix, solve
-from stages.poly.lattices import directions
-from stages.poly.simple import simplify
+from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.integers import Matrix, solve
+from lairmake.stages.poly.lattices import directions
+from lairmake.stages.poly.simple import simplify
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.pieces import list_maps, unite
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain
+from lairmake.stages.poly.pieces import list_maps, unite
 
 Shape = tuple[int, ...]
 

@@ -6,10 +6,10 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.cardinality import cardinality
-from stages.poly.extents import find_shape
-from stages.poly.least import least
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.least import least
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 MOST_FOR_COUNT = 2_000_000
 """What counting the elements may take in isl's own unit."""

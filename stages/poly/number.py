@@ -6,10 +6,10 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.cardinality import bind_constants, cardinality
-from stages.poly.extents import bounding_box
-from stages.poly.extremes import greatest_value
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.cardinality import bind_constants, cardinality
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 MOST_OPERATIONS = 2_000_000
 """How much isl may work to count exactly, in its own unit: half a second."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_domain, name_indices
-from stages.poly.extents import bounding_box
-from stages.poly.least import greatest, least
-from stages.poly.naming import letters
-from stages.poly.side import Rectangle, ports, turn
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain, name_indices
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.least import greatest, least
+from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.side import Rectangle, ports, turn
 
 
 def on_side(order: isl.Map, side: str, rectangle: Rectangle) -> isl.Map:

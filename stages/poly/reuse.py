@@ -7,8 +7,8 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.extremes import find_greatest
-from stages.poly.naming import letters
+from lairmake.stages.poly.extremes import find_greatest
+from lairmake.stages.poly.naming import letters
 
 OUT = isl.dim_type.out
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.poly.bind import bind_domain, name_indices, project_names, unbind_set
-from stages.poly.box_hull import box
-from stages.poly.compact import fit
-from stages.poly.order import at_index
-from stages.poly.reuse import number_chunks
+from lairmake.stages.poly.bind import bind_domain, name_indices, project_names, unbind_set
+from lairmake.stages.poly.box_hull import box
+from lairmake.stages.poly.compact import fit
+from lairmake.stages.poly.order import at_index
+from lairmake.stages.poly.reuse import number_chunks
 
 NUMBER = "index"
 """The symbolic constant that is the number of a chunk."""

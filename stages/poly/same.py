@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.extremes import greatest_value, least_value
+from lairmake.stages.poly.extremes import greatest_value, least_value
 
 
 def find_same(function: isl.PwAff) -> int | None:

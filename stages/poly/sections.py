@@ -11,8 +11,8 @@ from functools import lru_cache
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.extremes import find_least
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.extremes import find_least
 
 SET = isl.dim_type.set
 MOST_CHANGES = 12

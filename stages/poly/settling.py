@@ -12,13 +12,13 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.canonical import Needed, sort_names
-from stages.poly.disjuncts import WORD, write_disjuncts, write_plain_disjuncts
-from stages.poly.iscc import Union, parse
-from stages.poly.naming import Names, Usual, list_tuples, name_dimensions
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.unnamed import rename, tell_apart, unname
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.canonical import Needed, sort_names
+from lairmake.stages.poly.disjuncts import WORD, write_disjuncts, write_plain_disjuncts
+from lairmake.stages.poly.iscc import Union, parse
+from lairmake.stages.poly.naming import Names, Usual, list_tuples, name_dimensions
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.unnamed import rename, tell_apart, unname
 
 Single: TypeAlias = isl.Set | isl.Map
 

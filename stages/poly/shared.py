@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import PARAM, PE_NAMES, project_names
+from lairmake.stages.poly.bind import PARAM, PE_NAMES, project_names
 
 FEWEST = 3
 """How many objects must share a domain for it to be said once."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.extents import bounding_box
+from lairmake.stages.poly.extents import bounding_box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from stages.poly.quotient import spell_linear
+from lairmake.stages.poly.quotient import spell_linear
 
 NAME = r"[A-Za-z_]\w*'*"
 FLOOR = re.compile(r"(?P<times>[*-]?)floor\(\((?P<of>[^()]*)\)/(?P<by>\d+)\)")

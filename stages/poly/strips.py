@@ -23,12 +23,12 @@ from math import inf, lcm
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.box_hull import count_hull
-from stages.poly.cardinality import cardinality
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.simple import simplify
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.box_hull import count_hull
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.simple import simplify
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_PERIODS = 8

@@ -13,13 +13,20 @@ from typing import Any, TypeAlias
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.poly.canonical import Needed
-from stages.poly.iscc import Union, find_line, parse, statements
-from stages.poly.naming import Names, find_names
-from stages.poly.settling import Single, as_union, lay_out, list_singles, settle, write_singles
-from stages.poly.shared import Shared, share
-from stages.poly.unnamed import rename, tell_apart, unname
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.poly.canonical import Needed
+from lairmake.stages.poly.iscc import Union, find_line, parse, statements
+from lairmake.stages.poly.naming import Names, find_names
+from lairmake.stages.poly.settling import (
+    Single,
+    as_union,
+    lay_out,
+    list_singles,
+    settle,
+    write_singles,
+)
+from lairmake.stages.poly.shared import Shared, share
+from lairmake.stages.poly.unnamed import rename, tell_apart, unname
 
 IslObject: TypeAlias = Single | Union
 

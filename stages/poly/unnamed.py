@@ -15,7 +15,7 @@ from typing import Any
 
 import islpy as isl
 
-from stages.poly.naming import ALWAYS, SYNTAX
+from lairmake.stages.poly.naming import ALWAYS, SYNTAX
 
 IN, OUT, SET, PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
 Single = isl.Set | isl.Map

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.bind import PARAM
-from stages.poly.function import find_function_in
-from stages.poly.quota import limit_operations
-from stages.poly.quotient import read_sum, spell
-from stages.poly.spelling import spell_constraints
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.function import find_function_in
+from lairmake.stages.poly.quota import limit_operations
+from lairmake.stages.poly.quotient import read_sum, spell
+from lairmake.stages.poly.spelling import spell_constraints
 
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
 MOST_PIECES = 12

@@ -14,18 +14,18 @@ import typing
 from collections.abc import Mapping
 from functools import partial
 
-from stages.diagnose import Source
-from stages.program.child.parent import run_apart, tell_of_limits
-from stages.program.child.place import Place
-from stages.program.il.positions import find_places
-from stages.program.il.run import capture_program
-from stages.program.irg.objects_text import write_entries
-from stages.program.irg.reading import read_graph
-from stages.program.sections.width_checks import NARROWEST, check_width
-from stages.program.source.plain_checks import explain_plain
+from lairmake.stages.diagnose import Source
+from lairmake.stages.program.child.parent import run_apart, tell_of_limits
+from lairmake.stages.program.child.place import Place
+from lairmake.stages.program.il.positions import find_places
+from lairmake.stages.program.il.run import capture_program
+from lairmake.stages.program.irg.objects_text import write_entries
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.sections.width_checks import NARROWEST, check_width
+from lairmake.stages.program.source.plain_checks import explain_plain
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("program.yaml: program, parameters, limits", "program.il")
 WRITES = ("objects.yaml", "graph.yaml", "accesses.isl", "build/data/*.npy")

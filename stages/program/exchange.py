@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import typing
 
-from stages.program.irg.reading import read_graph
-from stages.program.irg.regions import read_regions
-from stages.program.sections.exchanges_text import write_exchanges
-from stages.program.sections.filters_text import write_filters
-from stages.program.sections.finding import find_hops, list_boxes
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.regions import read_regions
+from lairmake.stages.program.sections.exchanges_text import write_exchanges
+from lairmake.stages.program.sections.filters_text import write_filters
+from lairmake.stages.program.sections.finding import find_hops, list_boxes
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("objects.yaml", "graph.yaml", "accesses.isl")
 WRITES = ("exchanges.isl", "filters.isl")

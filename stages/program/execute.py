@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import typing
 
-from stages.fabric.usage import find_usage, write_usage
-from stages.program.execution.results import write_results
-from stages.program.execution.running import run_fabric_of
-from stages.program.interpreter.arrays import write_array
+from lairmake.stages.fabric.usage import find_usage, write_usage
+from lairmake.stages.program.execution.results import write_results
+from lairmake.stages.program.execution.running import run_fabric_of
+from lairmake.stages.program.interpreter.arrays import write_array
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "program.yaml: machine",

@@ -12,33 +12,45 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.program.child.limits import Limits, suggest_more
-from stages.program.interpreter.arrays import check_array, write_array
-from stages.program.interpreter.compare import find_difference
-from stages.program.interpreter.counts import Counts, write_counts
-from stages.program.interpreter.explain import (
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.program.child.limits import Limits, suggest_more
+from lairmake.stages.program.interpreter.arrays import check_array, write_array
+from lairmake.stages.program.interpreter.compare import find_difference
+from lairmake.stages.program.interpreter.counts import Counts, write_counts
+from lairmake.stages.program.interpreter.explain import (
     check_addressed,
     check_outputs,
     explain_counter,
     explain_endless,
 )
-from stages.program.interpreter.graph_run import LONGEST, CounterError, EndlessError, run_graph
-from stages.program.interpreter.stores import (
+from lairmake.stages.program.interpreter.graph_run import (
+    LONGEST,
+    CounterError,
+    EndlessError,
+    run_graph,
+)
+from lairmake.stages.program.interpreter.stores import (
     Store,
     are_copies_equal,
     make_addressed_store,
     make_store,
     read_value,
 )
-from stages.program.irg.graph import FROM_FILE, Entry, ForLoop, Graph, WhileLoop, list_items
-from stages.program.irg.reading import read_graph
-from stages.program.irg.regions import read_regions
-from stages.program.memory.addresses import Addresses, read_addresses
-from stages.program.values.arithmetic import Array
+from lairmake.stages.program.irg.graph import (
+    FROM_FILE,
+    Entry,
+    ForLoop,
+    Graph,
+    WhileLoop,
+    list_items,
+)
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.regions import read_regions
+from lairmake.stages.program.memory.addresses import Addresses, read_addresses
+from lairmake.stages.program.values.arithmetic import Array
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "objects.yaml",

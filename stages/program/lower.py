@@ -12,27 +12,27 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.fabric.layout_yaml import write_layout
-from stages.mapping.machine import read_machine
-from stages.pe.speller import spell
-from stages.pe.written import write_programs
-from stages.program.irg.reading import read_graph
-from stages.program.irg.regions import read_regions
-from stages.program.lowering.layout import make_layout
-from stages.program.lowering.lowered import Material
-from stages.program.lowering.needs import check_needs
-from stages.program.lowering.programs import make_programs
-from stages.program.memory.addresses import read_addresses
-from stages.program.sections.sections_reading import read_sections
-from stages.program.vm.features import find_features
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.numbers import number_colours
-from stages.program.vm.paint_checks import check_painting
-from stages.program.vm.paint_reading import read_painting
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.fabric.layout_yaml import write_layout
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.pe.speller import spell
+from lairmake.stages.pe.written import write_programs
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.regions import read_regions
+from lairmake.stages.program.lowering.layout import make_layout
+from lairmake.stages.program.lowering.lowered import Material
+from lairmake.stages.program.lowering.needs import check_needs
+from lairmake.stages.program.lowering.programs import make_programs
+from lairmake.stages.program.memory.addresses import read_addresses
+from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.vm.features import find_features
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.numbers import number_colours
+from lairmake.stages.program.vm.paint_checks import check_painting
+from lairmake.stages.program.vm.paint_reading import read_painting
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "program.yaml: machine",

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import typing
 
-from stages.mapping.machine import read_machine
-from stages.program.irg.reading import read_graph
-from stages.program.sections.sections_reading import read_sections
-from stages.program.vm.features import find_features
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.paint_text import write_painting
-from stages.program.vm.room import check_colours, check_machine
-from stages.program.vm.whole import paint_machine
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.vm.features import find_features
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.paint_text import write_painting
+from lairmake.stages.program.vm.room import check_colours, check_machine
+from lairmake.stages.program.vm.whole import paint_machine
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("program.yaml: machine", "objects.yaml", "graph.yaml", "filters.isl", "sections.yaml")
 WRITES = ("paint.isl",)

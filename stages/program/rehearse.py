@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import typing
 
-from stages.program.child.parent import run_apart, tell_of_limits
-from stages.program.front.run import rehearse_program
-from stages.program.irg.graph import FROM_FILE
-from stages.program.irg.reading import read_entries
+from lairmake.stages.program.child.parent import run_apart, tell_of_limits
+from lairmake.stages.program.front.run import rehearse_program
+from lairmake.stages.program.irg.graph import FROM_FILE
+from lairmake.stages.program.irg.reading import read_entries
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "program.yaml: program, parameters, limits",
@@ -27,8 +27,11 @@ READS = (
     "build/data/*.npy",
 )
 WRITES = ("build/numpy/*.npy",)
-DATA = ("../../lairmake/numpy.py", "../../lairmake/objects.py")
-"""What the source imports."""
+DATA = (
+    "../../lairmake/numpy.py", "../../numpy.py",
+    "../../lairmake/objects.py", "../../objects.py",
+)
+"""What the source imports: beside `stages/` in a wheel, in `lairmake/` beside it in a checkout."""
 
 
 def run(inputs: Inputs) -> dict[str, bytes]:

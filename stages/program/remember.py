@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.mapping.machine import read_machine
-from stages.program.irg.reading import read_graph
-from stages.program.irg.regions import read_regions
-from stages.program.memory.addresses import write_addresses
-from stages.program.memory.remembering import place_entries
-from stages.program.memory.room import check_room
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.regions import read_regions
+from lairmake.stages.program.memory.addresses import write_addresses
+from lairmake.stages.program.memory.remembering import place_entries
+from lairmake.stages.program.memory.room import check_room
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("program.yaml: machine", "objects.yaml", "graph.yaml", "accesses.isl")
 WRITES = ("addresses.yaml",)

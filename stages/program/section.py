@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.mapping.machine import read_machine
-from stages.program.irg.reading import read_graph
-from stages.program.irg.regions import read_regions
-from stages.program.memory.addresses import read_addresses
-from stages.program.sections.calling import Caller
-from stages.program.sections.exchanges_text import read_exchanges
-from stages.program.sections.filters_text import HINT, read_filters
-from stages.program.sections.finding import list_boxes
-from stages.program.sections.making import make_sections
-from stages.program.sections.sections_yaml import write_sections
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.regions import read_regions
+from lairmake.stages.program.memory.addresses import read_addresses
+from lairmake.stages.program.sections.calling import Caller
+from lairmake.stages.program.sections.exchanges_text import read_exchanges
+from lairmake.stages.program.sections.filters_text import HINT, read_filters
+from lairmake.stages.program.sections.finding import list_boxes
+from lairmake.stages.program.sections.making import make_sections
+from lairmake.stages.program.sections.sections_yaml import write_sections
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
     "program.yaml: machine, control.responses",

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import typing
 
-from stages.diagnose import UserError, UserErrors
-from stages.mapping.machine import read_machine
-from stages.program.front.stripped import digest_code, strip_source
-from stages.program.source.parameter_checks import find_unknown
-from stages.program.source.parsing import give_room
-from stages.program.source.plain_checks import explain_plain, may_make_objects
-from stages.program.source.translation import translate_source
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.program.front.stripped import digest_code, strip_source
+from lairmake.stages.program.source.parameter_checks import find_unknown
+from lairmake.stages.program.source.parsing import give_room
+from lairmake.stages.program.source.plain_checks import explain_plain, may_make_objects
+from lairmake.stages.program.source.translation import translate_source
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("program.yaml: program, machine, parameters", "*.py")
 WRITES = ("program.il", "build/source.yaml")

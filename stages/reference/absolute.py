@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS, STEPS
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
-from stages.reference.accumulate import apply, value
-from stages.reference.strided import Array, Read
+from lairmake.stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS, STEPS
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from lairmake.stages.reference.accumulate import apply, value
+from lairmake.stages.reference.strided import Array, Read
 
 CALL = 4
 """Units in the last place by which two libraries' float32 functions may differ."""

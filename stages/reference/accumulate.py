@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from stages.lair.expressions import EXACT_FUNCTIONS
-from stages.lair.layer import Layer, Statement
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
-from stages.machine.types import is_integer
-from stages.reference.masked import gather, reduce_where
-from stages.reference.strided import Array, Block, Read, reduce, target_slices, view
+from lairmake.stages.lair.expressions import EXACT_FUNCTIONS
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.reference.masked import gather, reduce_where
+from lairmake.stages.reference.strided import Array, Block, Read, reduce, target_slices, view
 
 Meaning = Callable[[Expr, Read], Array]
 """What an expression is worth, given how to read an access."""

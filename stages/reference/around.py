@@ -12,13 +12,13 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.lair.layer import Layer, Tensor
-from stages.mapping.layer_yaml import Mapping as LayerMapping
-from stages.mapping.texts import parse_map
-from stages.poly.arrays import evaluate_set
-from stages.reference.strided import Array, blocks
-from stages.reference.unroll import Samples
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.layer import Layer, Tensor
+from lairmake.stages.mapping.layer_yaml import Mapping as LayerMapping
+from lairmake.stages.mapping.texts import parse_map
+from lairmake.stages.poly.arrays import evaluate_set
+from lairmake.stages.reference.strided import Array, blocks
+from lairmake.stages.reference.unroll import Samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stages.lair.layer import Layer, Tensor
-from stages.machine.types import is_integer
-from stages.reference.around import Around, check_around, find_around, surround
-from stages.reference.input_files import read_inputs
-from stages.reference.magnitude import is_exact
-from stages.reference.strided import Array
-from stages.reference.unroll import Arrays, Samples
+from lairmake.stages.lair.layer import Layer, Tensor
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.reference.around import Around, check_around, find_around, surround
+from lairmake.stages.reference.input_files import read_inputs
+from lairmake.stages.reference.magnitude import is_exact
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.reference.unroll import Arrays, Samples
 
 if TYPE_CHECKING:
-    from stages.mapping.layer_yaml import Data, Mapping as LayerMapping
+    from lairmake.stages.mapping.layer_yaml import Data, Mapping as LayerMapping
 
 __all__ = [
     "as_sent",

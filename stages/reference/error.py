@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS, STEPS
-from stages.lair.layer import Layer, Statement
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
-from stages.reference.absolute import absolute
-from stages.reference.accumulate import accumulate_each, apply, quotient, value
-from stages.reference.strided import Array, Read
-from stages.reference.tolerance import SINGLE
+from lairmake.stages.lair.expressions import COMPARISONS, EXACT_FUNCTIONS, STEPS
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
+from lairmake.stages.reference.absolute import absolute
+from lairmake.stages.reference.accumulate import accumulate_each, apply, quotient, value
+from lairmake.stages.reference.strided import Array, Read
+from lairmake.stages.reference.tolerance import SINGLE
 
 Arrays = Mapping[str, Array]
 

@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from stages.lair.layer import Layer, Statement
-from stages.machine.types import find_integers
-from stages.reference.accumulate import accumulate, value
-from stages.reference.strided import Array
-from stages.reference.unroll import Arrays, Samples, unroll
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.machine.types import find_integers
+from lairmake.stages.reference.accumulate import accumulate, value
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.reference.unroll import Arrays, Samples, unroll
 
 
 def evaluate_all(layer: Layer, samples: Samples) -> list[Arrays]:

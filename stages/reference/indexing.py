@@ -11,10 +11,10 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
-from stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from stages.poly.bind import PARAM
-from stages.poly.function import find_function
-from stages.reference.strided import Array, blocks
+from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.function import find_function
+from lairmake.stages.reference.strided import Array, blocks
 
 IN = isl.dim_type.in_
 OUT = isl.dim_type.out

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from stages.diagnose import UserError, UserErrors
-from stages.lair.layer import Layer, Tensor
-from stages.lair.names import did_you_mean
-from stages.lair.tree import Access, Binary, Expr, walk
-from stages.machine.types import is_integer
-from stages.reference.around import Around
-from stages.reference.strided import Array
-from stages.reference.unroll import Arrays
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.lair.layer import Layer, Tensor
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import Access, Binary, Expr, walk
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.reference.around import Around
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.reference.unroll import Arrays
 
 
 def read_inputs(

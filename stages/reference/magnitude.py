@@ -12,18 +12,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from stages.lair.expressions import EXACT_FUNCTIONS
-from stages.lair.layer import Layer, Statement
-from stages.lair.operations import list_operations, multiplies_and_adds
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary, walk
-from stages.machine.types import find_largest_integer, is_integer
-from stages.reference.absolute import absolute
-from stages.reference.accumulate import accumulate, value
-from stages.reference.error import moved
-from stages.reference.evaluate import evaluate_all
-from stages.reference.strided import Array, Read, reduced, target_slices
-from stages.reference.tolerance import find_rounding
-from stages.reference.unroll import Arrays, Samples, is_same
+from lairmake.stages.lair.expressions import EXACT_FUNCTIONS
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.lair.operations import list_operations, multiplies_and_adds
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Unary, walk
+from lairmake.stages.machine.types import find_largest_integer, is_integer
+from lairmake.stages.reference.absolute import absolute
+from lairmake.stages.reference.accumulate import accumulate, value
+from lairmake.stages.reference.error import moved
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.reference.strided import Array, Read, reduced, target_slices
+from lairmake.stages.reference.tolerance import find_rounding
+from lairmake.stages.reference.unroll import Arrays, Samples, is_same
 
 FINEST = -12
 """Multiples of this power of two, as many as are exact, are normal values of every type."""

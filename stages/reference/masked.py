@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from stages.lair.layer import Statement
-from stages.lair.tree import Access, Affine, Binary, Expr, Number, Reference, Unary
-from stages.reference.strided import REDUCTIONS, Array, Block, blocks, neutral, reduced
+from lairmake.stages.lair.layer import Statement
+from lairmake.stages.lair.tree import Access, Affine, Binary, Expr, Number, Reference, Unary
+from lairmake.stages.reference.strided import REDUCTIONS, Array, Block, blocks, neutral, reduced
 
 BLOCK = 2**22
 """Instances in a block: besides values of 8 bytes each there are as many for each index."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from stages.lair.layer import NEUTRAL, Statement
-from stages.lair.tree import Access, Affine
+from lairmake.stages.lair.layer import NEUTRAL, Statement
+from lairmake.stages.lair.tree import Access, Affine
 
 Array = NDArray[Any]
 Block = tuple[range, ...]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

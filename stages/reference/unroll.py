@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from stages.lair.layer import Layer, Statement
-from stages.reference.strided import Array
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.reference.strided import Array
 
 Arrays = Mapping[str, Array]
 """Tensors by name."""

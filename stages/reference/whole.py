@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stages.reference.strided import Array
+from lairmake.stages.reference.strided import Array
 
 KEPT = ("top", "machine", "invocations", "cycles", "speedup", "memory")
 

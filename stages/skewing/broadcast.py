@@ -14,22 +14,22 @@ import typing
 
 import islpy as isl
 
-from stages.mapping.texts import parse_target
-from stages.poly.text import write_objects
-from stages.skewing.elements import read_lair
-from stages.skewing.links import coordinates, note_on
-from stages.skewing.spaces import (
+from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.skewing.elements import read_lair
+from lairmake.stages.skewing.links import coordinates, note_on
+from lairmake.stages.skewing.spaces import (
     broadcast_space,
     dimension,
     name_dimensions,
     placement_space,
     reuse_space,
 )
-from stages.skewing.statements import Space, find_given, find_space
-from stages.skewing.topology import make_topology
+from lairmake.stages.skewing.statements import Space, find_given, find_space
+from lairmake.stages.skewing.topology import make_topology
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: target, topology, skew, schedule",

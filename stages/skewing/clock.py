@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.poly.dependence import depends_on, functions
-from stages.poly.least import least
-from stages.poly.pieces import list_maps
+from lairmake.stages.poly.dependence import depends_on, functions
+from lairmake.stages.poly.least import least
+from lairmake.stages.poly.pieces import list_maps
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.poly.pieces import from_domain, list_maps, list_sets
-from stages.skewing.elements import Lair
+from lairmake.stages.poly.pieces import from_domain, list_maps, list_sets
+from lairmake.stages.skewing.elements import Lair
 
 
 def complete(given: isl.UnionMap, lair: Lair) -> isl.UnionMap:

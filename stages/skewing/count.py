@@ -17,26 +17,26 @@ from graphlib import CycleError
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.mapping.record_reader import read_records
-from stages.mapping.records import as_data
-from stages.mapping.texts import parse_target
-from stages.mapping.yaml_text import write_document
-from stages.poly.cardinality import cardinality
-from stages.poly.pieces import list_maps
-from stages.skewing.clock import sharing
-from stages.skewing.elements import Lair, read_lair
-from stages.skewing.links import note_on
-from stages.skewing.regions import regions
-from stages.skewing.statements import find_given
-from stages.skewing.steps import find_order, lag_statements, order_groups
-from stages.skewing.topology import make_topology, neighbours
-from stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
-from stages.skewing.yaml_texts import Counted, Counts, GridPart, Lagging, Shares
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.mapping.record_reader import read_records
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.skewing.clock import sharing
+from lairmake.stages.skewing.elements import Lair, read_lair
+from lairmake.stages.skewing.links import note_on
+from lairmake.stages.skewing.regions import regions
+from lairmake.stages.skewing.statements import find_given
+from lairmake.stages.skewing.steps import find_order, lag_statements, order_groups
+from lairmake.stages.skewing.topology import make_topology, neighbours
+from lairmake.stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
+from lairmake.stages.skewing.yaml_texts import Counted, Counts, GridPart, Lagging, Shares
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 READS = (
     "layer.yaml: target, topology, skew, schedule",

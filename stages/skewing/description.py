@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.cardinality import cardinality
-from stages.poly.extents import bounding_box
-from stages.poly.extremes import find_greatest
-from stages.poly.least import least
-from stages.skewing.links import coordinates
-from stages.skewing.matrices import is_lower_triangular, is_unimodular
-from stages.skewing.paying import Choice, Weighed
-from stages.skewing.skewing import later
-from stages.skewing.statements import Space
-from stages.skewing.timed import (
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.extremes import find_greatest
+from lairmake.stages.poly.least import least
+from lairmake.stages.skewing.links import coordinates
+from lairmake.stages.skewing.matrices import is_lower_triangular, is_unimodular
+from lairmake.stages.skewing.paying import Choice, Weighed
+from lairmake.stages.skewing.skewing import later
+from lairmake.stages.skewing.statements import Space
+from lairmake.stages.skewing.timed import (
     Factors,
     Reference,
     Timed,
@@ -26,7 +26,7 @@ from stages.skewing.timed import (
     reason,
     together,
 )
-from stages.skewing.yaml_texts import Change, Extents, Fate, Lagging, LagText
+from lairmake.stages.skewing.yaml_texts import Change, Extents, Fate, Lagging, LagText
 
 OUT = isl.dim_type.out
 

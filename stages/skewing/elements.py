@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.text import Objects
+from lairmake.stages.poly.text import Objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

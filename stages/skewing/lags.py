@@ -9,8 +9,8 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from stages.skewing.skewing import Group, Lags, all_together, eliminate, loops_that_may_lag
-from stages.skewing.timed import Timed
+from lairmake.stages.skewing.skewing import Group, Lags, all_together, eliminate, loops_that_may_lag
+from lairmake.stages.skewing.timed import Timed
 
 MOST_SUBSETS = 16
 """So many subsets of the lags of a group are tried: all of four."""

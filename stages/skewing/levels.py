@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import islpy as isl
 
-from stages.skewing.grid import along, grid, names, near, within, write_list
+from lairmake.stages.skewing.grid import along, grid, names, near, within, write_list
 
 
 def flattening(inner: Sequence[int], fine: Iterable[int]) -> isl.Map:

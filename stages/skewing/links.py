@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.skewing.grid import write_list
-from stages.skewing.matrices import identity
-from stages.skewing.topology import Topology
+from lairmake.stages.skewing.grid import write_list
+from lairmake.stages.skewing.matrices import identity
+from lairmake.stages.skewing.topology import Topology
 
 NOUNS = {"torus": "torus", "hexagonal": "hexagonal grid", "octagonal": "octagonal grid"}
 DIAGONALS = {"hexagonal": [[1, -1]], "octagonal": [[1, 1], [1, -1]]}

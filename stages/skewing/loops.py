@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.poly.integers import Matrix, solve
-from stages.skewing.matrices import identity
+from lairmake.stages.poly.integers import Matrix, solve
+from lairmake.stages.skewing.matrices import identity
 
 IN = isl.dim_type.in_
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import gcd
 
-from stages.poly.integers import Matrix, hermite
+from lairmake.stages.poly.integers import Matrix, hermite
 
 
 def rank(rows: Iterable[Sequence[int]]) -> int:

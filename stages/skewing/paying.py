@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import floor
 
-from stages.skewing.lags import Chosen, Lag, apply_lags, list_lags, list_subsets
-from stages.skewing.skewing import Group, Lags, skew
-from stages.skewing.statements import Space
-from stages.skewing.timed import loss
-from stages.skewing.weighing import Weighing, depth_of
+from lairmake.stages.skewing.lags import Chosen, Lag, apply_lags, list_lags, list_subsets
+from lairmake.stages.skewing.skewing import Group, Lags, skew
+from lairmake.stages.skewing.statements import Space
+from lairmake.stages.skewing.timed import loss
+from lairmake.stages.skewing.weighing import Weighing, depth_of
 
 LONG = "isl needs long to count what it saves"
 FORBIDDEN = "it would reverse a dependence, or let fewer PEs run at one time"

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.lair.layer import Layer
-from stages.machine.profile import Profile
-from stages.machine.types import BYTES
-from stages.mapping.layer_yaml import Mapping
-from stages.poly.text import Objects
-from stages.skewing.elements import Lair
-from stages.skewing.skewing import Group
-from stages.skewing.statements import (
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.poly.text import Objects
+from lairmake.stages.skewing.elements import Lair
+from lairmake.stages.skewing.skewing import Group
+from lairmake.stages.skewing.statements import (
     Machine,
     Space,
     find_given,
@@ -24,7 +24,7 @@ from stages.skewing.statements import (
     find_wishes,
     group_statements,
 )
-from stages.skewing.topology import Topology
+from lairmake.stages.skewing.topology import Topology
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,26 +17,26 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.mapping.machine import read_machine
-from stages.mapping.records import as_data
-from stages.mapping.texts import parse_target
-from stages.mapping.yaml_text import write_document
-from stages.poly.pieces import unite
-from stages.poly.text import write_objects
-from stages.skewing.clock import name_times
-from stages.skewing.description import description
-from stages.skewing.elements import read_lair
-from stages.skewing.links import note_on
-from stages.skewing.paying import Choice, choose_lags
-from stages.skewing.scheduled import Scheduled, groups_in
-from stages.skewing.skewing import Group, later
-from stages.skewing.statements import Space
-from stages.skewing.topology import make_topology
-from stages.skewing.wrap_around import edges
-from stages.skewing.yaml_texts import Lagging
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.poly.pieces import unite
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.skewing.clock import name_times
+from lairmake.stages.skewing.description import description
+from lairmake.stages.skewing.elements import read_lair
+from lairmake.stages.skewing.links import note_on
+from lairmake.stages.skewing.paying import Choice, choose_lags
+from lairmake.stages.skewing.scheduled import Scheduled, groups_in
+from lairmake.stages.skewing.skewing import Group, later
+from lairmake.stages.skewing.statements import Space
+from lairmake.stages.skewing.topology import make_topology
+from lairmake.stages.skewing.wrap_around import edges
+from lairmake.stages.skewing.yaml_texts import Lagging
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

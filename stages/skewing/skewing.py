@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.poly.pieces import list_maps, unite
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.skewing.grid import names, write_list
-from stages.skewing.matrices import identity
-from stages.skewing.timed import Factors, Loss, Timed, loss, parallel, passes, together
+from lairmake.stages.poly.pieces import list_maps, unite
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.skewing.grid import names, write_list
+from lairmake.stages.skewing.matrices import identity
+from lairmake.stages.skewing.timed import Factors, Loss, Timed, loss, parallel, passes, together
 
 Lags = Mapping[str, Factors]
 """F by statement."""

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 
 import islpy as isl
 
-from stages.poly.integers import Matrix, read_matrix
-from stages.skewing.grid import names
-from stages.skewing.matrices import rank
+from lairmake.stages.poly.integers import Matrix, read_matrix
+from lairmake.stages.skewing.grid import names
+from lairmake.stages.skewing.matrices import rank
 
 SET, IN, OUT = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.mapping.layer_yaml import Mapping
-from stages.mapping.texts import parse_map
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.integers import Matrix
-from stages.poly.pieces import from_domain, list_maps
-from stages.skewing.clock import Clock, clock, sharing
-from stages.skewing.elements import Lair
-from stages.skewing.footprint import footprint
-from stages.skewing.links import Link, coordinates, links, unfolding
-from stages.skewing.loops import transformation
-from stages.skewing.skewing import Group
-from stages.skewing.spaces import apart, extent_space, hull, normals, space_time
-from stages.skewing.timed import Reference, Timed
-from stages.skewing.topology import Topology
+from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.mapping.texts import parse_map
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.integers import Matrix
+from lairmake.stages.poly.pieces import from_domain, list_maps
+from lairmake.stages.skewing.clock import Clock, clock, sharing
+from lairmake.stages.skewing.elements import Lair
+from lairmake.stages.skewing.footprint import footprint
+from lairmake.stages.skewing.links import Link, coordinates, links, unfolding
+from lairmake.stages.skewing.loops import transformation
+from lairmake.stages.skewing.skewing import Group
+from lairmake.stages.skewing.spaces import apart, extent_space, hull, normals, space_time
+from lairmake.stages.skewing.timed import Reference, Timed
+from lairmake.stages.skewing.topology import Topology
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -66,7 +66,7 @@ class Space:
         return [*self.reads.get(name, []), *self.writes.get(name, [])]
 
     def transformation(self, name: str, lag: Sequence[Sequence[int]]) -> Matrix | None:
-        """Return the matrix of the loops of the schedule; see stages.skewing.loops."""
+        """Return the matrix of the loops of the schedule; see stages/skewing/loops.py."""
         own = isl.Map.from_union_map(from_domain(self.schedule, name))
         return transformation(own, self.at(name), self.clocks[name].loops, lag)
 
@@ -85,7 +85,7 @@ def find_space(
     lair: Lair, placement: isl.UnionMap, schedule: isl.UnionMap, given: Sequence[str],
     topology: Topology,
 ) -> Space:
-    """Return the statements of a layer on the clock of all PEs; see stages.skewing.clock."""
+    """Return the statements of a layer on the clock of all PEs; see stages/skewing/clock.py."""
     return Space(
         schedule=schedule,
         clocks=clock(schedule, placement, given),

@@ -11,11 +11,11 @@ from graphlib import TopologicalSorter
 
 import islpy as isl
 
-from stages.poly.pieces import list_maps
-from stages.skewing.elements import Lair
-from stages.skewing.grid import write_list
-from stages.skewing.links import coordinates
-from stages.skewing.topology import Topology
+from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.skewing.elements import Lair
+from lairmake.stages.skewing.grid import write_list
+from lairmake.stages.skewing.links import coordinates
+from lairmake.stages.skewing.topology import Topology
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -17,10 +17,10 @@ from operator import mul
 
 import islpy as isl
 
-from stages.poly.integers import Matrix
-from stages.skewing.grid import names, write_list
-from stages.skewing.links import Link
-from stages.skewing.matrices import identity, rank
+from lairmake.stages.poly.integers import Matrix
+from lairmake.stages.skewing.grid import names, write_list
+from lairmake.stages.skewing.links import Link
+from lairmake.stages.skewing.matrices import identity, rank
 
 Factors = tuple[tuple[int, ...], ...]
 """F: by how much time changes from PE to PE, in each of its dimensions."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.mapping.layer_yaml import Kind, Mapping
-from stages.skewing.grid import along, edges, grid, near, within
-from stages.skewing.levels import flattening, hierarchical
+from lairmake.stages.mapping.layer_yaml import Kind, Mapping
+from lairmake.stages.skewing.grid import along, edges, grid, near, within
+from lairmake.stages.skewing.levels import flattening, hierarchical
 
 ALONG: dict[bool | str | None, tuple[int, ...]] = {
     None: (0, 1), True: (0, 1), False: (), "x": (0,), "y": (1,),

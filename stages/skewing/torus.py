@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.poly.extremes import find_greatest
-from stages.skewing.grid import names, write_list
+from lairmake.stages.poly.extremes import find_greatest
+from lairmake.stages.skewing.grid import names, write_list
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

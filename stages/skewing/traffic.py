@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.poly.cardinality import cardinality
-from stages.poly.least import greatest
-from stages.poly.pieces import list_maps
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.least import greatest
+from lairmake.stages.poly.pieces import list_maps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

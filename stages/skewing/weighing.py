@@ -17,16 +17,16 @@ from fractions import Fraction
 
 import islpy as isl
 
-from stages.poly.cardinality import cardinality
-from stages.poly.pieces import unite
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.skewing.lags import Chosen, apply_lags
-from stages.skewing.skewing import Group, Lags, is_allowed
-from stages.skewing.statements import Space
-from stages.skewing.steps import Order, lag_statements, order_groups
-from stages.skewing.timed import Factors
-from stages.skewing.topology import neighbours
-from stages.skewing.traffic import Accesses, sources
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.pieces import unite
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.skewing.lags import Chosen, apply_lags
+from lairmake.stages.skewing.skewing import Group, Lags, is_allowed
+from lairmake.stages.skewing.statements import Space
+from lairmake.stages.skewing.steps import Order, lag_statements, order_groups
+from lairmake.stages.skewing.timed import Factors
+from lairmake.stages.skewing.topology import neighbours
+from lairmake.stages.skewing.traffic import Accesses, sources
 
 MOST_FOR_COUNT = 20_000_000
 """What counting for one set of lags may take in isl's own unit; some seconds."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.dependence import depends_on
-from stages.poly.pieces import from_domain
-from stages.skewing.statements import Space
-from stages.skewing.torus import always_steps, crosses_edge, next_task, unfold
-from stages.skewing.yaml_texts import Edge
+from lairmake.stages.poly.dependence import depends_on
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.skewing.statements import Space
+from lairmake.stages.skewing.torus import always_steps, crosses_edge, next_task, unfold
+from lairmake.stages.skewing.yaml_texts import Edge
 
 OUT = isl.dim_type.out
 

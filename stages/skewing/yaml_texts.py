@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from stages.mapping.records import Inline, Key
+from lairmake.stages.mapping.records import Inline, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,15 +15,15 @@ import typing
 
 import islpy as isl
 
-from stages.poly.dependence import depends_on
-from stages.poly.pieces import unite, unite_sets
-from stages.poly.text import IslObject, write_objects
-from stages.volumes.layout import domains_in_order, lay_out, layout_map
-from stages.volumes.liveness import Live, View, find_sharing, find_views, live_ranges
-from stages.volumes.operation import Program, read_program
+from lairmake.stages.poly.dependence import depends_on
+from lairmake.stages.poly.pieces import unite, unite_sets
+from lairmake.stages.poly.text import IslObject, write_objects
+from lairmake.stages.volumes.layout import domains_in_order, lay_out, layout_map
+from lairmake.stages.volumes.liveness import Live, View, find_sharing, find_views, live_ranges
+from lairmake.stages.volumes.operation import Program, read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("volumes.isl", "operations.yaml", "elements.isl")
 WRITES = ("layouts.isl",)

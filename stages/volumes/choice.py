@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from stages.diagnose import Span, UserError
-from stages.lair.names import did_you_mean
-from stages.volumes.operation import Program
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.volumes.operation import Program
 
 
 def choose(

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import typing
 
-from stages.poly.text import write_objects
-from stages.volumes.composition import chosen, program_map
-from stages.volumes.operation import read_program
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.volumes.composition import chosen, program_map
+from lairmake.stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("volumes.isl", "operations.yaml", "elements.isl")
 WRITES = ("program.isl",)

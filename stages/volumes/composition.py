@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.poly.pieces import unite_sets
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Operation
+from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Operation
 
 
 def lenient(a: isl.UnionMap, b: isl.UnionMap) -> isl.UnionMap:

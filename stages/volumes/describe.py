@@ -15,18 +15,18 @@ import typing
 
 import islpy as isl
 
-from stages.lair.conditions import spell_conditions
-from stages.lair.expressions import write_expression
-from stages.lair.layer import Layer, Statement, Tensor
-from stages.lair.tree import Access, Affine
-from stages.poly.pieces import unite_sets
-from stages.poly.text import IslObject, write_objects
-from stages.volumes.choice import choose
-from stages.volumes.domains import HEADER, make_domain
-from stages.volumes.operation import Operation, Program, Result, write_program
+from lairmake.stages.lair.conditions import spell_conditions
+from lairmake.stages.lair.expressions import write_expression
+from lairmake.stages.lair.layer import Layer, Statement, Tensor
+from lairmake.stages.lair.tree import Access, Affine
+from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.poly.text import IslObject, write_objects
+from lairmake.stages.volumes.choice import choose
+from lairmake.stages.volumes.domains import HEADER, make_domain
+from lairmake.stages.volumes.operation import Operation, Program, Result, write_program
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import LayerInputs
+    from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.pieces import unite
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Operation
+from lairmake.stages.poly.pieces import unite
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Operation
 
 OUT = isl.dim_type.out
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.extents import find_shape
-from stages.poly.extremes import find_greatest
-from stages.poly.naming import letters
-from stages.volumes.domains import make_domains
-from stages.volumes.liveness import View
-from stages.volumes.operation import Program
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.extremes import find_greatest
+from lairmake.stages.poly.naming import letters
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.liveness import View
+from lairmake.stages.volumes.operation import Program
 
 SET = isl.dim_type.set
 

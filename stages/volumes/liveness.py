@@ -11,7 +11,7 @@ from itertools import combinations
 
 import islpy as isl
 
-from stages.volumes.operation import Operation, Program
+from lairmake.stages.volumes.operation import Operation, Program
 
 IN = isl.dim_type.in_
 OUT = isl.dim_type.out

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.mapping.yaml_text import write_document
-from stages.poly.text import spell_object
-from stages.poly.unnamed import read_map, read_set
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.poly.text import spell_object
+from lairmake.stages.poly.unnamed import read_map, read_set
 
 Kind = Literal["input", "constant", "empty", "index", "copy", "compute"]
 HEADER = """The operations of a kernel, in order: each defines the volume of its name.

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
-from stages.poly.bind import PARAM
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.poly.bind import PARAM
 
 NUMBER = re.compile(r"(\w+) = (\d+)")
 WORD = re.compile(r"[A-Za-z_]\w*")

@@ -21,8 +21,8 @@ SIMULATED = {"receive", "simulate"}
 """The stages of parts that run where weights are others."""
 ALONE = """
 from pathlib import Path
-from stages.make.core.action import run_stage
-from stages.make.core.layers import lone_folder
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import lone_folder
 for stage in ("extract", "split"):
     run_stage(stage, lone_folder(Path.cwd()))
 """

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from stages.fabric.compiler import c_compiler
+from lairmake.stages.fabric.compiler import c_compiler
 
 
 def machine():

@@ -12,8 +12,8 @@ from functools import partial
 from statistics import median
 from unittest import mock
 
-from stages.fabric import compiler
-from stages.fabric.compiler import build_library, users_cache
+from lairmake.stages.fabric import compiler
+from lairmake.stages.fabric.compiler import build_library, users_cache
 from tests.bench.fabric import build_busy, run_built
 from tests.bench.figures import Figure
 from tests.bench.layers import build, fc
@@ -128,10 +128,10 @@ def time_busy(library, *sizes, recorded):
 
 def time_layer(layer, library, *, recorded):
     """Return the seconds of CPU of a run of a layer on the fabric."""
-    from stages.layer import running, simulate
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.layers import open_folder
-    from stages.reference.data import input_samples
+    from lairmake.stages.layer import running, simulate
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.layers import open_folder
+    from lairmake.stages.reference.data import input_samples
 
     inputs = FolderInputs(open_folder(layer), simulate.READS)
     node = inputs.lair()

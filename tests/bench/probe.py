@@ -24,11 +24,11 @@ def probe(layer):
     instructions. `lanes`: elements that a vector instruction computes in a cycle. `usage`: what
     the cycles of the busiest PE went into, as `struct usage` of engine.h; of several, the first.
     """
-    from stages.layer import running, simulate
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.layers import open_folder
-    from stages.mapping.machine import read_machine
-    from stages.reference.data import input_samples
+    from lairmake.stages.layer import running, simulate
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.layers import open_folder
+    from lairmake.stages.mapping.machine import read_machine
+    from lairmake.stages.reference.data import input_samples
 
     inputs = FolderInputs(open_folder(layer), simulate.READS)
     node = inputs.lair()

@@ -36,18 +36,18 @@ def seconds(way):
 
 def find_ways(folder):
     """Yield the names and functions of the ways to run a program: each begins anew."""
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.layers import open_folder
-    from stages.program import interpret
-    from stages.program.front.stripped import strip_source
-    from stages.program.front.world import WORLD
-    from stages.program.interpreter.graph_run import run_graph
-    from stages.program.interpreter.stores import make_addressed_store, make_store
-    from stages.program.irg.reading import read_graph
-    from stages.program.irg.regions import read_regions
-    from stages.program.memory.addresses import read_addresses
-    from stages.program.values.execution import execute
-    from stages.program.values.parameters import set_parameters
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.layers import open_folder
+    from lairmake.stages.program import interpret
+    from lairmake.stages.program.front.stripped import strip_source
+    from lairmake.stages.program.front.world import WORLD
+    from lairmake.stages.program.interpreter.graph_run import run_graph
+    from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store
+    from lairmake.stages.program.irg.reading import read_graph
+    from lairmake.stages.program.irg.regions import read_regions
+    from lairmake.stages.program.memory.addresses import read_addresses
+    from lairmake.stages.program.values.execution import execute
+    from lairmake.stages.program.values.parameters import set_parameters
 
     inputs = FolderInputs(open_folder(folder), (*interpret.READS, "program.yaml", "*.py"))
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))

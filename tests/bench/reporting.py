@@ -60,10 +60,10 @@ def reported(layer):
 def draw_page(folder):
     """Draw build/report.html. Return the `seconds` of CPU beyond those of the fabric, which `ran`
     so many, and the `bytes` of the page. C compilation is left out."""
-    from stages.layer import running
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.layers import open_folder
-    from stages.picture import report
+    from lairmake.stages.layer import running
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.layers import open_folder
+    from lairmake.stages.picture import report
 
     inputs = FolderInputs(open_folder(folder), report.READS)
     with measured(running, "run_fabric") as spent:
@@ -76,10 +76,10 @@ def draw_page(folder):
 def write_events(folder):
     """Trace a layer. Return the `seconds` of CPU beyond recording the run, which `ran` so many, how
     many `events` there are, and the `bytes` of the trace."""
-    from stages.layer import running, simulate
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.layers import open_folder
-    from stages.picture.traced import trace
+    from lairmake.stages.layer import running, simulate
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.layers import open_folder
+    from lairmake.stages.picture.traced import trace
 
     inputs = FolderInputs(open_folder(folder), simulate.READS)
     source = inputs.source("build/layout.yaml")

@@ -37,7 +37,7 @@ def run(inputs):
 MODULE_OF = '''
 
 def module_of(stage):
-    return f"stages.{stage}"
+    return f"lairmake.stages.{stage}"
 '''
 RESULTS = {
     "top": "synthetic", "machine": "ideal", "invocations": 1, "cycles": {"simd": 1, "loops": 1},
@@ -64,7 +64,7 @@ def write_modules(root):
     """
     stages = root / "stages"
     stages.mkdir(parents=True)
-    shutil.copytree(ROOT / "lairmake", root / "lairmake")
+    shutil.copytree(ROOT / "lairmake", root / "lairmake", symlinks=True)
     for name in PLAIN:
         source = ROOT / "stages" / name
         copy = shutil.copytree if source.is_dir() else shutil.copy

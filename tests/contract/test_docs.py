@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import (
+from lairmake.stages import (
     ANALYSES,
     KERNEL,
     NETWORK,
@@ -20,16 +20,16 @@ from stages import (
     TILES,
     WHOLE,
 )
-from stages.lair.expressions import FUNCTIONS
-from stages.lair.layer import OPS
-from stages.machine.figures import PROFILES
-from stages.machine.types import TYPES
-from stages.make.core.declare import declaration
-from stages.make.core.stage_code import reach_of
-from stages.mapping.graph_yaml import Graph
-from stages.mapping.layer_yaml import Mapping, TensorMapping, Way
-from stages.program.source.words import OF_OBJECTS
-from stages.program.values.names import NAMES
+from lairmake.stages.lair.expressions import FUNCTIONS
+from lairmake.stages.lair.layer import OPS
+from lairmake.stages.machine.figures import PROFILES
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.stage_code import reach_of
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.layer_yaml import Mapping, TensorMapping, Way
+from lairmake.stages.program.source.words import OF_OBJECTS
+from lairmake.stages.program.values.names import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]

@@ -10,24 +10,24 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages import PIPELINE, SLOTS
-from stages.fabric.library import BINS
-from stages.layer.results import Results
-from stages.layer.simulate import MOST_RECORDED
-from stages.layer.texts.results_json import read_results
-from stages.machine.profile import load_profile
-from stages.make.core import apart, combinations, telling
-from stages.make.core.action import run_stage
-from stages.make.core.stage import MOST_OPERATIONS
-from stages.make.doit import finish
-from stages.make.doit.commands import trace
-from stages.make.report import planned, table
-from stages.make.store import remote
-from stages.network.extraction import draft, moving
-from stages.network.parts import part_layers
-from stages.picture import of_run, phased, routed
-from stages.program.child.limits import LIMITS
-from stages.program.interpreter import graph_run
+from lairmake.stages import PIPELINE, SLOTS
+from lairmake.stages.fabric.library import BINS
+from lairmake.stages.layer.results import Results
+from lairmake.stages.layer.simulate import MOST_RECORDED
+from lairmake.stages.layer.texts.results_json import read_results
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.make.core import apart, combinations, telling
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.stage import MOST_OPERATIONS
+from lairmake.stages.make.doit import finish
+from lairmake.stages.make.doit.commands import trace
+from lairmake.stages.make.report import planned, table
+from lairmake.stages.make.store import remote
+from lairmake.stages.network.extraction import draft, moving
+from lairmake.stages.network.parts import part_layers
+from lairmake.stages.picture import of_run, phased, routed
+from lairmake.stages.program.child.limits import LIMITS
+from lairmake.stages.program.interpreter import graph_run
 from tests.contract import test_style as style
 from tools.evaluation import counted
 

@@ -8,11 +8,11 @@ from doit.cmd_run import Run
 from doit.cmdparse import CmdOption
 
 from lairmake.__main__ import main
-from stages.diagnose import UserError
-from stages.make.core.layers import lone_folder
-from stages.make.core.nearest import nearest_task
-from stages.make.doit.commands import inert, models, new
-from stages.make.doit.commands.option_faults import late_option
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.layers import lone_folder
+from lairmake.stages.make.core.nearest import nearest_task
+from lairmake.stages.make.doit.commands import inert, models, new
+from lairmake.stages.make.doit.commands.option_faults import late_option
 
 
 @pytest.mark.parametrize(("names", "hint"), [

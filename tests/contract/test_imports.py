@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stages import (
+from lairmake.stages import (
     ANALYSES,
     GRAPH,
     GRAPH_PARTS,
@@ -25,12 +25,12 @@ from stages import (
     WHOLE,
     WINGS,
 )
-from stages.make.core import imports, stage_code
-from stages.make.core.definitions import statements
-from stages.make.core.imports import module, path_of_module
-from stages.make.core.key import COMPILES, PACKAGES
-from stages.make.core.stage_code import name_of, reach_of
-from stages.shipped import STAGES
+from lairmake.stages.make.core import imports, stage_code
+from lairmake.stages.make.core.definitions import statements
+from lairmake.stages.make.core.imports import module, path_of_module
+from lairmake.stages.make.core.key import COMPILES, PACKAGES
+from lairmake.stages.make.core.stage_code import name_of, reach_of
+from lairmake.stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys((
     *SEARCHED, *NETWORK, *GRAPH, *GRAPH_PARTS, *RECEIVES, *WHOLE, *KERNEL, *TILES, *ANALYSES,
@@ -153,15 +153,17 @@ LOADED = {
 """What loads modules by names that it computes, and which."""
 
 TELLS = {
-    "__doc__ getdoc getcomments": ["stages.mapping.explained._said_of"],
+    "__doc__ getdoc getcomments": ["lairmake.stages.mapping.explained._said_of"],
     "__annotations__ get_type_hints eval_str get_annotations singledispatch validate_call": [
-        "stages.mapping.records.list_fields", "stages.program.values.checked.typed"],
+        "lairmake.stages.mapping.records.list_fields",
+        "lairmake.stages.program.values.checked.typed"],
     "getsource getsourcelines findsource co_firstlineno co_positions co_lines f_lineno": [
-        "stages.program.child.place._place_of", "stages.program.il.recording._list_lines"],
+        "lairmake.stages.program.child.place._place_of",
+        "lairmake.stages.program.il.recording._list_lines"],
 }
 """What asks definitions for what keys leave out, and who does: `_said_of` and `list_fields` of a
 class, of which all counts, the others of the program of a user."""
-VALUES = {*(wing.__name__ for wing in WINGS), "stages.program.il"}
+VALUES = {*(wing.__name__ for wing in WINGS), "lairmake.stages.program.il"}
 """Packages that are values: of wings one reads the names of stages, and one is a word in a text."""
 
 MESSAGES = {"doit"}
@@ -191,7 +193,8 @@ def is_code(found, edited):
     """Whether an edit of what is called `fabric/grid.py`, or `fabric/grid.py: Grid`, is one of
     what a stage reaches: of the file anything."""
     file, _, name = edited.partition(": ")
-    part = found.definitions.get(f"stages.{file.removesuffix('.py').replace('/', '.')}", {})
+    own = f"lairmake.stages.{file.removesuffix('.py').replace('/', '.')}"
+    part = found.definitions.get(own, {})
     return file in found.data or (name in part if name else bool(part))
 
 
@@ -273,13 +276,14 @@ def test_every_package_that_a_stage_imports_is_in_its_key(files):
     found = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
     found |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
     tops = {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
-    packages = {DISTRIBUTIONS.get(name, name) for name in tops - MESSAGES - {"stages"}}
+    packages = {DISTRIBUTIONS.get(name, name) for name in tops - MESSAGES - {"lairmake"}}
     assert packages <= set(PACKAGES)
 
 
 @pytest.mark.parametrize("modules", [
     "lairmake.numpy lairmake.objects",
-    "stages.program.child.main stages.program.il.run stages.program.front.run",
+    "lairmake.stages.program.child.main lairmake.stages.program.il.run "
+    "lairmake.stages.program.front.run",
 ])
 def test_a_program_that_runs_waits_for_numpy_alone(modules):
     """`python heat.py`, and the process that runs a source in a build, import nothing else."""
@@ -287,7 +291,7 @@ def test_a_program_that_runs_waits_for_numpy_alone(modules):
     loaded = subprocess.check_output([sys.executable, "-S", "-c", code], text=True, env={
         "PYTHONPATH": os.pathsep.join([str(STAGES.parent), *sys.path[1:]])}).split()
     tops = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
-    assert tops - {"__main__", "numpy"} == {"stages"} | ({"lairmake"} & tops)
+    assert tops - {"__main__", "numpy"} == {"lairmake"}
 
 
 def test_only_stages_that_compile_depend_on_the_compiler(code):
@@ -320,14 +324,15 @@ def forget():
 
 
 def write(path, text):
+    """Write a module in which the package `stages` is where it lies."""
     path.parent.mkdir(exist_ok=True, parents=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(re.sub(r"\bstages\b", "lairmake.stages", text), encoding="utf-8")
 
 
 def modules_of(name):
-    """The modules that all of a module imports."""
-    found = stage_code.reach(f"{name}.*")
-    return sorted((*found.modules, *found.data))
+    """The modules that all of a module imports, from `stages` on."""
+    found = stage_code.reach(f"lairmake.{name}.*")
+    return sorted(each.removeprefix("lairmake.") for each in (*found.modules, *found.data))
 
 
 A, PE = ["stages", "stages.pe", "stages.pe.a"], ["stages", "stages.pe"]
@@ -380,7 +385,7 @@ def test_what_is_kept_of_a_module_is_not_believed_of_another_text(modules):
 
 def test_what_is_kept_saves_the_syntax_trees(modules, monkeypatch):
     write(modules / "m.py", "import stages.pe.a\n\ndef run():\n    return stages.pe.a.make()")
-    before = stage_code.reach("stages.m.run").units
+    before = stage_code.reach("lairmake.stages.m.run").units
     forget()
     monkeypatch.setattr(imports, "read_module", None)
-    assert stage_code.reach("stages.m.run").units == before
+    assert stage_code.reach("lairmake.stages.m.run").units == before

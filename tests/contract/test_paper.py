@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stages import WINGS
-from stages.program.source.words import IL
+from lairmake.stages import WINGS
+from lairmake.stages.program.source.words import IL
 from tests.contract.reached import module_of, reached_from
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,9 +18,9 @@ ROWS = ROW.findall(TEXT)
 STAGES = [f"{wing.__name__}.{stage}.run" for wing in WINGS for stage in wing.STAGES]
 BELOW = ("poly", "machine", "lair", "mapping", "reference", "fabric", "volumes", "skewing", "layer",
          "kernel", "network", "program")
-ABOVE = ("lairmake", "tools", "stages/make")
+ABOVE = ("lairmake", "tools", "lairmake/stages/make")
 DECLARED = ("READS", "WRITES", "DATA", "INPUTS", "STAGES", "__all__", "record", "draw_stop")
-RUNS = "stages.make.core.action.run_stage"
+RUNS = "lairmake.stages.make.core.action.run_stage"
 
 rows = pytest.mark.parametrize(
     ("where", "function", "file", "test"), ROWS, ids=[row[0] for row in ROWS]
@@ -42,7 +42,7 @@ def pipelines():
 
 def defined(function):
     """Return the top-level name that a function is, or is a method of, and whether it is there."""
-    parts = f"stages.{function}".split(".")
+    parts = f"lairmake.stages.{function}".split(".")
     at = next(k for k in range(len(parts), 0, -1) if module_of(".".join(parts[:k])))
     own = module_of(".".join(parts[:at])).own[parts[at]]
     inner = {each.name for each in getattr(own, "body", ()) if isinstance(each, ast.FunctionDef)}
@@ -83,19 +83,20 @@ def test_every_numbered_equation_and_example_has_a_row():
 @pytest.mark.parametrize("name", [n for n in modules("tests/paper") if "test_" in n])
 def test_equations_are_compared_with_what_stages_call(name):
     """A test of an equation that calls what no stage does proves nothing of the compiler."""
-    used = {full for full in module_of(name).imports.values() if full.startswith("stages.")}
+    names = module_of(name).imports.values()
+    used = {full for full in names if full.startswith("lairmake.stages.")}
     assert used - pipelines() == set()
 
 
 def test_the_compiler_has_nothing_that_only_tests_use():
-    above = ["stages", *(name for folder in ABOVE for name in modules(folder))]
+    above = ["lairmake.stages", *(name for folder in ABOVE for name in modules(folder))]
     uses = {full for name in above for full in module_of(name).imports.values()}
     of_il = [module_of(name) for name in IL.values()]
     said = [f"{name}.{key}" for name, module in zip(IL.values(), of_il, strict=True)
             for key in (*module.own, *module.imports)]
     found = reached_from([*STAGES, *above, *uses, *said])
     idle = [
-        f"{name}.{key}" for folder in BELOW for name in modules(f"stages/{folder}")
+        f"{name}.{key}" for folder in BELOW for name in modules(f"lairmake/stages/{folder}")
         for key in module_of(name).own
         if f"{name}.{key}" not in found and key not in DECLARED
     ]

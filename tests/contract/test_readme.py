@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import yaml
 
-from stages import PIPELINE, PROGRAM
-from stages.diagnose import source_of
-from stages.fabric.layout_yaml import read_layout
-from stages.make.core.action import run_stage
-from stages.make.report.agreed import summary
-from stages.make.report.summary import summary as summary_of_layer
+from lairmake.stages import PIPELINE, PROGRAM
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.report.agreed import summary
+from lairmake.stages.make.report.summary import summary as summary_of_layer
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from stages import (
+from lairmake.stages import (
     ANALYSES,
     GRAPH,
     GRAPH_PARTS,
@@ -24,8 +24,8 @@ from stages import (
     WHOLE_PICTURES,
     module_of,
 )
-from stages.make.core.declare import declaration, path_of
-from stages.make.core.faults import RUNS_PROGRAMS
+from lairmake.stages.make.core.declare import declaration, path_of
+from lairmake.stages.make.core.faults import RUNS_PROGRAMS
 
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")
 FILE_NAME = re.compile(

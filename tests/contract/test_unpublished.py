@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from stages.layer import route, simd
-from stages.layer.stalls import QUEUES
-from stages.machine.figures import profile_names
-from stages.machine.grades import UNPUBLISHED
-from stages.machine.profile import KNOWN, load_profile
+from lairmake.stages.layer import route, simd
+from lairmake.stages.layer.stalls import QUEUES
+from lairmake.stages.machine.figures import profile_names
+from lairmake.stages.machine.grades import UNPUBLISHED
+from lairmake.stages.machine.profile import KNOWN, load_profile
 
 STAGES = Path(__file__).resolve().parents[2] / "stages"
 CHARGED = {

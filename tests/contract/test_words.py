@@ -6,12 +6,12 @@ from typing import get_args
 
 import pytest
 
-from stages import WINGS, module_of
-from stages.fabric.recorded import DEEDS, OF_TASKS, TASK
-from stages.fabric.usage import CYCLES
-from stages.machine.profile import KNOWN
-from stages.make.core.declare import declaration
-from stages.mapping.layer_yaml import Way
+from lairmake.stages import WINGS, module_of
+from lairmake.stages.fabric.recorded import DEEDS, OF_TASKS, TASK
+from lairmake.stages.fabric.usage import CYCLES
+from lairmake.stages.machine.profile import KNOWN
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.mapping.layer_yaml import Way
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/words.md").read_text(encoding="utf-8")
@@ -79,7 +79,7 @@ def test_the_letters_of_papers_are_those_of_the_page_of_papers():
 def test_each_stage_is_there_with_its_wing_and_what_its_docstring_says():
     stages = [stage for wing in WINGS for stage in wing.STAGES]
     assert rows_of("stage | in") == [
-        [stage, module_of(stage).split(".")[1], declaration(stage).title]
+        [stage, module_of(stage).split(".")[2], declaration(stage).title]
         for stage in sorted(stages)
     ]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from doit.doit_cmd import DoitMain
 
-from stages import PIPELINE, SEARCHED, WINGS, module_of
-from stages.make.core.action import run_stage
-from stages.make.core.layers import find_layers, open_folder
-from stages.make.core.pipeline import tasks_until
-from stages.make.store.state import State
+from lairmake.stages import PIPELINE, SEARCHED, WINGS, module_of
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import find_layers, open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
+from lairmake.stages.make.store.state import State
 from tests.forked import can_fork, run_forked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,12 +24,13 @@ ALL_CORES = LAYER_DODO.replace("layer_", "workspace_")
 DODO = ALL_CORES.replace("workspace_config()", 'workspace_config() | {"num_process": 1}')
 """With this stages run in one process, in an order that tests may rely on."""
 COMMANDS = frozenset(DoitMain().get_cmds())
-MODULE_OF = 'def module_of(stage):\n    return f"stages.{stage}"\n'
+MODULE_OF = 'def module_of(stage):\n    return f"lairmake.stages.{stage}"\n'
 MAKE = (
     "doit.doit_cmd", "importlib.metadata", "lairmake.commands", "multiprocessing.connection",
-    "sqlite3", "stages.make.core.action", "stages.make.core.faults", "stages.make.core.made_with",
-    "stages.make.core.our_fault", "stages.make.core.trying", "stages.make.doit.commands.run",
-    "stages.mapping.layer_yaml", "stages.make.report.summary",
+    "sqlite3", "lairmake.stages.make.core.action", "lairmake.stages.make.core.faults",
+    "lairmake.stages.make.core.made_with", "lairmake.stages.make.core.our_fault",
+    "lairmake.stages.make.core.trying", "lairmake.stages.make.doit.commands.run",
+    "lairmake.stages.mapping.layer_yaml", "lairmake.stages.make.report.summary",
 )
 """What a command imports that builds a layer, and looks whether its layer.yaml is open."""
 IMPORTED = {ROOT: (*MAKE, *(module_of(stage) for wing in WINGS for stage in wing.STAGES))}
@@ -140,12 +141,12 @@ class Space:
 def modules(tmp_path_factory):
     """The Make of this project around four small stages; whoever edits it takes `own_modules`."""
     stages = tmp_path_factory.mktemp("modules") / "stages"
-    shutil.copytree(ROOT / "lairmake", stages.parent / "lairmake")
+    shutil.copytree(ROOT / "lairmake", stages.parent / "lairmake", symlinks=True)
     shutil.copytree(SMALL, stages)
     packages = "fabric lair machine make mapping movement poly program"
     for package in packages.split():
         shutil.copytree(ROOT / "stages" / package, stages / package)
-    shutil.copytree(ROOT / "templates", stages / "templates")
+    shutil.copytree(ROOT / "templates", stages.parent / "templates")
     for module in (ROOT / "stages").glob("*.py"):
         shutil.copy(module, stages)
     names = ("parse", "place", "render", "simulate")
@@ -177,7 +178,7 @@ def small(tmp_path, modules):
 @pytest.fixture
 def own_modules(small, tmp_path):
     """Give `small` modules that its test may edit."""
-    small.modules = shutil.copytree(small.modules, tmp_path / "modules")
+    small.modules = shutil.copytree(small.modules, tmp_path / "modules", symlinks=True)
 
 
 @pytest.fixture(scope="session")

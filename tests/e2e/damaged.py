@@ -15,7 +15,7 @@ from pathlib import Path
 
 from doit.doit_cmd import DoitMain
 
-from stages.make.store.files import remove_whatever
+from lairmake.stages.make.store.files import remove_whatever
 from tests.property.mutator import damage_often
 
 PATIENCE, FILES = 60, 20

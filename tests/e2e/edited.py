@@ -18,17 +18,17 @@ from types import SimpleNamespace
 import yaml
 from doit.reporter import ZeroReporter
 
-from stages.make.core.action import build
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import needed, orders, tasks_of_folders
-from stages.make.doit.record import recorded
-from stages.make.doit.session import Session
-from stages.make.report.causes import History
-from stages.make.report.explained import explained, told
-from stages.make.report.follow import compare
-from stages.make.report.screen import screens
-from stages.make.report.states import State, state_now
-from stages.make.store.folders import folders_of
+from lairmake.stages.make.core.action import build
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
+from lairmake.stages.make.doit.record import recorded
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.report.causes import History
+from lairmake.stages.make.report.explained import explained, told
+from lairmake.stages.make.report.follow import compare
+from lairmake.stages.make.report.screen import screens
+from lairmake.stages.make.report.states import State, state_now
+from lairmake.stages.make.store.folders import folders_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

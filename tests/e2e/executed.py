@@ -5,8 +5,8 @@
 works on a copy of the folder, with what is committed of its cache where only some stages are to
 run, and prints for each task a line of JSON: its name, its stage, and the
 functions, classes and modules of this project that Python ran for it or looked up, as Python itself
-says it: `[["stages.poly.text", "read_objects"], ...]`. The name of what runs while a module is
-imported is "".
+says it: `[["lairmake.stages.poly.text", "read_objects"], ...]`. The name of what runs while a
+module is imported is "".
 """
 
 import ast
@@ -25,15 +25,15 @@ from pathlib import Path
 import islpy  # noqa: F401
 import numpy  # noqa: F401
 
-from stages.make.core.declare import declaration
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import needed, orders, tasks_of_folders
-from stages.make.core.stage import load, perform
-from stages.make.store.folders import file_of, folders_of
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
+from lairmake.stages.make.core.stage import load, perform
+from lairmake.stages.make.store.folders import file_of, folders_of
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = f"{ROOT}/stages/"
+OURS = f"{ROOT}/lairmake/stages/"
 
 
 class Executed:
@@ -124,7 +124,7 @@ def looked_up(code, module, known):
             name = getattr(value, "__qualname__", "").partition(".")[0]
             if each.argval in own:
                 yield module, each.argval
-            elif isinstance(place, str) and place.startswith("stages.") and name:
+            elif isinstance(place, str) and place.startswith("lairmake.stages.") and name:
                 yield place, name
 
 

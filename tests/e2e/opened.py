@@ -14,10 +14,10 @@ from pathlib import Path
 import islpy  # noqa: F401
 import numpy  # noqa: F401
 
-from stages.make.core.declare import declaration
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.stage import load, perform
-from stages.make.store.folders import file_of
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.stage import load, perform
+from lairmake.stages.make.store.folders import file_of
 
 
 def run(stage, folder):

@@ -13,8 +13,8 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from stages.fabric import compiler, library
-from stages.make.core.action import run_stage
+from lairmake.stages.fabric import compiler, library
+from lairmake.stages.make.core.action import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ctypes.CDLL(None)

@@ -87,7 +87,7 @@ def task_a():
         yield {{"name": step.__name__, "actions": [step], "targets": writes, "file_dep": reads,
                "clean": step in (render, simulate) or []}}
 '''
-FOREIGN = "from stages.make import workspace_tasks as task_layers\n"
+FOREIGN = "from lairmake.stages.make import workspace_tasks as task_layers\n"
 OWN = '''
 import json
 from pathlib import Path

@@ -4,7 +4,7 @@ import pytest
 
 PARSE = "def run(inputs):\n"
 USES = """def run(inputs):
-    from stages.fabric import compiler
+    from lairmake.stages.fabric import compiler
     assert compiler.build_library
 """
 WAITS = """def run(inputs):

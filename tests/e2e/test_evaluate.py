@@ -6,8 +6,8 @@ import re
 import pytest
 import yaml
 
-from stages.mapping.record_reader import reader_of
-from stages.skewing.yaml_texts import Counts
+from lairmake.stages.mapping.record_reader import reader_of
+from lairmake.stages.skewing.yaml_texts import Counts
 from tests.e2e.conftest import DODO, ROOT, Space
 from tools.evaluation import sweeps
 from tools.evaluation.broadcasts import counted, layers_table

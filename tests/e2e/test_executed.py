@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from stages import module_of
-from stages.make.core.stage_code import CALLED, reach, reach_of
+from lairmake.stages import module_of
+from lairmake.stages.make.core.stage_code import CALLED, reach, reach_of
 from tests.e2e.conftest import ROOT
 
 

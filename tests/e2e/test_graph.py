@@ -2,7 +2,7 @@
 
 import json
 
-from stages import PIPELINE
+from lairmake.stages import PIPELINE
 from tests.e2e.conftest import printed
 
 GRAPH = """a

@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from stages.diagnose import UserError
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of
 from tests.e2e.conftest import DODO, ROOT
 
 HOSTILE = '({ system("touch harm"); 0; })'

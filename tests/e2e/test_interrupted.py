@@ -117,7 +117,7 @@ def test_a_build_is_interrupted_while_its_processes_start(small, number):
 
 BETWEEN = """
 import os
-from stages.make.doit.runner import LazyRunner
+from lairmake.stages.make.doit.runner import LazyRunner
 
 add, added = LazyRunner._add_process, []
 
@@ -142,7 +142,7 @@ def test_a_command_that_shows_something_ends_by_any_signal_as_by_ctrl_c(small, n
 
 SHOWS = """
 import os
-from stages.make.doit.commands import command
+from lairmake.stages.make.doit.commands import command
 
 command.tell_unread = lambda folders: os.kill(os.getpid(), {number})
 """

@@ -6,8 +6,8 @@ import runpy
 
 import pytest
 
-from stages.make.doit.commands.inert import OF_LAIRMAKE
-from tests.e2e.conftest import ROOT
+from lairmake.stages.make.doit.commands.inert import OF_LAIRMAKE
+from tests.e2e.conftest import ROOT, printed
 
 FOREIGN = "raise SystemExit('the folder of the user was imported')\n"
 
@@ -74,13 +74,17 @@ def test_a_folder_of_the_user_called_stages_does_no_harm(small, program):
     assert ended.ran == ["a:parse", "a:place", "a:render", "a:simulate"]
 
 
-def test_what_was_imported_as_stages_before_is_named(small):
-    small.write("other/stages/__init__.py", "")
-    code = "import sys; sys.path.insert(0, 'other'); import stages, lairmake.commands as c; c.Run"
-    ended = small.python("-c", code)
+def test_a_package_of_the_user_called_stages_is_imported_beside(small):
+    small.write("other/stages/__init__.py", "MINE = 1\n")
+    code = ("import sys; sys.path.insert(0, 'other'); import stages, lairmake.commands as c; "
+            "print(stages.MINE, c.Run.__name__)")
+    assert printed(small.python("-c", code)) == "1 Run\n"
+
+
+def test_what_lies_beside_the_package_is_imported_by_its_name_alone(space):
+    ended = space.python("-c", "import stages")
     assert ended.err.splitlines()[-1] == (
-        f"ImportError: {small.root / 'other/stages'} is imported as `stages`, which is the "
-        "compiler of Lairmake: give that package another name"
+        "ImportError: these are the stages of Lairmake: import lairmake.stages"
     )
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages import PIPELINE
-from stages.make.core.declare import declaration
+from lairmake.stages import PIPELINE
+from lairmake.stages.make.core.declare import declaration
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("fc", "conv1d", "conv2d", "pointwise")

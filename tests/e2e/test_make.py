@@ -76,8 +76,9 @@ def test_nothing_to_do_imports_no_stage_and_no_package(small):
 LOADED = """
 import atexit, sys
 HEAVY = (
-    "islpy", "numpy", "jinja2", "yaml", "pydantic", "lark", "rich", "fsspec", "stages.layer.parse",
-    "stages.layer.simulate", "stages.mapping.records",
+    "islpy", "numpy", "jinja2", "yaml", "pydantic", "lark", "rich", "fsspec",
+    "lairmake.stages.layer.parse", "lairmake.stages.layer.simulate",
+    "lairmake.stages.mapping.records",
 )
 atexit.register(lambda: print("loaded", [m for m in HEAVY if m in sys.modules]))
 """

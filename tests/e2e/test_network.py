@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stages import NETWORK, PIPELINE
+from lairmake.stages import NETWORK, PIPELINE
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = 1
@@ -39,7 +39,7 @@ hint: leave one of these crossings out
 """
 SEEN = """\
 import atexit, sys
-heavy = {"yaml", "islpy", "numpy", "pydantic", "stages.lair"}
+heavy = {"yaml", "islpy", "numpy", "pydantic", "lairmake.stages.lair"}
 atexit.register(lambda: print("imported", sorted(heavy & sys.modules.keys()), file=sys.stderr))
 """
 TWICE = "lair twice(): float32 x[8] -> float32 y[8] { all (i) in (8) y[i] = 2 * x[i] }\n"

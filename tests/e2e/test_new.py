@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from stages import PIPELINE
+from lairmake.stages import PIPELINE
 from tests.e2e.conftest import DODO, ROOT, printed
 
 
@@ -79,6 +79,6 @@ def test_new_that_is_killed_leaves_no_layer_behind(small):
 
 KILLED = """
 import os, signal
-import stages.make.doit.commands.new as new
+import lairmake.stages.make.doit.commands.new as new
 new._rename_lair = lambda *words: os.kill(os.getpid(), signal.SIGKILL)
 """

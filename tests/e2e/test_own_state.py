@@ -7,7 +7,7 @@ from tests.e2e.test_own_tasks import BEFORE_PLACE
 
 
 def test_git_does_not_see_the_state_of_a_dodo_file_that_only_has_our_tasks(small):
-    small.write("dodo.py", "from stages.make import workspace_tasks as task_layers\n")
+    small.write("dodo.py", "from lairmake.stages.make import workspace_tasks as task_layers\n")
     assert small.build("-r", "console", "a") == ALL
     assert small.read(".lairmake/.gitignore") == "*\n"
 

@@ -208,7 +208,7 @@ def test_doit_may_run_several_times_in_a_process(small):
 def test_tasks_of_layers_may_be_made_during_the_build(small):
     late = """
 from doit import create_after
-from stages.make import workspace_config, workspace_tasks
+from lairmake.stages.make import workspace_config, workspace_tasks
 
 DOIT_CONFIG = {**workspace_config(), "default_tasks": ["b"]}
 

@@ -6,11 +6,11 @@ import islpy as isl
 import pytest
 import yaml
 
-from stages import PIPELINE
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.poly.pieces import from_domain, to_range
-from stages.poly.text import read_objects
+from lairmake.stages import PIPELINE
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.text import read_objects
 from tests.e2e.conftest import ROOT
 
 STEPS = {"E": (1, 0), "W": (-1, 0), "S": (0, 1), "N": (0, -1)}

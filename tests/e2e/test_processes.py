@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.make.doit.runner import cores
+from lairmake.stages.make.doit.runner import cores
 from tests.e2e.conftest import ALL_CORES
 from tests.e2e.test_make import ALL
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lairmake
-from stages import PROGRAM
+from lairmake.stages import PROGRAM
 from tests.e2e.conftest import DODO, LAYER_DODO, ROOT, Space, printed
 
 SOURCE = """\

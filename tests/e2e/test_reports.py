@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from stages import NETWORK, PIPELINE
+from lairmake.stages import NETWORK, PIPELINE
 from tests.e2e.conftest import DODO, ROOT
 from tests.picture.browser import needs_browser, started
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from stages.make.doit.commands.new import copy_layer
+from lairmake.stages.make.doit.commands.new import copy_layer
 from tests.e2e.conftest import DODO, ROOT
 
 BLOCKS = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

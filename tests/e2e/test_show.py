@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stages import ANALYSES, PIPELINE
+from lairmake.stages import ANALYSES, PIPELINE
 from tests.e2e.conftest import ROOT, printed
 
 HULL = """approximate: Approximate compressed instance sets by boxes of fixed size

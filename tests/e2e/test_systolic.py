@@ -6,9 +6,9 @@ import shutil
 import pytest
 import yaml
 
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
 from tests.e2e.conftest import ROOT, SHIPPED
 from tests.property.invariants import check_invariants
 

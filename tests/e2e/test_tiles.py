@@ -5,14 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
-from stages import KERNEL, PIPELINE, TILES
+from lairmake.stages import KERNEL, PIPELINE, TILES
 from tests.e2e.conftest import DODO, LAYER_DODO
 from tests.kernel.tiled import MATMUL
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEN = """\
 import atexit, sys
-heavy = {"xdsl", "yaml", "islpy", "numpy", "pydantic", "stages.kernel.mlir", "stages.volumes.sizes"}
+heavy = {
+    "xdsl", "yaml", "islpy", "numpy", "pydantic", "lairmake.stages.kernel.mlir",
+    "lairmake.stages.volumes.sizes",
+}
 atexit.register(lambda: print("imported", sorted(heavy & sys.modules.keys()), file=sys.stderr))
 """
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from stages.picture.perfetto import BEGIN, CLASSES, COUNTER, END, INSTANT
+from lairmake.stages.picture.perfetto import BEGIN, CLASSES, COUNTER, END, INSTANT
 from tests.e2e.conftest import DODO, ROOT, Space
 from tests.e2e.test_unwritable import read_only, without_write_rights, writable
 
@@ -19,8 +19,8 @@ BROKEN = """--pes:1:11: error: isl: syntax error: unexpected '}'
 hint: the text has 1 `[` and 0 `]`
 """
 HALFWAY = """
-from stages.fabric import driver
-from stages.make.core import telling
+from lairmake.stages.fabric import driver
+from lairmake.stages.make.core import telling
 
 ended, telling.INTERVAL = driver._ended, 0
 
@@ -31,7 +31,7 @@ def run(opened, layout, loaded, tell, tasks):
 driver._ended = run
 """
 INTERRUPTED = """
-from stages.fabric import driver
+from lairmake.stages.fabric import driver
 
 def interrupt(*given):
     raise KeyboardInterrupt

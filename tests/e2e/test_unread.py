@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.make.core.layers import open_folder
+from lairmake.stages.make.core.layers import open_folder
 from tests.e2e.conftest import DODO, LAYER_DODO, ROOT
 
 KERNEL_SAYS = (
@@ -64,7 +64,7 @@ def test_diff_tells_that_the_other_cannot_be_read(spoilt):
 
 
 def test_a_bug_in_one_kernel_is_a_line_where_nothing_is_built(tmp_path, monkeypatch):
-    monkeypatch.setattr("stages.make.core.stage.perform", lambda *given: {}["="])
+    monkeypatch.setattr("lairmake.stages.make.core.stage.perform", lambda *given: {}["="])
     (tmp_path / "k.mlir").write_text("nonsense\n", encoding="utf-8")
     (tmp_path / "kernel.yaml").write_text("facts: []\n", encoding="utf-8")
     folder = open_folder(tmp_path)

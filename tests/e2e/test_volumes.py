@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
-from stages import KERNEL
+from lairmake.stages import KERNEL
 from tests.e2e.conftest import DODO
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEN = """\
 import atexit, sys
-heavy = {"xdsl", "yaml", "islpy", "numpy", "pydantic", "stages.kernel.mlir", "stages.volumes.sizes"}
+heavy = {
+    "xdsl", "yaml", "islpy", "numpy", "pydantic", "lairmake.stages.kernel.mlir",
+    "lairmake.stages.volumes.sizes",
+}
 atexit.register(lambda: print("imported", sorted(heavy & sys.modules.keys()), file=sys.stderr))
 """
 SUMMARY = """

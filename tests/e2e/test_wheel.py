@@ -82,8 +82,8 @@ def mine(programs, tmp_path_factory):
 
 def test_the_wheel_holds_what_builds_and_no_tests(wheel):
     tops = {name.partition("/")[0] for name in names(wheel)}
-    assert tops == {"lairmake", "stages", "lairmake-0.1.0.dist-info"}
-    packed = {re.sub(r"^stages/(projects|templates)/", r"\1/", name) for name in names(wheel)}
+    assert tops == {"lairmake", "lairmake-0.1.0.dist-info"}
+    packed = {re.sub(r"^lairmake/(projects|stages|templates)/", r"\1/", n) for n in names(wheel)}
     folders = ("lairmake", "projects", "stages", "templates")
     listed = output("git", "ls-files", "-co", "--exclude-standard", *folders, cwd=ROOT).split()
     assert {name for name in listed if (ROOT / name).is_file()} <= packed
@@ -161,6 +161,6 @@ def test_python_imports_it(programs, mine):
 
 
 def test_nothing_is_written_beside_the_code(programs, mine, wheel):
-    (place,) = programs.parent.glob("lib/python*/site-packages/stages")
+    (place,) = programs.parent.glob("lib/python*/site-packages/lairmake")
     found = {p.relative_to(place.parent).as_posix() for p in place.rglob("*") if p.is_file()}
     assert {name for name in found if "__pycache__" not in name} <= set(names(wheel))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stages.fabric.compiler import build_library, users_cache
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric.compiler import build_library, users_cache
+from lairmake.stages.machine.profile import load_profile
 
 HERE = Path(__file__).parent
 

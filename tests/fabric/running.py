@@ -1,8 +1,8 @@
 """Run programs on a layout that a test has written as mappings and lists."""
 
-from stages.fabric import driver
-from stages.fabric.layout_yaml import Layout
-from stages.mapping.record_reader import reader_of
+from lairmake.stages.fabric import driver
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.mapping.record_reader import reader_of
 
 
 def from_data(type_, data):

@@ -5,8 +5,8 @@ import copy
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric.driver import FabricFailure
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.planned import AB, X, arrive, lay_out, leave, write_plans
 from tests.fabric.running import run_fabric
 

@@ -7,7 +7,7 @@ and in the first of its two positions to its PE as well; that of the last PE has
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, FabricStuck
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck
 from tests.fabric.running import run_fabric
 
 NOP, ADVANCE, RESET, TEARDOWN = range(4)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stages.fabric import compiler
-from stages.fabric.command import compiler_state
-from stages.fabric.compiler import CompilerError, build_library, c_compiler, users_cache
+from lairmake.stages.fabric import compiler
+from lairmake.stages.fabric.command import compiler_state
+from lairmake.stages.fabric.compiler import CompilerError, build_library, c_compiler, users_cache
 
 HERE = Path(__file__).parent
 

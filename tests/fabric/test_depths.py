@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricStuck
+from lairmake.stages.fabric.driver import FabricStuck
 from tests.fabric.running import run_fabric
 from tests.fabric.test_moving import chain
 from tests.fabric.test_stuck import waiting

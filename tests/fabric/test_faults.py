@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, FabricStuck
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck
 from tests.fabric.planned import arrive, leave
 from tests.fabric.running import run_fabric
 

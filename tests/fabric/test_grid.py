@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages.fabric.grid import Grid, read_colours, read_grid, read_roles
-from stages.fabric.layout_yaml import Memory, Role
-from stages.movement.colour import Colour
+from lairmake.stages.fabric.grid import Grid, read_colours, read_grid, read_roles
+from lairmake.stages.fabric.layout_yaml import Memory, Role
+from lairmake.stages.movement.colour import Colour
 
 GRID = Grid(west=0, north=-1, width=2, height=2)
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure
+from lairmake.stages.fabric.driver import FabricFailure
 from tests.fabric.running import run_fabric
 
 LOCAL = {"type": "int32", "transfer": "in"}

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricStuck
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric.driver import FabricStuck
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.planned import AB, X, arrive, lay_out, run_plans, stop
 from tests.fabric.running import run_fabric
 

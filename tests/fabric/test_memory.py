@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from stages.fabric.driver import FabricFailure
+from lairmake.stages.fabric.driver import FabricFailure
 from tests.fabric.running import run_fabric
 
 Y = {

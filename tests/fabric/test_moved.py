@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.moved import find_offset, move_layout, to_layer
-from stages.mapping.records import as_data
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.moved import find_offset, move_layout, to_layer
+from lairmake.stages.mapping.records import as_data
 from tests.fabric.planned import stop
 from tests.fabric.running import from_data
 from tests.fabric.test_waiting import WAYS, sent

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric.driver import FabricFailure
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 
 CHAIN = {

@@ -9,10 +9,10 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.fabric.driver import run_fabric as run_fabric_of
-from stages.layer import running
-from stages.machine.profile import load_profile
-from stages.make.core.action import run_stage
+from lairmake.stages.fabric.driver import run_fabric as run_fabric_of
+from lairmake.stages.layer import running
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.make.core.action import run_stage
 from tests.fabric import test_commands, test_forwarding, test_teardown, test_usage
 from tests.fabric.conftest import row_layout
 from tests.fabric.planned import AB, arrive, lay_out, leave, write_plans

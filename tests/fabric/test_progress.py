@@ -5,8 +5,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from stages.fabric import driver, progress
-from stages.fabric.library import Outcome
+from lairmake.stages.fabric import driver, progress
+from lairmake.stages.fabric.library import Outcome
 from tests.fabric.running import run_fabric
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.machine.profile import load_profile
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 
 ROUTES = {"x": "{ [PE[0, 0] -> W[]] -> ramp[] }", "y": "{ [PE[0, 0] -> ramp[]] -> E[] }"}

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric.driver import FabricFailure
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 from tests.fabric.test_vector import (
     OPERATIONS,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure
+from lairmake.stages.fabric.driver import FabricFailure
 from tests.fabric.running import run_fabric
 
 NONE = -1

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.fabric.grid import coordinates
-from stages.fabric.recorded import DEEDS, KINDS, OF_TASKS, Asked, list_path, sum_path
-from stages.fabric.usage import find_usage
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric.grid import coordinates
+from lairmake.stages.fabric.recorded import DEEDS, KINDS, OF_TASKS, Asked, list_path, sum_path
+from lairmake.stages.fabric.usage import find_usage
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.conftest import HERE, row_layout
 from tests.fabric.planned import stop
 from tests.fabric.running import run_fabric

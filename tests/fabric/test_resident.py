@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from stages.fabric.elements import number_elements
-from stages.fabric.grid import Grid
-from stages.fabric.layout_yaml import LocalTensor
-from stages.fabric.resident import gather, scatter
+from lairmake.stages.fabric.elements import number_elements
+from lairmake.stages.fabric.grid import Grid
+from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.fabric.resident import gather, scatter
 
 GRID = Grid(west=0, north=-1, width=3, height=2)
 PES = np.arange(6)
@@ -54,8 +54,8 @@ def test_many_points_are_done_in_parts(monkeypatch):
         sizes.append(np.broadcast_shapes(*(np.shape(p) for p in points))[0])
         return number_elements(relation, points, shape)
 
-    monkeypatch.setattr("stages.fabric.resident.number_elements", counted)
-    monkeypatch.setattr("stages.fabric.resident.POINTS_AT_A_TIME", 4)
+    monkeypatch.setattr("lairmake.stages.fabric.resident.number_elements", counted)
+    monkeypatch.setattr("lairmake.stages.fabric.resident.POINTS_AT_A_TIME", 4)
     test_gather_is_the_inverse_of_scatter()
     assert len(sizes) > 2 and sum(sizes) == 2 * len(PES)
 

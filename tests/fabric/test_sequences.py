@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, FabricStuck
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck
 from tests.fabric.running import run_fabric
 
 ROUTES = {"x": "{ [PE[x, 0] -> N[]] -> ramp[] }", "y": "{ [PE[x, 0] -> ramp[]] -> S[] }"}

@@ -6,9 +6,9 @@ import shlex
 import numpy as np
 import pytest
 
-from stages.fabric import compiler, driver, library
-from stages.fabric.compiler import build_library, c_compiler
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric import compiler, driver, library
+from lairmake.stages.fabric.compiler import build_library, c_compiler
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.conftest import HERE
 from tests.fabric.running import run_fabric
 

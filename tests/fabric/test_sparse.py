@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.machine.profile import load_profile
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 
 ORDER = "{ x[i, j] -> [PE[x, -1] -> index[i, j]] : 0 <= x <= 1 and 0 <= i <= 2 and 0 <= j <= 7 }"

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from stages.fabric.driver import FabricFailure, FabricStuck
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 from tests.fabric.test_vector import (
     BITWISE,

@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from stages.fabric import library
-from stages.fabric.compiler import c_compiler
-from stages.shipped import STAGES
+from lairmake.stages.fabric import library
+from lairmake.stages.fabric.compiler import c_compiler
+from lairmake.stages.shipped import STAGES
 
 STRUCTURES = {
     "program": library.Program, "machine": library.Machine, "layout": library.Layout,

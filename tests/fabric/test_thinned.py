@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from stages.fabric import thinned
-from stages.fabric.check import find_faults
-from stages.fabric.circles import find_circle, find_mixed_circle
-from stages.fabric.grid import Colours, Grid
-from stages.fabric.layout_yaml import Layout, Memory, Role
-from stages.fabric.library import INLET, OUTLET
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric import thinned
+from lairmake.stages.fabric.check import find_faults
+from lairmake.stages.fabric.circles import find_circle, find_mixed_circle
+from lairmake.stages.fabric.grid import Colours, Grid
+from lairmake.stages.fabric.layout_yaml import Layout, Memory, Role
+from lairmake.stages.fabric.library import INLET, OUTLET
+from lairmake.stages.machine.profile import load_profile
 from tests.program.laid_out import make_layout, paint, read_routes
 
 

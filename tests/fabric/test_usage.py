@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.fabric.grid import SIDES
-from stages.fabric.library import STATES
-from stages.fabric.usage import CYCLES, find_usage, sum_up, write_usage
-from stages.machine.profile import load_profile
+from lairmake.stages.fabric.grid import SIDES
+from lairmake.stages.fabric.library import STATES
+from lairmake.stages.fabric.usage import CYCLES, find_usage, sum_up, write_usage
+from lairmake.stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric
 from tests.fabric.test_fc import W, X
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from stages.diagnose import Source, UserError
-from stages.kernel.mlir.syntax import FORMS, OTHERS, show_form
-from stages.kernel.mlir.text import parse_text
-from stages.kernel.mlir.translate import translate
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.kernel.mlir.syntax import FORMS, OTHERS, show_form
+from lairmake.stages.kernel.mlir.text import parse_text
+from lairmake.stages.kernel.mlir.translate import translate
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
 
 HEAD = """\
 func.func @f(%x: tensor<4x8xf32>, %r: tensor<8xf32>, %s: tensor<4x4xf32>, %z: tensor<8x4xf32>,

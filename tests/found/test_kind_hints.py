@@ -4,9 +4,13 @@ import shutil
 
 import pytest
 
-from stages.make.core import plans
-from stages.make.core.layers import open_folder
-from stages.make.doit.commands.kind_hints import hint_of_fabric, hint_of_stage, hint_of_sweep
+from lairmake.stages.make.core import plans
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.doit.commands.kind_hints import (
+    hint_of_fabric,
+    hint_of_stage,
+    hint_of_sweep,
+)
 from tests.e2e.conftest import ROOT
 
 

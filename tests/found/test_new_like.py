@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.diagnose import UserError
-from stages.make.doit.commands import models, new
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.doit.commands import models, new
 from tests.e2e.conftest import ROOT
 
 KINDS = {

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from stages.fabric.compiler import c_compiler
+from lairmake.stages.fabric.compiler import c_compiler
 from tests.e2e.conftest import ALL_CORES, DODO, Space, modules, small  # noqa: F401
 from tests.found.conftest import CASES
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.store.folders import LayerFolder
-from stages.program import capture, translate
-from stages.program.il.run import record_program
-from stages.program.source.translation import translate_source
-from stages.program.values.errors import ProgramError
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.store.folders import LayerFolder
+from lairmake.stages.program import capture, translate
+from lairmake.stages.program.il.run import record_program
+from lairmake.stages.program.source.translation import translate_source
+from lairmake.stages.program.values.errors import ProgramError
 
 PLAIN = """\
 import numpy as np

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from stages.make.core.layers import open_folder
+from lairmake.stages.make.core.layers import open_folder
 from tests.kernel.tiled import compared, opened
 
 SHAPES = ((8, 4), (4, 6), (4, 4, 3))

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of
-from stages.poly.text import read_objects
-from stages.volumes.operation import Program, read_program
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.poly.text import read_objects
+from lairmake.stages.volumes.operation import Program, read_program
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError
-from stages.make.core.layers import open_folder
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.layers import open_folder
 from tests.kernel.tiled import build, compared, opened
 
 TAPS = """\

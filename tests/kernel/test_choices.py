@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import parts_of
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import parts_of
 from tests.kernel.tiled import build, compared, opened
 
 CHOICES = """\

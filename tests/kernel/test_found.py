@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages import KERNEL
-from stages.make.core.action import run_stage
-from stages.make.report.found import READS, summary
+from lairmake.stages import KERNEL
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.report.found import READS, summary
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, UserError
-from stages.kernel.mlir.arithmetic import FUNCTIONS, HINT
-from stages.kernel.mlir.element_types import ELEMENTS, HINT as TYPES, KNOWN, UNCUT, VALUES
-from stages.kernel.mlir.text import parse_text
-from stages.kernel.mlir.translate import translate
-from stages.machine.types import TYPES as OF_MACHINES
-from stages.make.core.action import run_stage
-from stages.make.store.folders import parts_of
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.kernel.mlir.arithmetic import FUNCTIONS, HINT
+from lairmake.stages.kernel.mlir.element_types import ELEMENTS, HINT as TYPES, KNOWN, UNCUT, VALUES
+from lairmake.stages.kernel.mlir.text import parse_text
+from lairmake.stages.kernel.mlir.translate import translate
+from lairmake.stages.machine.types import TYPES as OF_MACHINES
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.store.folders import parts_of
 from tests.kernel.tiled import build, compared, opened
 
 ADD = {"f": "arith.addf", "i": "arith.addi"}

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.diagnose import UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of
-from stages.parts.evaluation import evaluate
-from stages.poly.text import read_objects
-from stages.reference.data import input_samples
-from stages.reference.evaluate import evaluate_all
-from stages.volumes.describe import READS as DESCRIBED
-from stages.volumes.operation import read_program
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.poly.text import read_objects
+from lairmake.stages.reference.data import input_samples
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.volumes.describe import READS as DESCRIBED
+from lairmake.stages.volumes.operation import read_program
 
 WHOLE = ("layer.yaml", *(name for name in DESCRIBED if not name.startswith("layer.yaml: ")))
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"

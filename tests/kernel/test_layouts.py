@@ -7,11 +7,11 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.parts.evaluation import evaluate
-from stages.reference.indexing import elements
-from stages.volumes.arrange import arranged
-from stages.volumes.domains import make_domains
-from stages.volumes.liveness import find_views, live_ranges, root
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.reference.indexing import elements
+from lairmake.stages.volumes.arrange import arranged
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.liveness import find_views, live_ranges, root
 from tests.kernel.test_random_graphs import traced
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,7 +3,7 @@
 import numpy as np
 import yaml
 
-from stages.make.store.folders import file_of
+from lairmake.stages.make.store.folders import file_of
 from tests.kernel.test_choices import SOME, given
 from tests.kernel.tiled import build, compared
 

@@ -4,7 +4,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.parts.evaluation import evaluate
+from lairmake.stages.parts.evaluation import evaluate
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 GENERIC = """linalg.generic {{

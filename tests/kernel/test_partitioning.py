@@ -6,14 +6,14 @@ import islpy as isl
 import numpy as np
 import yaml
 
-from stages import KERNEL
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of
-from stages.mapping.kernel_yaml import load_kernel
-from stages.parts.input_values import make_kernel_values
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import read_program
+from lairmake.stages import KERNEL
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.mapping.kernel_yaml import load_kernel
+from lairmake.stages.parts.input_values import make_kernel_values
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import read_program
 from tests.kernel.tiled import compared, opened
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,17 +4,17 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.diagnose import Source
-from stages.kernel.mlir.text import parse_text
-from stages.kernel.mlir.translate import translate
-from stages.parts.evaluation import evaluate
-from stages.poly.arrays import evaluate_set
-from stages.poly.pieces import unite_sets
-from stages.volumes.composition import chosen, program_map
-from stages.volumes.domains import make_domain
-from stages.volumes.elements import element_map
-from stages.volumes.operation import read_program
-from stages.volumes.sizes import solve
+from lairmake.stages.diagnose import Source
+from lairmake.stages.kernel.mlir.text import parse_text
+from lairmake.stages.kernel.mlir.translate import translate
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.poly.arrays import evaluate_set
+from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.volumes.composition import chosen, program_map
+from lairmake.stages.volumes.domains import make_domain
+from lairmake.stages.volumes.elements import element_map
+from lairmake.stages.volumes.operation import read_program
+from lairmake.stages.volumes.sizes import solve
 from tests.kernel.more_graphs import ALL, MORE
 from tests.kernel.random_operations import OPERATIONS, random_graph
 

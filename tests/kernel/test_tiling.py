@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import yaml
 
-from stages import KERNEL, PIPELINE
-from stages.diagnose import UserError
-from stages.make.core.action import run_stage
-from stages.make.store.folders import file_of
-from stages.parts.cutting import list_regions
-from stages.parts.matching import NoSliceError, match_slice
-from stages.reference.whole import is_within
+from lairmake.stages import KERNEL, PIPELINE
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.parts.cutting import list_regions
+from lairmake.stages.parts.matching import NoSliceError, match_slice
+from lairmake.stages.reference.whole import is_within
 from tests.kernel.random_operations import random_graph
 from tests.kernel.tiled import MATMUL, compared, opened
 

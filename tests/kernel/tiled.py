@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import yaml
 
-from stages import KERNEL, PIPELINE, TILES
-from stages.make.core.action import run_stage
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
-from stages.make.store.folders import file_of, parts_of
-from stages.mapping.kernel_yaml import load_kernel
-from stages.parts.evaluation import evaluate
-from stages.parts.input_values import make_kernel_values
-from stages.parts.pasting import list_placed_tiles, taken_by, where
-from stages.reference.evaluate import evaluate_all
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import read_program
+from lairmake.stages import KERNEL, PIPELINE, TILES
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
+from lairmake.stages.make.store.folders import file_of, parts_of
+from lairmake.stages.mapping.kernel_yaml import load_kernel
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.parts.input_values import make_kernel_values
+from lairmake.stages.parts.pasting import list_placed_tiles, taken_by, where
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import read_program
 
 BEFORE = (KERNEL + TILES)[:-1]
 MATMUL = """\

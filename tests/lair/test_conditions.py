@@ -4,10 +4,10 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.lair import parse_lair, specialise
-from stages.lair.defining import find_idle, instance_set
-from stages.reference.evaluate import evaluate_all
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.lair import parse_lair, specialise
+from lairmake.stages.lair.defining import find_idle, instance_set
+from lairmake.stages.reference.evaluate import evaluate_all
 
 
 def layer_of(statements, head="int16 x[N] -> int16 y[N]"):

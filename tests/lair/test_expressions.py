@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from stages.diagnose import Source, Span, UserErrors
-from stages.lair import FUNCTIONS, is_zero_at, parse_expression, write_expression
-from stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
+from lairmake.stages.diagnose import Source, Span, UserErrors
+from lairmake.stages.lair import FUNCTIONS, is_zero_at, parse_expression, write_expression
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
 
 NOWHERE = Span(source=Source(path="f.lair", text=""), start=0, end=0)
 

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.lair import parse_lair, specialise
-from stages.reference.evaluate import evaluate_all
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.lair import parse_lair, specialise
+from lairmake.stages.reference.evaluate import evaluate_all
 
 RANDOM = np.random.default_rng(11)
 X, W = RANDOM.integers(-9, 10, (4, 9)).astype("int16"), np.array([[3, 5]] * 4, "int16")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.lair import parse_lair, tree
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.lair import parse_lair, tree
 
 ERRORS = {
     "end": (

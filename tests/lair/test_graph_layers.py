@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.lair import Layer, parse_lair, specialise
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.lair import Layer, parse_lair, specialise
 from tests.lair.test_graphs import NODE_FF
 
 

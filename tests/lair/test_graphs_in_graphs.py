@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.lair import parse_lair, specialise
-from stages.reference.evaluate import evaluate_all
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.lair import parse_lair, specialise
+from lairmake.stages.reference.evaluate import evaluate_all
 
 NODES = """lair add(N): int16 a[N], int16 b[N] -> int16 c[N]
 { all (i) in (N) c[i] = a[i] + b[i] }

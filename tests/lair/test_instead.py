@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, UserErrors, nearest
-from stages.known_words import TYPES as FOREIGN_TYPES
-from stages.lair import parse_lair, specialise
-from stages.lair.instead import FUNCTIONS_INSTEAD
-from stages.machine.types import TYPES
-from stages.reference.evaluate import evaluate_all
+from lairmake.stages.diagnose import Source, UserErrors, nearest
+from lairmake.stages.known_words import TYPES as FOREIGN_TYPES
+from lairmake.stages.lair import parse_lair, specialise
+from lairmake.stages.lair.instead import FUNCTIONS_INSTEAD
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.reference.evaluate import evaluate_all
 
 N = 8
 DRAWN = np.random.default_rng(5)

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.lair import parse_lair, specialise
-from stages.reference.evaluate import evaluate_all
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.lair import parse_lair, specialise
+from lairmake.stages.reference.evaluate import evaluate_all
 
 HEAD = "lair f(N=8): float16 x[N], float16 W[N][N] -> float16 y[N]\n{\n"
 CUT = "`//` begins a comment here: the rest of the line is not read"

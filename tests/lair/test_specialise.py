@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import Source, Span, UserErrors
-from stages.lair import Affine, Layer, parse_lair, specialise, write_expression
+from lairmake.stages.diagnose import Source, Span, UserErrors
+from lairmake.stages.lair import Affine, Layer, parse_lair, specialise, write_expression
 
 NODE_FF = """lair ff<T=float16>(M, N=4): T W[M][N], T x[N] -> T y[M]
   { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
-from stages.poly.text import read_objects
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
+from lairmake.stages.poly.text import read_objects
 
 MV = """lair mv<T=float16>(M=8, N=6): T W[M][N], T x[N] -> T y[M]
 { all (i, j) in (M, N) y[i] += W[i][j] * x[j] }

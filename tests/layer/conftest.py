@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stages import PIPELINE
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
+from lairmake.stages import PIPELINE
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
 
 LAIR = """lair ff<T=float16>(M, N):
   T W[M][N], T x[N] -> T y[M]

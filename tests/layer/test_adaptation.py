@@ -1,9 +1,9 @@
 import islpy as isl
 import pytest
 
-from stages.layer.routes.adapted import reindex
-from stages.layer.routes.demand import find_delivered, peel
-from stages.poly.side import Rectangle, turn
+from lairmake.stages.layer.routes.adapted import reindex
+from lairmake.stages.layer.routes.demand import find_delivered, peel
+from lairmake.stages.poly.side import Rectangle, turn
 from tests.layer.built import MV, build
 
 TARGET = Rectangle(left=0, top=0, right=3, bottom=4)

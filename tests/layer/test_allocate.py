@@ -1,8 +1,8 @@
 import islpy as isl
 import pytest
 
-from stages.layer.sets.allocations import allocate
-from stages.poly.pieces import list_maps
+from lairmake.stages.layer.sets.allocations import allocate
+from lairmake.stages.poly.pieces import list_maps
 from tests.layer.built import build
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages.layer.cycles.conflicts import Arrays, find_waiting
-from stages.layer.texts.decisions import Decision, Local, Number
-from stages.machine.profile import load_profile
+from lairmake.stages.layer.cycles.conflicts import Arrays, find_waiting
+from lairmake.stages.layer.texts.decisions import Decision, Local, Number
+from lairmake.stages.machine.profile import load_profile
 from tests.layer.built import build
 
 SUM = """lair n(): {0} a[64], {0} b[64] -> {0} y[64]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from stages.lair.expressions import FUNCTIONS
-from stages.layer import running, simulate
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
+from lairmake.stages.lair.expressions import FUNCTIONS
+from lairmake.stages.layer import running, simulate
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
 from tests.layer.built import build, function
 
 CALLS = """lair n(): {0} x[9][33], {1} m[9], float16 s[33]

@@ -3,10 +3,10 @@
 import islpy as isl
 import pytest
 
-from stages.machine.profile import load_profile
-from stages.pe.block import Block, write_nest
-from stages.pe.charge import Charge
-from stages.poly.ast import make_element_loops
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.pe.block import Block, write_nest
+from lairmake.stages.pe.charge import Charge
+from lairmake.stages.poly.ast import make_element_loops
 
 ANY = isl.Set("[PE_X] -> { : 0 <= PE_X <= 3 }")
 

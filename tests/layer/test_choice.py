@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import islpy as isl
 import pytest
 
-from stages.layer.vector.choice import TooManyError, choose
-from stages.layer.vector.options import Option, Options
-from stages.poly.together import together
+from lairmake.stages.layer.vector.choice import TooManyError, choose
+from lairmake.stages.layer.vector.options import Option, Options
+from lairmake.stages.poly.together import together
 
 
 def task(name, kind="react", **ways):

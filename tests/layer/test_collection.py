@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import build
 
 MV = """lair mv(): float16 W[24][16], float16 x[16] -> float16 y[24]

@@ -5,8 +5,8 @@ import re
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.layer.pe.layout import count_positions
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.layer.pe.layout import count_positions
 from tests.layer.built import MV, build
 
 MAPPING = (

@@ -5,9 +5,9 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from stages.poly.pieces import list_maps
-from stages.skewing.completion import complete
-from stages.skewing.elements import read_lair
+from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.skewing.completion import complete
+from lairmake.stages.skewing.elements import read_lair
 from tests.layer.built import build
 
 STEP = """lair f(M, N):

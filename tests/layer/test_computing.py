@@ -4,13 +4,19 @@ import subprocess
 
 import pytest
 
-from stages.fabric.compiler import FLAGS, HERE, c_compiler
-from stages.lair.grammar import parse_expression
-from stages.layer.pe.computing import Operands, combine, count_operations, make_literal, make_value
-from stages.pe.speller import spell
-from stages.pe.statement_nodes import Store
-from stages.pe.value_nodes import Computed, Element, Field, Loaded, Pointed
-from stages.poly.expression import Name, Number
+from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.layer.pe.computing import (
+    Operands,
+    combine,
+    count_operations,
+    make_literal,
+    make_value,
+)
+from lairmake.stages.pe.speller import spell
+from lairmake.stages.pe.statement_nodes import Store
+from lairmake.stages.pe.value_nodes import Computed, Element, Field, Loaded, Pointed
+from lairmake.stages.poly.expression import Name, Number
 
 VALUES = {
     "a": Element(Field("a"), (Number(0),)), "b": Element(Field("b"), (Name("i"),)), "c": Name("c"),

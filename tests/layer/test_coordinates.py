@@ -4,12 +4,12 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.mapping.records import as_data
-from stages.picture.of_layer import describe_layer
-from stages.picture.of_run import read_usage
-from stages.picture.report import READS, read_written
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.picture.of_layer import describe_layer
+from lairmake.stages.picture.of_run import read_usage
+from lairmake.stages.picture.report import READS, read_written
 from tests.layer.built import MV, build
 from tests.picture.followed import unpack
 

@@ -4,10 +4,10 @@ from math import prod
 
 import pytest
 
-from stages.layer import running, simulate
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.reference.data import input_samples
+from lairmake.stages.layer import running, simulate
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.reference.data import input_samples
 from tests.layer.built import build
 
 MACHINE = "machine: {profile: wse2, read_banks: 0, shared_datapath: false}\n"

@@ -6,7 +6,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import build
 
 TRIANGLE = """lair tri(N=10): float16 A[N][N], float16 x[N] -> float16 y[N]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import build
 from tests.layer.test_rolling import LAYERS
 from tests.layer.test_shared_memory import STREAMS, element_wise, mapping

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import MV, build
 from tests.layer.test_chunks import X
 from tests.layer.test_operated import DOUBLE, on_one

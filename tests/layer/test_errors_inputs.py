@@ -150,7 +150,7 @@ def test_tensors_larger_than_the_memory_of_the_computer(
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("stages.layer.simulate.input_samples", fail)
+    monkeypatch.setattr("lairmake.stages.layer.simulate.input_samples", fail)
     assert layer.error() == """\
 error: the tensors have 160 bytes, and do not fit in the memory of this computer
 hint: make the sizes smaller, or run fewer invocations
@@ -160,7 +160,7 @@ hint: make the sizes smaller, or run fewer invocations
 def test_no_c_compiler(layer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(layer.path))
-    monkeypatch.setattr("stages.fabric.compiler.find_spec", lambda name: None)
+    monkeypatch.setattr("lairmake.stages.fabric.compiler.find_spec", lambda name: None)
     assert layer.error() == """\
 error: no C compiler: neither $CC, cc, gcc nor clang is there
 hint: install one, or the wheel that brings one: pip install ziglang
@@ -177,12 +177,12 @@ def test_c_compiler_that_does_not_start(layer: Any, monkeypatch: pytest.MonkeyPa
 
 
 def test_fabric_that_can_no_longer_move(layer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from stages.fabric.driver import FabricStuck
+    from lairmake.stages.fabric.driver import FabricStuck
 
     def stop(*_: object, **__: object) -> None:
         raise FabricStuck("PE[0, 0] waits for x")
 
-    monkeypatch.setattr("stages.layer.running.run_fabric", stop)
+    monkeypatch.setattr("lairmake.stages.layer.running.run_fabric", stop)
     assert layer.error() == """\
 error: the fabric stopped, running the programs with loops only: PE[0, 0] waits for x
 hint: the programs are at fault, not the layer: please report it with the layer folder

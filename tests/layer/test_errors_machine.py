@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stages.machine.figures import PROFILES
+from lairmake.stages.machine.figures import PROFILES
 
 MACHINES = {
     "unknown": (

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
 from tests.layer.test_errors_placement import PLACED
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import build
 from tests.layer.test_graph_values import NODES, right
 

@@ -1,10 +1,10 @@
 import pytest
 
-from stages.pe.c_functions import Body
-from stages.pe.speller import spell
-from stages.pe.statement_nodes import Assign, Call, Declare, If, SendEnd
-from stages.pe.value_nodes import Field, Task, find_mentioned
-from stages.poly.expression import Name, Number, Operation
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.speller import spell
+from lairmake.stages.pe.statement_nodes import Assign, Call, Declare, If, SendEnd
+from lairmake.stages.pe.value_nodes import Field, Task, find_mentioned
+from lairmake.stages.poly.expression import Name, Number, Operation
 
 PE_X, PE_Y = Name("PE_X"), Name("PE_Y")
 

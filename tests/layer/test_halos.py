@@ -4,8 +4,8 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import run_stage
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import run_stage
 from tests.layer.built import build
 
 CONV = """lair c(): float16 x[2][6][10], float16 w[2][2][3] -> float16 y[2][4][8]

@@ -63,6 +63,6 @@ TWICE_TURNED = (
 @pytest.mark.long
 @pytest.mark.parametrize("layer", [TURNS, SKEWED_TURNS, DIAGONALS, TWICE_TURNED])
 def test_a_layer_that_isl_could_work_on_for_minutes_is_built(monkeypatch, layer):
-    monkeypatch.setattr("stages.make.core.stage.MOST_OPERATIONS", 20_000_000)
+    monkeypatch.setattr("lairmake.stages.make.core.stage.MOST_OPERATIONS", 20_000_000)
     results = build(*layer, "simulate").results()
     assert all(found["exact"] for found in results["check"].values())

@@ -3,12 +3,12 @@
 import islpy as isl
 import pytest
 
-from stages.layer.memory.best_fit import share_memory
-from stages.layer.memory.events import make_order, order_adapting, order_computing
-from stages.layer.memory.kept import Array
-from stages.layer.texts.graph import Arrival, Chunks, Collection, Departure, Graph
-from stages.layer.texts.kinds import Compute
-from stages.layer.texts.memory_text import COMPLETE, RESTART
+from lairmake.stages.layer.memory.best_fit import share_memory
+from lairmake.stages.layer.memory.events import make_order, order_adapting, order_computing
+from lairmake.stages.layer.memory.kept import Array
+from lairmake.stages.layer.texts.graph import Arrival, Chunks, Collection, Departure, Graph
+from lairmake.stages.layer.texts.kinds import Compute
+from lairmake.stages.layer.texts.memory_text import COMPLETE, RESTART
 from tests.layer.built import build
 
 

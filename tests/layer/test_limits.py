@@ -4,13 +4,13 @@ import dataclasses
 
 import pytest
 
-from stages.diagnose import UserError, source_of
-from stages.layer import route
-from stages.layer.routes.routing import route_streams
-from stages.layer.texts.limits import with_enough
-from stages.machine.profile import KNOWN, load_profile
-from stages.machine.scarcity import find_enough
-from stages.make.report.summary import summary
+from lairmake.stages.diagnose import UserError, source_of
+from lairmake.stages.layer import route
+from lairmake.stages.layer.routes.routing import route_streams
+from lairmake.stages.layer.texts.limits import with_enough
+from lairmake.stages.machine.profile import KNOWN, load_profile
+from lairmake.stages.machine.scarcity import find_enough
+from lairmake.stages.make.report.summary import summary
 from tests.layer.built import MV, build
 from tests.layer.test_waiting import layer
 

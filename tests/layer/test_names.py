@@ -3,9 +3,9 @@ import subprocess
 
 import pytest
 
-from stages.fabric.compiler import c_compiler
-from stages.layer.pe.program import PE_H, read_names
-from stages.pe.identifiers import Names
+from lairmake.stages.fabric.compiler import c_compiler
+from lairmake.stages.layer.pe.program import PE_H, read_names
+from lairmake.stages.pe.identifiers import Names
 from tests.layer.built import build
 
 PE = """#define SIZES(...) 1

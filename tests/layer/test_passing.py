@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.layer.routes.passing import Line, choose_way, given_way
-from stages.machine.profile import load_profile
+from lairmake.stages.layer.routes.passing import Line, choose_way, given_way
+from lairmake.stages.machine.profile import load_profile
 
 SYSTOLIC = load_profile("systolic")
 """A ramp is 2, a hop 1, the start of a task 10, of a vector instruction 6, a scalar operation 1."""

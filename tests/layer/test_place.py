@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserErrors
+from lairmake.stages.diagnose import UserErrors
 from tests.layer.built import MV, build
 
 TWO = """lair n(): float16 x[6] -> float16 y[6], float16 z[6]

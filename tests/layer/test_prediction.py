@@ -2,11 +2,11 @@
 
 import pytest
 
-from stages.diagnose import Source
-from stages.layer.cycles.predict import predict, read_written
-from stages.layer.estimate.guess import DIGITS, TAKE
-from stages.layer.estimate.moves import RELAYED, ROW, SEQUENCE
-from stages.machine.profile import load_profile
+from lairmake.stages.diagnose import Source
+from lairmake.stages.layer.cycles.predict import predict, read_written
+from lairmake.stages.layer.estimate.guess import DIGITS, TAKE
+from lairmake.stages.layer.estimate.moves import RELAYED, ROW, SEQUENCE
+from lairmake.stages.machine.profile import load_profile
 from tests.layer.built import MV, build, function
 
 SPARSE = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import MV, build
 
 MAPPING = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import build, function
 from tests.layer.test_chunks import X, Y, mapping
 

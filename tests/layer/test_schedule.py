@@ -3,7 +3,7 @@ import re
 import islpy as isl
 import pytest
 
-from stages.layer.schedule import default_schedule
+from lairmake.stages.layer.schedule import default_schedule
 from tests.layer.built import MV, build
 
 STATEMENT = isl.Set("{ S[i, j] : 0 <= i <= 3 and 0 <= j <= 2 }")

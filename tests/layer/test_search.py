@@ -6,10 +6,10 @@ import islpy as isl
 import pytest
 import yaml
 
-from stages.layer.search import proposal
-from stages.layer.search.coordinate import Digit, describe, meet, meet_digits
-from stages.layer.search.tiles import make
-from stages.make.core.action import run_stage
+from lairmake.stages.layer.search import proposal
+from lairmake.stages.layer.search.coordinate import Digit, describe, meet, meet_digits
+from lairmake.stages.layer.search.tiles import make
+from lairmake.stages.make.core.action import run_stage
 from tests.layer.built import build
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"

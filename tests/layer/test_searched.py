@@ -3,10 +3,10 @@
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.layer import settle
-from stages.make.core import trying
-from stages.poly.quota import limit_operations
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.layer import settle
+from lairmake.stages.make.core import trying
+from lairmake.stages.poly.quota import limit_operations
 from tests.layer.built import MV, build
 
 FROM_NORTH = '  x: {arrives: "{ x[i] -> [PE[0, -1] -> index[i]] }"}\n'

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import MV, build
 
 TARGET = 'target: "{ PE[3, 3] }"\nplacement: "{ mv[i, j] -> PE[j//2, 1 + i//4] }"\ntensors:\n'

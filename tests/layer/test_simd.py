@@ -1,6 +1,6 @@
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.layer.built import build
 
 ONE = 'target: "{ PE[1, 1] }"\nplacement: "{ n[i] -> PE[0, 0] : true }"\n'

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from stages import PIPELINE
-from stages.layer.compared import check, worst
-from stages.layer.results import extent
-from stages.layer.texts.results_json import Check
-from stages.make.core.action import run_stage
-from stages.make.report.summary import inputs
+from lairmake.stages import PIPELINE
+from lairmake.stages.layer.compared import check, worst
+from lairmake.stages.layer.results import extent
+from lairmake.stages.layer.texts.results_json import Check
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.report.summary import inputs
 from tests.layer.built import MV, build
 
 

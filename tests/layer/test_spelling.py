@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stages.pe.speller import WORDS, spell, wrap
-from stages.pe.statement_nodes import (
+from lairmake.stages.pe.speller import WORDS, spell, wrap
+from lairmake.stages.pe.statement_nodes import (
     Act,
     Call,
     Case,
@@ -15,7 +15,7 @@ from stages.pe.statement_nodes import (
     Statement,
     Switch,
 )
-from stages.pe.value_nodes import (
+from lairmake.stages.pe.value_nodes import (
     AtWord,
     Choice,
     Compared,
@@ -30,9 +30,9 @@ from stages.pe.value_nodes import (
     Offset,
     Task,
 )
-from stages.pe.written import nodes, read_programs
-from stages.poly.expression import Name, Node, Number, Operation, Value
-from stages.shipped import shipped
+from lairmake.stages.pe.written import nodes, read_programs
+from lairmake.stages.poly.expression import Name, Node, Number, Operation, Value
+from lairmake.stages.shipped import shipped
 from tests.layer.built import MV, build
 
 ROOT = Path(__file__).resolve().parents[2] / "stages"

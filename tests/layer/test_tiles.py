@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages.make.core.action import run_stage
-from stages.poly.cardinality import cardinality
-from stages.poly.pieces import list_sets
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.pieces import list_sets
 from tests.layer.built import build
 
 pytestmark = pytest.mark.long

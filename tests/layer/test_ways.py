@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.pieces import find_set
+from lairmake.stages.poly.pieces import find_set
 from tests.e2e.sanitized import run_sanitized, sanitizer
 from tests.layer.built import build
 
@@ -161,7 +161,7 @@ def test_a_vector_instruction_in_a_loop_has_its_addresses_from_the_iterator():
 def test_a_way_of_which_isl_needs_long_to_tell_is_not_taken(monkeypatch):
     lair, mapping, task, _ = LAYERS["relaxed"]
     built = build(lair, mapping, "enumerate", copy=1)
-    monkeypatch.setattr("stages.layer.vector.options.MOST_OPERATIONS", 10)
+    monkeypatch.setattr("lairmake.stages.layer.vector.options.MOST_OPERATIONS", 10)
     found = built.through("simulate").yaml("simd.yaml")[task]
     assert (found["by"], found["why"]) == ("loops", "isl needs long to tell")
     assert built.results()["check"]["y"]["right"]

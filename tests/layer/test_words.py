@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from stages.diagnose import Source, UserError
-from stages.layer.pe.words import check_words
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.layer.pe.words import check_words
 
 
 def text_of(data):

@@ -3,10 +3,10 @@ import re
 import islpy as isl
 import pytest
 
-from stages.layer.pe.operands import find_base_address
-from stages.layer.texts.decisions import Local
-from stages.pe.block import Block
-from stages.pe.speller import spell
+from lairmake.stages.layer.pe.operands import find_base_address
+from lairmake.stages.layer.texts.decisions import Local
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.speller import spell
 from tests.layer.built import MV, build, function
 
 CONV = """lair C(): float16 x[9], float16 W[3] -> float16 y[7]

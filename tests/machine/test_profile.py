@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from stages.machine.figures import PROFILES, ProfileError, profile_names
-from stages.machine.profile import load_profile
+from lairmake.stages.machine.figures import PROFILES, ProfileError, profile_names
+from lairmake.stages.machine.profile import load_profile
 
 GRADES = {"A", "B", "C", "M", "chosen"}
 

@@ -10,5 +10,5 @@ def said(monkeypatch):
     """The warnings of a test."""
     found = []
     for name in WARN:
-        monkeypatch.setattr(f"stages.make.store.{name}.warn", found.append)
+        monkeypatch.setattr(f"lairmake.stages.make.store.{name}.warn", found.append)
     return found

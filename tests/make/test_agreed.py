@@ -2,9 +2,9 @@
 
 import json
 
-from stages.make.report.agreed import is_right, line, summary
-from stages.make.report.headline import headlines
-from stages.make.report.objects import find_objects
+from lairmake.stages.make.report.agreed import is_right, line, summary
+from lairmake.stages.make.report.headline import headlines
+from lairmake.stages.make.report.objects import find_objects
 
 RESULTS = {
     "machine": "wse2",

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from stages.diagnose import UserError
-from stages.make.core.apart import apart, wait_for
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.apart import apart, wait_for
 
 
 def fail(text):

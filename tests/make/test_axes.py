@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.diagnose import UserErrors
-from stages.make.core.axes import read_axes
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.make.core.axes import read_axes
 
 ISL = (("placement",), ("tensors", "x", "arrives"))
 

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from stages.make.report import colour
-from stages.make.report.compared import csv_of, data_of, front_of, row_of, sort_rows
-from stages.make.report.compared_table import table
-from stages.make.report.scatter import scatter
+from lairmake.stages.make.report import colour
+from lairmake.stages.make.report.compared import csv_of, data_of, front_of, row_of, sort_rows
+from lairmake.stages.make.report.compared_table import table
+from lairmake.stages.make.report.scatter import scatter
 
 LONG = "{ ff[i,j] -> PE[j//4, 1 + i//8] }"
 

@@ -9,9 +9,9 @@ import sys
 import pytest
 from doit.dependency import JSONCodec
 
-from stages.make.doit.database import Remembered
-from stages.make.store import state as module
-from stages.make.store.state import State
+from lairmake.stages.make.doit.database import Remembered
+from lairmake.stages.make.store import state as module
+from lairmake.stages.make.store.state import State
 
 pytestmark = pytest.mark.usefixtures("said")
 LINES = [{"build": "b", "task": f"a:{n}", "how": "ran" if n % 2 else "same"} for n in range(40)]
@@ -132,7 +132,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
 WRITE = """
 import sys
 from pathlib import Path
-from stages.make.store.state import State
+from lairmake.stages.make.store.state import State
 state = State(Path(sys.argv[1]))
 for number in range(50):
     state.keep("memo", {f"{sys.argv[2]} {number}": number})

@@ -1,10 +1,11 @@
 """Which edits of modules change the key of a stage that reaches `run` of one, and which do not."""
 
+import re
 import sys
 
 import pytest
 
-from stages.make.core import imports, stage_code
+from lairmake.stages.make.core import imports, stage_code
 
 CACHED = (
     imports._module, imports.kept, imports.names_in, imports.path_of_module, stage_code._after,
@@ -175,11 +176,16 @@ def units(tmp_path, monkeypatch):
         for each, text in {"__init__": "", **texts}.items():
             path = top / (each if "." in each else f"{each}.py")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        return stage_code.reach("stages.m.run").units
+            path.write_text(in_lairmake(text), encoding="utf-8")
+        return stage_code.reach("lairmake.stages.m.run").units
 
     yield units_of
     forget()
+
+
+def in_lairmake(text):
+    """Return a text in which the package `stages` is where it lies."""
+    return re.sub(r"\bstages\b", "lairmake.stages", text)
 
 
 def forget():

@@ -7,11 +7,11 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.make.report import sets
-from stages.make.report.change import Change, Part, count_of_lines
-from stages.make.report.difference import find_differences
-from stages.make.report.objects import find_objects
-from stages.make.report.sets import count_elements
+from lairmake.stages.make.report import sets
+from lairmake.stages.make.report.change import Change, Part, count_of_lines
+from lairmake.stages.make.report.difference import find_differences
+from lairmake.stages.make.report.objects import find_objects
+from lairmake.stages.make.report.sets import count_elements
 
 
 def objects(old, new, known=None):

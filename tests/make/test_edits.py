@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.make.core.edits import check_edit
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.make.core.edits import check_edit
 
 HULLS = """# Boxes.
 

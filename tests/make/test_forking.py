@@ -3,7 +3,7 @@
 import os
 import threading
 
-from stages.make.store.state import State
+from lairmake.stages.make.store.state import State
 
 
 def test_a_process_forked_while_another_thread_reads_does_not_wait_for_it(tmp_path):

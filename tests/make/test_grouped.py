@@ -1,6 +1,6 @@
 """The lines of what became of the stages of a build."""
 
-from stages.make.doit import grouped
+from lairmake.stages.make.doit import grouped
 
 
 def text(*ended, names=("fc:parse", "fc:place", "conv:parse")):

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from stages.diagnose import Source
-from stages.make.core.build import Build
-from stages.make.core.layers import lone_folder
-from stages.make.core.pins import how_to_keep
-from stages.mapping.graph_yaml import load_graph
+from lairmake.stages.diagnose import Source
+from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.layers import lone_folder
+from lairmake.stages.make.core.pins import how_to_keep
+from lairmake.stages.mapping.graph_yaml import load_graph
 from tests.e2e.conftest import ROOT
 
 PLAIN, KEEPING = Build(), Build(keep_edits=True)

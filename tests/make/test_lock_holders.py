@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
-from stages.make.store import lock_holders
-from stages.make.store.lock import locked
-from stages.make.store.lock_holders import Holder, begin_family, join_family
-from stages.make.store.shelf import FolderShelf
+from lairmake.stages.make.store import lock_holders
+from lairmake.stages.make.store.lock import locked
+from lairmake.stages.make.store.lock_holders import Holder, begin_family, join_family
+from lairmake.stages.make.store.shelf import FolderShelf
 
 HOLDER = Holder(who="another build", does="is at a:place")
 

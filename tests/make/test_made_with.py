@@ -1,7 +1,7 @@
 """What changed of tools since the last build."""
 
-from stages.make.core import made_with
-from stages.make.core.made_with import news
+from lairmake.stages.make.core import made_with
+from lairmake.stages.make.core.made_with import news
 
 
 def test_at_first_there_are_no_news(tmp_path):

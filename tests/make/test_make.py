@@ -2,14 +2,14 @@
 
 import pytest
 
-from stages.diagnose import UndeclaredReadError, UserError
-from stages.machine.figures import PROFILES
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import find_layers, open_folder
-from stages.make.core.outputs import write_outputs
-from stages.make.core.stage import check_names
-from stages.make.store.folders import shown_path
-from stages.mapping.machine import read_machine
+from lairmake.stages.diagnose import UndeclaredReadError, UserError
+from lairmake.stages.machine.figures import PROFILES
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import find_layers, open_folder
+from lairmake.stages.make.core.outputs import write_outputs
+from lairmake.stages.make.core.stage import check_names
+from lairmake.stages.make.store.folders import shown_path
+from lairmake.stages.mapping.machine import read_machine
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 import pytest
 
-from stages import PIPELINE, SEARCHED, SLOTS
-from stages.diagnose import Source
-from stages.make.core import searched
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import folders_of, slots_of, wholes_of
-from stages.mapping.layer_yaml import read_mapping
+from lairmake.stages import PIPELINE, SEARCHED, SLOTS
+from lairmake.stages.diagnose import Source
+from lairmake.stages.make.core import searched
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import folders_of, slots_of, wholes_of
+from lairmake.stages.mapping.layer_yaml import read_mapping
 
 PLACED = 'placement: "{ a[i] -> PE[i, 0] }"\n'
 ARRIVES = 'arrives: "{ x[i] -> [PE[i, -1] -> index[0]] }"'

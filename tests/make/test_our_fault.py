@@ -2,15 +2,15 @@
 
 import pytest
 
-from stages import KERNEL, TILES
-from stages.diagnose import OurFault, Span, UserError, UserErrors
-from stages.kernel import emit
-from stages.layer import place
-from stages.make.core.action import build
-from stages.make.core.build import PLAIN, Build
-from stages.make.core.layers import open_folder
-from stages.make.doit import act
-from stages.make.store.folders import file_of, parts_of
+from lairmake.stages import KERNEL, TILES
+from lairmake.stages.diagnose import OurFault, Span, UserError, UserErrors
+from lairmake.stages.kernel import emit
+from lairmake.stages.layer import place
+from lairmake.stages.make.core.action import build
+from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.doit import act
+from lairmake.stages.make.store.folders import file_of, parts_of
 from tests.kernel.tiled import MATMUL, opened
 
 KEPT = Build(keep_edits=True)

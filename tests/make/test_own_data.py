@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from stages.diagnose import UndeclaredReadError, UserError
-from stages.fabric import compiler
-from stages.jinja import template_in
-from stages.make.core import trying
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.shipped import STAGES, UndeclaredDataError, looked_at, shipped, watch_files
+from lairmake.stages.diagnose import UndeclaredReadError, UserError
+from lairmake.stages.fabric import compiler
+from lairmake.stages.jinja import template_in
+from lairmake.stages.make.core import trying
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.shipped import STAGES, UndeclaredDataError, looked_at, shipped, watch_files
 
 TEXT = STAGES / "lair/lair.lark"
 MODULE = STAGES / "lair/reader.py"
@@ -58,10 +58,11 @@ def caught(read):
 
 def module(way="as text", data=()):
     """Return a function of a module of ours that reads a file, and declares some."""
-    from stages.make.store.files import read_file
+    from lairmake.stages.make.store.files import read_file
 
-    known = {"__name__": "stages.lair.reader", "__file__": str(MODULE), "DATA": data, "os": os,
-             "Path": Path, "read_file": read_file, "in_thread": in_thread, "caught": caught}
+    known = {"__name__": "lairmake.stages.lair.reader", "__file__": str(MODULE), "DATA": data,
+             "os": os, "Path": Path, "read_file": read_file, "in_thread": in_thread,
+             "caught": caught}
     exec(compile(f"def read(name): {WAYS[way]}", "reader.py", "exec"), known)
     return known["read"]
 
@@ -111,7 +112,7 @@ def test_a_template_that_one_module_read_is_declared_by_the_next_one_too():
     folder, name = shipped("templates"), "grid.svg.j2"
     ask = "template_in(folder, name, reader)"
     for data in (("../../templates/*.j2", "../templates/*.j2"), ()):
-        known = {"__name__": f"stages.lair.reader{len(data)}", "__file__": str(MODULE),
+        known = {"__name__": f"lairmake.stages.lair.reader{len(data)}", "__file__": str(MODULE),
                  "DATA": data, "template_in": template_in}
         exec(compile(f"def read(folder, name, reader): return {ask}", "reader.py", "exec"), known)
         if data:

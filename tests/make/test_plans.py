@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from stages.make.core import framework, network, plans
-from stages.make.core.layers import open_folder
-from stages.make.core.network import read_plan
+from lairmake.stages.make.core import framework, network, plans
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.network import read_plan
 from tests.network.onnx.graphs import make_model
 
 YAML = "parts: {a: , b: }\ntensors: {b.x: a.y}\n"

@@ -7,14 +7,14 @@ import pytest
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from stages.machine import figures, profile
-from stages.machine.figures import ProfileError
-from stages.machine.profile import Figure, Profile, load_profile, write_figures
-from stages.make.core import profiles
-from stages.make.core.action import build
-from stages.make.core.layers import open_folder
-from stages.make.core.outlook import current_key
-from stages.make.store import folders
+from lairmake.stages.machine import figures, profile
+from lairmake.stages.machine.figures import ProfileError
+from lairmake.stages.machine.profile import Figure, Profile, load_profile, write_figures
+from lairmake.stages.make.core import profiles
+from lairmake.stages.make.core.action import build
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.outlook import current_key
+from lairmake.stages.make.store import folders
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = ["route", "simd", "render"]

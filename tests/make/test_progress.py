@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from stages.make.core import telling as progress
+from lairmake.stages.make.core import telling as progress
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import gc
 
 import pytest
 
-from stages import PIPELINE
-from stages.make.core import framework
-from stages.make.core.units import Units, units_below
-from stages.make.doit.reach import reach_of, tasks_of_unit
-from stages.make.doit.references import references_of
-from stages.make.doit.session import Session
+from lairmake.stages import PIPELINE
+from lairmake.stages.make.core import framework
+from lairmake.stages.make.core.units import Units, units_below
+from lairmake.stages.make.doit.reach import reach_of, tasks_of_unit
+from lairmake.stages.make.doit.references import references_of
+from lairmake.stages.make.doit.session import Session
 
 LAYER = "machine: ideal\nplacement: '{ f[i] -> PE[0, 0] }'\n"
 NETWORK = "parts: {a: , b: , c: }\ntensors: {b.x: a.y}\n"

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from stages.make.store import remote, store as module
-from stages.make.store.remote import RemoteShelf, answer_of
-from stages.make.store.shelf import FolderShelf
-from stages.make.store.store import Store
+from lairmake.stages.make.store import remote, store as module
+from lairmake.stages.make.store.remote import RemoteShelf, answer_of
+from lairmake.stages.make.store.shelf import FolderShelf
+from lairmake.stages.make.store.store import Store
 
 DIGEST = "ab" + "0" * 62
 

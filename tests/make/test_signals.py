@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from stages.make.doit.commands.run import _interruptible
-from stages.make.doit.interrupts import SIGNALS, interruptible
+from lairmake.stages.make.doit.commands.run import _interruptible
+from lairmake.stages.make.doit.interrupts import SIGNALS, interruptible
 
 
 @pytest.fixture(autouse=True)

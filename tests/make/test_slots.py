@@ -1,10 +1,10 @@
 """What slots of a search built, when nothing is searched any more, or when its part is gone."""
 
-from stages.make.core.layers import open_folder
-from stages.make.core.searched import old_slots
-from stages.make.core.written import names_of_parts
-from stages.make.store.folders import file_of
-from stages.make.store.store import Store
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.searched import old_slots
+from lairmake.stages.make.core.written import names_of_parts
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.make.store.store import Store
 
 
 def test_what_slots_of_a_search_built_is_of_an_old_one_as_their_texts_are(tmp_path, monkeypatch):

@@ -8,17 +8,22 @@ import time
 
 import pytest
 
-from stages.make.store.files import is_left_over, remove_left_overs, temporary_name, write_whole
-from stages.make.store.lock import locked
-from stages.make.store.memo import SECOND, Memo, is_fresh
-from stages.make.store.state import State
+from lairmake.stages.make.store.files import (
+    is_left_over,
+    remove_left_overs,
+    temporary_name,
+    write_whole,
+)
+from lairmake.stages.make.store.lock import locked
+from lairmake.stages.make.store.memo import SECOND, Memo, is_fresh
+from lairmake.stages.make.store.state import State
 
 NOW = 1_700_000_000 * SECOND + 123_456_789
 ONE = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
 HOLD = """
 import sys, time
 from pathlib import Path
-from stages.make.store.lock import locked
+from lairmake.stages.make.store.lock import locked
 with locked(Path(sys.argv[1]), "a"):
     print("held", flush=True)
     time.sleep(60)

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from stages.diagnose import UserErrors
-from stages.make.store import lock, settings, state
-from stages.make.store.lock import has_locks, locked
-from stages.make.store.state import State
-from stages.make.store.state_folder import _folder_of, make_state_folder, state_folder
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.make.store import lock, settings, state
+from lairmake.stages.make.store.lock import has_locks, locked
+from lairmake.stages.make.store.state import State
+from lairmake.stages.make.store.state_folder import _folder_of, make_state_folder, state_folder
 
 WHY = "programs of the build are kept there: it has to be yours alone (chmod go-w)"
 

@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
-from stages.make.store.entry import Entry
-from stages.make.store.store import FolderShelf, Store
+from lairmake.stages.make.store.entry import Entry
+from lairmake.stages.make.store.store import FolderShelf, Store
 
 pytestmark = pytest.mark.usefixtures("said")
 KEY = "ab" + "0" * 62

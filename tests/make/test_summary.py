@@ -1,6 +1,6 @@
 """The summary of a result, whole."""
 
-from stages.make.report.summary import inputs, is_right, summary
+from lairmake.stages.make.report.summary import inputs, is_right, summary
 
 RESULTS = {
     "top": "ff",

@@ -1,6 +1,6 @@
 """The table of a network or a kernel, whole."""
 
-from stages.make.report.table import is_right, line_of_parts, table
+from lairmake.stages.make.report.table import is_right, line_of_parts, table
 
 PART = {
     "like": "first",

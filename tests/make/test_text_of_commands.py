@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.make.report import colour
-from stages.make.report.colour import paint, paint_isl, wrap_isl
+from lairmake.stages.make.report import colour
+from lairmake.stages.make.report.colour import paint, paint_isl, wrap_isl
 
 LONG = "A := [N] -> { A[i, j] : " + " and ".join(f"{n} <= i + {n}j <= N" for n in range(9)) + " };"
 

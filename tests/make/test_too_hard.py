@@ -1,7 +1,7 @@
 """What took isl too long is told of a graph by its name: it has no lines."""
 
-from stages.make.core.faults import too_hard
-from stages.make.core.layers import open_folder
+from lairmake.stages.make.core.faults import too_hard
+from lairmake.stages.make.core.layers import open_folder
 from tests.e2e.conftest import ROOT
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.make.core import untouched
-from stages.make.core.units import Units, units_below
+from lairmake.stages.make.core import untouched
+from lairmake.stages.make.core.units import Units, units_below
 
 LAYERS = ("a", "a/b", "a/bc", "group/one", "group/two/deep", "x", "net/own", "net/first", "wrong/p")
 

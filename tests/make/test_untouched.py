@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from stages.make.core import known_code, untouched
-from stages.make.core.signature import find_changes
+from lairmake.stages.make.core import known_code, untouched
+from lairmake.stages.make.core.signature import find_changes
 
 LINKS = {"nowhere": "there is nothing", "circle": "circle", "here": ".", "up": ".."}
 

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-import stages.mapping.network_yaml as network
-from stages.diagnose import Source, UndeclaredReadError, UserErrors
-from stages.make.core.declare import declaration
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.core.outlook import current_key
-from stages.make.core.yaml_digests import read_values
-from stages.make.store.folders import every_stage, folders_of
-from stages.mapping.graph_yaml import Graph
-from stages.mapping.kernel_yaml import Kernel
-from stages.mapping.layer_yaml import Mapping, read_mapping
-from stages.mapping.program_yaml import Program
-from stages.mapping.yaml_file import Strict
-from stages.mapping.yaml_paths import split_reads
+import lairmake.stages.mapping.network_yaml as network
+from lairmake.stages.diagnose import Source, UndeclaredReadError, UserErrors
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.outlook import current_key
+from lairmake.stages.make.core.yaml_digests import read_values
+from lairmake.stages.make.store.folders import every_stage, folders_of
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.kernel_yaml import Kernel
+from lairmake.stages.mapping.layer_yaml import Mapping, read_mapping
+from lairmake.stages.mapping.program_yaml import Program
+from lairmake.stages.mapping.yaml_file import Strict
+from lairmake.stages.mapping.yaml_paths import split_reads
 from tests.contract.test_stages import ALL
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -31,12 +31,12 @@ import pydantic  # noqa: F401
 import xdsl.dialects.builtin
 import yaml  # noqa: F401
 
-from stages.make.core import imports, stage_code
-from stages.make.core.declare import declaration
-from stages.make.core.definitions import read_module
-from stages.make.core.layers import open_folder
-from stages.make.core.stage_code import reach_of
-from stages.make.store.files import digest_of
+from lairmake.stages.make.core import imports, stage_code
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.definitions import read_module
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.stage_code import reach_of
+from lairmake.stages.make.store.files import digest_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("fc:parse", "fc:place", "fc:adapt", "fc:simd", "fc:render", "krnl0_16:shape",
@@ -163,26 +163,26 @@ def outcome(task, edited=None):
     import signal
 
     signal.alarm(LONGEST)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "stages"]:
+    for name in [name for name in sys.modules if f"{name}.".startswith("lairmake.stages.")]:
         del sys.modules[name]
     if edited is not None:
         sys.meta_path.insert(0, edited)
     stage, (folder, reads) = task.partition(":")[2], given_of(task)
     try:
-        from stages.make.core.folder_inputs import FolderInputs
-        from stages.make.core.stage import perform
+        from lairmake.stages.make.core.folder_inputs import FolderInputs
+        from lairmake.stages.make.core.stage import perform
 
         written = perform(stage, FolderInputs(folder, reads))
         found = {name: digest_of(content) for name, content in written.items()}
     except Exception as error:
         found = {"error": f"{type(error).__name__}: {error}"}
-    return found, sorted(name for name in sys.modules if name.startswith("stages."))
+    return found, sorted(name for name in sys.modules if name.startswith("lairmake.stages."))
 
 
 def units_with(tasks, path, text):
     """Return the units of some stages where a module has another text."""
     module = imports._module
-    package = ".".join(Path(path).relative_to(ROOT).parent.parts)
+    package = ".".join(["lairmake", *Path(path).relative_to(ROOT).parent.parts])
     for cached in CACHED:
         cached.cache_clear()
     imports._module = lambda each: (
@@ -209,7 +209,7 @@ def main(seed, count, everything=False):
         }
     for _ in range(count):
         path, function, old, new, text = draw(rng, files, reached)
-        name = ".".join(Path(path).relative_to(ROOT).with_suffix("").parts)
+        name = ".".join(["lairmake", *Path(path).relative_to(ROOT).with_suffix("").parts])
         edited = Edited(name.removesuffix(".__init__"), path, text)
         near = [task for task in tasks if edited.name in {*normal[task][1], *before[task]}]
         after = in_fork(lambda: units_with(near, path, text)) if near else {}  # noqa: B023

@@ -1,6 +1,6 @@
 """Profiles of ours only: no file of a user is there."""
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 
 
 class Ours:

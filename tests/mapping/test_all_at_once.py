@@ -6,15 +6,15 @@ import pytest
 from pydantic import ValidationError
 from pydantic_core.core_schema import ErrorType
 
-import stages.mapping.network_yaml as network
-from stages.diagnose import Source, UserErrors
-from stages.mapping import yaml_file
-from stages.mapping.kernel_yaml import Kernel
-from stages.mapping.layer_yaml import Mapping
-from stages.mapping.machine import read_machine
-from stages.mapping.program_yaml import Program, read_program
-from stages.mapping.yaml_text import read_document
-from stages.yaml_words import OTHERWISE
+import lairmake.stages.mapping.network_yaml as network
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.mapping import yaml_file
+from lairmake.stages.mapping.kernel_yaml import Kernel
+from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.program_yaml import Program, read_program
+from lairmake.stages.mapping.yaml_text import read_document
+from lairmake.stages.yaml_words import OTHERWISE
 from tests.mapping.machines import OURS
 
 WRONG = (None, 1, 0, -1, 1.5, float("nan"), "x", [], [1], {}, {"x": 1}, {1: 2}, True, 10**400, [[]],

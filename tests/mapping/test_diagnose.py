@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import Source, Span, UserError, UserErrors, nearest, render_error
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors, nearest, render_error
 
 SOURCE = Source(path="projects/fc/fc.lair", text="all (i) in (M)\n\ty[i] += W[i] * x[j*j]\n")
 

@@ -4,13 +4,13 @@ from typing import get_args
 
 import pytest
 
-from stages import GRAPH, GRAPH_PARTS, WHOLE
-from stages.diagnose import Source, UserErrors
-from stages.make.core.declare import declaration, texts_of
-from stages.mapping.graph_yaml import Graph, Pinned, load_graph
-from stages.mapping.network_forms import network_forms
-from stages.mapping.network_yaml import NetworkFile
-from stages.mapping.texts import parse_map, parse_target
+from lairmake.stages import GRAPH, GRAPH_PARTS, WHOLE
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.make.core.declare import declaration, texts_of
+from lairmake.stages.mapping.graph_yaml import Graph, Pinned, load_graph
+from lairmake.stages.mapping.network_forms import network_forms
+from lairmake.stages.mapping.network_yaml import NetworkFile
+from lairmake.stages.mapping.texts import parse_map, parse_target
 
 GOOD = """graph: lenet.onnx
 machine: {profile: wse2, lanes: 8}

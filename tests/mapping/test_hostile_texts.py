@@ -5,20 +5,20 @@ import os
 import pytest
 import yaml
 
-from stages.diagnose import Source, UserError, UserErrors, source_of
-from stages.lair.grammar import parse_lair
-from stages.lair.specialise import specialise
-from stages.machine.profile import ProfileError, load_profile
-from stages.make.store.given import OTHERS, content_of
-from stages.mapping.isl_text import IslText
-from stages.mapping.kernel_yaml import read_kernel
-from stages.mapping.layer_yaml import read_mapping
-from stages.mapping.network_yaml import read_network
-from stages.mapping.texts import parse_set
-from stages.mapping.yaml_text import read_document
-from stages.poly.iscc import TextError
-from stages.poly.text import read_objects
-from stages.yaml_limits import TooLargeError, load
+from lairmake.stages.diagnose import Source, UserError, UserErrors, source_of
+from lairmake.stages.lair.grammar import parse_lair
+from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.machine.profile import ProfileError, load_profile
+from lairmake.stages.make.store.given import OTHERS, content_of
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.kernel_yaml import read_kernel
+from lairmake.stages.mapping.layer_yaml import read_mapping
+from lairmake.stages.mapping.network_yaml import read_network
+from lairmake.stages.mapping.texts import parse_set
+from lairmake.stages.mapping.yaml_text import read_document
+from lairmake.stages.poly.iscc import TextError
+from lairmake.stages.poly.text import read_objects
+from lairmake.stages.yaml_limits import TooLargeError, load
 
 
 def aliases(levels):

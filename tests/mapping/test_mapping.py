@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import Source
-from stages.lair import parse_lair, specialise
-from stages.mapping.layer_yaml import Mapping, read_mapping, schema
-from stages.mapping.tensors import check_tensors
+from lairmake.stages.diagnose import Source
+from lairmake.stages.lair import parse_lair, specialise
+from lairmake.stages.mapping.layer_yaml import Mapping, read_mapping, schema
+from lairmake.stages.mapping.tensors import check_tensors
 
 TARGET = 'target: "{ PE[4, 5] }"\n'
 FULL = """# fc

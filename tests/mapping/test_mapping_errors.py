@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.mapping.layer_yaml import read_mapping
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.mapping.layer_yaml import read_mapping
 
 TARGET = 'target: "{ PE[4, 5] }"\n'
 ERRORS = {

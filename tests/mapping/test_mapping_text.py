@@ -7,11 +7,11 @@ import os
 import islpy as isl
 import pytest
 
-from stages.diagnose import Source, UserError
-from stages.mapping.isl_text import IslText
-from stages.mapping.layer_yaml import read_mapping
-from stages.mapping.texts import parse_map, parse_set
-from stages.mapping.yaml_text import read_document
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.layer_yaml import read_mapping
+from lairmake.stages.mapping.texts import parse_map, parse_set
+from lairmake.stages.mapping.yaml_text import read_document
 
 ERRORS = {
     "closing_brace": (

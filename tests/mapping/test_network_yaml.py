@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.mapping.network_yaml import End, describe_plan, read_network
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.mapping.network_yaml import End, describe_plan, read_network
 
 GOOD = """parts:
   last: ../fc

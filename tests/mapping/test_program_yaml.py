@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from stages.diagnose import Source, UndeclaredReadError, UserError, UserErrors, source_of
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.mapping.machine import read_machine
-from stages.mapping.program_yaml import choose_program, program_schema, read_program
+from lairmake.stages.diagnose import Source, UndeclaredReadError, UserError, UserErrors, source_of
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.program_yaml import choose_program, program_schema, read_program
 from tests.mapping.machines import OURS
 from tests.property.mutator import damage_often
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.diagnose import Source, Span, UserError
-from stages.mapping.refused import find_error, refusal, refusal_in, why_refused
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.mapping.refused import find_error, refusal, refusal_in, why_refused
 
 LAYER = Source(path="projects/a/layer.yaml", text="schedule: nothing\n")
 ERROR = UserError("it is no schedule", Span(source=LAYER, start=10, end=17), "give\n  one")

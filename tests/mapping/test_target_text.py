@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import Source, UserError
-from stages.mapping.layer_yaml import read_mapping
-from stages.mapping.texts import parse_target
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.mapping.layer_yaml import read_mapping
+from lairmake.stages.mapping.texts import parse_target
 from tests.mapping.test_mapping_text import text_of
 
 TARGETS = {

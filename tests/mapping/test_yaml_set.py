@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages.diagnose import Source
-from stages.mapping.yaml_set import set_values
-from stages.mapping.yaml_text import read_document
+from lairmake.stages.diagnose import Source
+from lairmake.stages.mapping.yaml_set import set_values
+from lairmake.stages.mapping.yaml_text import read_document
 
 GIVEN = """# what it is
 sizes: {M: 32, N: 16}  # two

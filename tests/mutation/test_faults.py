@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.make.store.folders import STATE
+from lairmake.stages.make.store.folders import STATE
 from tests.forked import run_forked
 from tests.mutation.faults import faults
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
 
 
 class Folder:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of, parts_of
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of, parts_of
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.in_numpy import results_of, supply
 

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from stages import NETWORK, PIPELINE
-from stages.diagnose import UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.layers import find_layers, network_of, open_folder
-from stages.make.store.folders import file_of, names_of, parts_of
-from stages.make.store.state import state_of
+from lairmake.stages import NETWORK, PIPELINE
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import find_layers, network_of, open_folder
+from lairmake.stages.make.store.folders import file_of, names_of, parts_of
+from lairmake.stages.make.store.state import state_of
 
 LAIR = "lair twice(): float32 x[8] -> float32 y[8] { all (i) in (8) y[i] = 2 * x[i] }\n"
 LAYER = """target: "{ PE[1, 2] }"

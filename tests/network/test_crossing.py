@@ -6,13 +6,13 @@ import random
 import islpy as isl
 import pytest
 
-from stages.diagnose import Source, Span, UserError
-from stages.lair.layer import Tensor
-from stages.mapping.network_yaml import End
-from stages.network.covering import check_given
-from stages.network.crossing import Stop, check_crossing, check_sizes
-from stages.network.crossing_maps import read_moves
-from stages.poly.side import Rectangle
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.lair.layer import Tensor
+from lairmake.stages.mapping.network_yaml import End
+from lairmake.stages.network.covering import check_given
+from lairmake.stages.network.crossing import Stop, check_crossing, check_sizes
+from lairmake.stages.network.crossing_maps import read_moves
+from lairmake.stages.poly.side import Rectangle
 
 SOURCE = Source(path="network.yaml", text="  last.x: first.y\n")
 SPAN = Span(source=SOURCE, start=10, end=17)

@@ -9,15 +9,15 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, Span, UserError
-from stages.lair.layer import Tensor
-from stages.mapping.isl_text import IslText
-from stages.mapping.network_yaml import End
-from stages.network.carrying import carry
-from stages.network.covering import check_given
-from stages.network.crossing import Stop, check_crossing
-from stages.network.crossing_maps import domain_of, read_moves
-from stages.poly.side import Rectangle
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.lair.layer import Tensor
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.network_yaml import End
+from lairmake.stages.network.carrying import carry
+from lairmake.stages.network.covering import check_given
+from lairmake.stages.network.crossing import Stop, check_crossing
+from lairmake.stages.network.crossing_maps import domain_of, read_moves
+from lairmake.stages.poly.side import Rectangle
 
 SOURCE = Source(path="network.yaml", text="  last.x: {from: first.y}\n")
 SPAN = Span(source=SOURCE, start=2, end=8)

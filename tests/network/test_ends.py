@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages.diagnose import UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.pipeline import tasks_until
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.pipeline import tasks_until
 from tests.network.test_connect import Network
 
 

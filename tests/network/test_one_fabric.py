@@ -7,18 +7,18 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.fabric.layout_yaml import read_layout
-from stages.fabric.stuck import FabricStopped
-from stages.make.core.action import run_stage
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of, parts_of
-from stages.mapping.network_yaml import read_network
-from stages.network.agreeing import check_ends
-from stages.network.whole.joints import list_joints
-from stages.network.whole.programs import write_programs
-from stages.picture.report_network import READS, draw_stop
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.stuck import FabricStopped
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of, parts_of
+from lairmake.stages.mapping.network_yaml import read_network
+from lairmake.stages.network.agreeing import check_ends
+from lairmake.stages.network.whole.joints import list_joints
+from lairmake.stages.network.whole.programs import write_programs
+from lairmake.stages.picture.report_network import READS, draw_stop
 
 GIVES = "lair gives(): float32 w[8] -> float32 y[8] { all (i) in (8) y[i] = w[i] + 1 }\n"
 TWICE = "lair twice(): float32 x[8] -> float32 y[8] { all (i) in (8) y[i] = 2 * x[i] }\n"

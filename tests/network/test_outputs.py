@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError
-from stages.mapping.graph_yaml import Graph
-from stages.network.arbiter import NetworkRun, choose_arbiter
-from stages.network.extraction.draft import Draft
-from stages.network.extraction.pointwise import apply
-from stages.network.tensorflow.schema import GraphDef
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.network.arbiter import NetworkRun, choose_arbiter
+from lairmake.stages.network.extraction.draft import Draft
+from lairmake.stages.network.extraction.pointwise import apply
+from lairmake.stages.network.tensorflow.schema import GraphDef
 
 Y = np.float32([[1, 2, 3]])
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.diagnose import UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of, folders_of
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of, folders_of
 
 LAYERS = {
     "twice": ("lair twice(): float32 x[4] -> float32 y[4] { all (i) in (4) y[i] = 2 * x[i] }", """

@@ -4,19 +4,24 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from stages.diagnose import UserError
-from stages.machine.types import TYPES as OF_LAIR
-from stages.mapping.graph_yaml import Graph
-from stages.network.arbiter import NetworkRun, allow, choose_arbiter
-from stages.network.onnx.external import nothing_beside
-from stages.network.onnx.model import load_model
-from stages.network.onnx.node import NUMBERS
-from stages.network.onnx.reading import extract
-from stages.network.tensorflow.model import VALUES
-from stages.network.tensorflow.reading import NUMBERS as OF_TENSORFLOW
-from stages.parts.evaluation import evaluate
-from stages.reference.tolerance import TOLERANCES, find_rounding, find_tolerance, list_types
-from stages.reference.whole import is_within
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.machine.types import TYPES as OF_LAIR
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.network.arbiter import NetworkRun, allow, choose_arbiter
+from lairmake.stages.network.onnx.external import nothing_beside
+from lairmake.stages.network.onnx.model import load_model
+from lairmake.stages.network.onnx.node import NUMBERS
+from lairmake.stages.network.onnx.reading import extract
+from lairmake.stages.network.tensorflow.model import VALUES
+from lairmake.stages.network.tensorflow.reading import NUMBERS as OF_TENSORFLOW
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.reference.tolerance import (
+    TOLERANCES,
+    find_rounding,
+    find_tolerance,
+    list_types,
+)
+from lairmake.stages.reference.whole import is_within
 from tests.network.onnx.graphs import FILE, make_model
 
 DRAW = np.random.default_rng(5)

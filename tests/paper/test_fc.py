@@ -10,12 +10,12 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from stages.poly.bind import PE_NAMES, project_names
-from stages.poly.bounds import ExactBounds, bound_set, exact_bounds, find_fixed_size
-from stages.poly.extents import find_shape
-from stages.poly.local import at_this_pe
-from stages.poly.order import at_index
-from stages.poly.pieces import from_domain
+from lairmake.stages.poly.bind import PE_NAMES, project_names
+from lairmake.stages.poly.bounds import ExactBounds, bound_set, exact_bounds, find_fixed_size
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.local import at_this_pe
+from lairmake.stages.poly.order import at_index
+from lairmake.stages.poly.pieces import from_domain
 from tests.paper.written import Written
 
 pytestmark = pytest.mark.xdist_group("paper")

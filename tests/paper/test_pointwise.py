@@ -6,9 +6,9 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from stages.poly.bounds import exact_bounds, find_constant_size
-from stages.poly.box_hull import box_hull
-from stages.poly.compression import Compressed, compress
+from lairmake.stages.poly.bounds import exact_bounds, find_constant_size
+from lairmake.stages.poly.box_hull import box_hull
+from lairmake.stages.poly.compression import Compressed, compress
 from tests.paper.written import Written
 
 pytestmark = pytest.mark.xdist_group("paper")

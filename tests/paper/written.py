@@ -7,9 +7,9 @@ from typing import Any
 import islpy as isl
 import yaml
 
-from stages import PIPELINE
-from stages.make.core.action import run_stage
-from stages.poly.text import read_objects
+from lairmake.stages import PIPELINE
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.poly.text import read_objects
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"
 

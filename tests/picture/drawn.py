@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.fabric.usage import CYCLES
+from lairmake.stages.fabric.usage import CYCLES
 from tests.picture.browser import LEGIBLE, PHONE, needs_browser
 from tests.picture.drawn import draw
 from tests.picture.followed import check_lines, lines_of, list_links

@@ -4,10 +4,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from stages.diagnose import source_of
-from stages.fabric.layout_yaml import read_layout
-from stages.picture.framed import Frame, find_frames
-from stages.picture.svg import draw_grid
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.picture.framed import Frame, find_frames
+from lairmake.stages.picture.svg import draw_grid
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROLE = "memory: {data: 0, code: 9}, tensors: {}"

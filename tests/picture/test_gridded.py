@@ -3,8 +3,8 @@
 import islpy as isl
 import numpy as np
 
-from stages.fabric.grid import Grid
-from stages.picture.gridded import find_lanes, find_parts, find_places
+from lairmake.stages.fabric.grid import Grid
+from lairmake.stages.picture.gridded import find_lanes, find_parts, find_places
 
 
 def test_streams_that_pass_one_router_have_lanes_of_their_own():

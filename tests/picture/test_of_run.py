@@ -11,18 +11,18 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.diagnose import Source
-from stages.fabric.layout_yaml import read_layout
-from stages.fabric.recorded import DEEDS
-from stages.fabric.waiting import Waiting, WaitingStep
-from stages.layer.running import record
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.mapping.records import as_data
-from stages.picture import of_run, phased
-from stages.picture.figures import KINDS
-from stages.picture.of_fabric import describe_fabric
-from stages.picture.of_run import (
+from lairmake.stages.diagnose import Source
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.recorded import DEEDS
+from lairmake.stages.fabric.waiting import Waiting, WaitingStep
+from lairmake.stages.layer.running import record
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.picture import of_run, phased
+from lairmake.stages.picture.figures import KINDS
+from lairmake.stages.picture.of_fabric import describe_fabric
+from lairmake.stages.picture.of_run import (
     BUSY,
     EVERY_PE,
     MOST_MOVES,
@@ -32,7 +32,7 @@ from stages.picture.of_run import (
     read_usage,
     record_again,
 )
-from stages.picture.report import READS, read_written
+from lairmake.stages.picture.report import READS, read_written
 from tests.layer.built import build
 from tests.picture.followed import check_lines
 from tests.picture.test_browser import LAIR, LAYER

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.picture.page import LIBRARY, SCRIPTS, STYLE, write_data, write_page
+from lairmake.stages.picture.page import LIBRARY, SCRIPTS, STYLE, write_data, write_page
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "templates/report"

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.picture.figures import Events, Line, Phase, Recorded, Segment, Usage
-from stages.picture.of_layer import report_layer
-from stages.picture.packing import pack
-from stages.picture.report import READS, read_written
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.picture.figures import Events, Line, Phase, Recorded, Segment, Usage
+from lairmake.stages.picture.of_layer import report_layer
+from lairmake.stages.picture.packing import pack
+from lairmake.stages.picture.report import READS, read_written
 from tests.layer.built import build
 from tests.picture.browser import needs_browser
 from tests.picture.test_browser import LAIR, LAYER, cell

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from stages.fabric.grid import Grid, read_colours
-from stages.fabric.library import SEGMENT
-from stages.fabric.recorded import DEEDS
-from stages.movement.colour import Colour
-from stages.picture import routed
-from stages.picture.routed import Journeys, find_corners, find_journeys
+from lairmake.stages.fabric.grid import Grid, read_colours
+from lairmake.stages.fabric.library import SEGMENT
+from lairmake.stages.fabric.recorded import DEEDS
+from lairmake.stages.movement.colour import Colour
+from lairmake.stages.picture import routed
+from lairmake.stages.picture.routed import Journeys, find_corners, find_journeys
 
 GRID = Grid(west=2, north=-1, width=4, height=3)
 

@@ -8,11 +8,11 @@ import re
 import pytest
 import yaml
 
-from stages.diagnose import Source
-from stages.fabric.stuck import FabricStopped, error_of
-from stages.fabric.waiting import Waiting, WaitingStep
-from stages.picture import of_run
-from stages.picture.of_stop import find_rest, report_stop
+from lairmake.stages.diagnose import Source
+from lairmake.stages.fabric.stuck import FabricStopped, error_of
+from lairmake.stages.fabric.waiting import Waiting, WaitingStep
+from lairmake.stages.picture import of_run
+from lairmake.stages.picture.of_stop import find_rest, report_stop
 from tests.fabric.planned import stop
 from tests.fabric.test_waiting import STOPS, WAYS, sent
 from tests.picture.browser import LEGIBLE, PHONE, needs_browser

@@ -4,9 +4,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from stages.diagnose import source_of
-from stages.fabric.layout_yaml import read_layout
-from stages.picture.svg import draw_grid, list_rectangles, list_runs
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.picture.svg import draw_grid, list_rectangles, list_runs
 from tests.layer.built import MV, build
 from tests.picture.test_highlighted import LAYER
 from tests.picture.test_wafer import LAYOUT

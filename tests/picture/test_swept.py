@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from stages.diagnose import Source, UserError
-from stages.mapping.records import as_data
-from stages.picture.of_whole import WholeOnPage, report_whole
-from stages.picture.swept import SWEEP, read_sweep
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.picture.of_whole import WholeOnPage, report_whole
+from lairmake.stages.picture.swept import SWEEP, read_sweep
 from tests.picture.browser import LEGIBLE, PHONE, needs_browser
 
 COLUMNS = ("cycles", "loops", "speedup", "bound", "by", "bytes", "of", "pes")

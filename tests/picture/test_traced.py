@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError, source_of
-from stages.fabric.grid import Grid
-from stages.fabric.layout_yaml import Memory, Role
-from stages.fabric.library import EVENT
-from stages.fabric.recorded import KINDS
-from stages.picture import LARGEST_TRACE
-from stages.picture.traced import trace, write_trace
+from lairmake.stages.diagnose import UserError, source_of
+from lairmake.stages.fabric.grid import Grid
+from lairmake.stages.fabric.layout_yaml import Memory, Role
+from lairmake.stages.fabric.library import EVENT
+from lairmake.stages.fabric.recorded import KINDS
+from lairmake.stages.picture import LARGEST_TRACE
+from lairmake.stages.picture.traced import trace, write_trace
 from tests.layer.built import MV, build
 from tests.picture.test_highlighted import LAYER
 

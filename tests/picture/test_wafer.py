@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stages.diagnose import source_of
-from stages.fabric.layout_yaml import read_layout
-from stages.picture.figures import QUANTITIES, Usage, quantities_of_run
-from stages.picture.of_fabric import describe_fabric
-from stages.picture.of_layer import LayerOnPage
-from stages.picture.page import write_page
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.picture.figures import QUANTITIES, Usage, quantities_of_run
+from lairmake.stages.picture.of_fabric import describe_fabric
+from lairmake.stages.picture.of_layer import LayerOnPage
+from lairmake.stages.picture.page import write_page
 from tests.bench import reporting
 from tests.bench.layers import build as build_in_process, results
 from tests.layer.built import build

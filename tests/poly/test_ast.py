@@ -6,10 +6,10 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from stages.fabric.compiler import FLAGS, HERE, c_compiler
-from stages.pe.speller import spell
-from stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from stages.poly.ast import (
+from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
+from lairmake.stages.pe.speller import spell
+from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
+from lairmake.stages.poly.ast import (
     Branch,
     Instance,
     Loop,
@@ -18,8 +18,8 @@ from stages.poly.ast import (
     make_element_loops,
     make_loop_nest,
 )
-from stages.poly.expressed import express, express_condition
-from stages.poly.expression import count_operations
+from lairmake.stages.poly.expressed import express, express_condition
+from lairmake.stages.poly.expression import count_operations
 
 ANY = "{ : }"
 FUNCTIONS = [

@@ -3,8 +3,14 @@
 import islpy as isl
 import pytest
 
-from stages.movement.border import border_chain, find_classes, find_feeding, stretches, with_ports
-from stages.poly.side import Rectangle, turn
+from lairmake.stages.movement.border import (
+    border_chain,
+    find_classes,
+    find_feeding,
+    stretches,
+    with_ports,
+)
+from lairmake.stages.poly.side import Rectangle, turn
 
 SQUARE = Rectangle(left=0, top=0, right=5, bottom=5)
 

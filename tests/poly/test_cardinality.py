@@ -3,7 +3,7 @@ import random
 import islpy as isl
 import pytest
 
-from stages.poly.cardinality import cardinality
+from lairmake.stages.poly.cardinality import cardinality
 
 
 @pytest.mark.parametrize(

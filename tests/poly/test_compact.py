@@ -1,9 +1,9 @@
 import islpy as isl
 import pytest
 
-from stages.poly.box_hull import count_hull
-from stages.poly.compact import compact, drop_holes
-from stages.poly.compression import Compressed
+from lairmake.stages.poly.box_hull import count_hull
+from lairmake.stages.poly.compact import compact, drop_holes
+from lairmake.stages.poly.compression import Compressed
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 from hypothesis import given
 
-from stages.poly.compression import compress, drop_hidden_equalities, keeps_order
+from lairmake.stages.poly.compression import compress, drop_hidden_equalities, keeps_order
 from tests.poly.random_sets import sets
 
 TABLE = [

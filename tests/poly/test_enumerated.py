@@ -1,7 +1,7 @@
 import islpy as isl
 
-from stages.poly.bounds import exact_bounds
-from stages.poly.enumerated import Enumeration, enumerate_sizes
+from lairmake.stages.poly.bounds import exact_bounds
+from lairmake.stages.poly.enumerated import Enumeration, enumerate_sizes
 
 ANY = isl.Set("{ : }")
 

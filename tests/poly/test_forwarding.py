@@ -1,9 +1,9 @@
 import islpy as isl
 import pytest
 
-from stages.movement.border import border_chain
-from stages.movement.flow import Routes, chain_routes
-from stages.movement.forwarding import (
+from lairmake.stages.movement.border import border_chain
+from lairmake.stages.movement.flow import Routes, chain_routes
+from lairmake.stages.movement.forwarding import (
     Line,
     backwards,
     border_line,
@@ -11,8 +11,8 @@ from stages.movement.forwarding import (
     inward_line,
     port_line,
 )
-from stages.movement.replication import border_replicas, replica_routes
-from stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.movement.replication import border_replicas, replica_routes
+from lairmake.stages.poly.side import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)
 NORTH = turn("N", RECTANGLE)

@@ -1,9 +1,9 @@
 import islpy as isl
 import pytest
 
-from stages.movement.gather import find_gather
-from stages.poly.order import behind_ports
-from stages.poly.side import Rectangle, turn
+from lairmake.stages.movement.gather import find_gather
+from lairmake.stages.poly.order import behind_ports
+from lairmake.stages.poly.side import Rectangle, turn
 
 LINE = Rectangle(left=0, top=0, right=3, bottom=0)
 PES = LINE.as_set()
@@ -72,5 +72,5 @@ def test_there_is_no_gather(order, computed):
 def test_where_isl_needs_long_to_tell_there_is_no_gather(monkeypatch):
     order = "{ y[i] -> [PE[4, 0] -> index[i]] : 0 <= i < 14 }"
     assert gathered(order, TILES) is not None
-    monkeypatch.setattr("stages.movement.gather.MOST_OPERATIONS", 500)
+    monkeypatch.setattr("lairmake.stages.movement.gather.MOST_OPERATIONS", 500)
     assert gathered(order, TILES) is None

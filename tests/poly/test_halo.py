@@ -3,8 +3,8 @@
 import islpy as isl
 import pytest
 
-from stages.poly.halo import Rows, repeat_rows, roll_rows
-from stages.poly.reuse import find_reach
+from lairmake.stages.poly.halo import Rows, repeat_rows, roll_rows
+from lairmake.stages.poly.reuse import find_reach
 
 LINE = Rows(
     places=isl.Map("{ x[i] -> [PE[0, 0] -> place[i]] : 0 <= i < 38 }"),

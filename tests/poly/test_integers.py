@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from stages.poly.integers import find_independent_columns, find_pivot_rows, hermite, solve
+from lairmake.stages.poly.integers import find_independent_columns, find_pivot_rows, hermite, solve
 
 ENTRY = st.integers(-6, 6)
 MATRIX = st.lists(st.lists(ENTRY, min_size=3, max_size=3), max_size=4)

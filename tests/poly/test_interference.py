@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.interference import (
+from lairmake.stages.poly.interference import (
     Extension,
     accessed_by,
     extend_allocation,

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.iscc import parse
+from lairmake.stages.poly.iscc import parse
 
 
 def test_sets_of_different_names_are_read_one_by_one():

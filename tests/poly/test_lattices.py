@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 from hypothesis import given
 
-from stages.poly.lattices import along_lattice, directions
+from lairmake.stages.poly.lattices import along_lattice, directions
 from tests.poly.random_sets import sets
 
 

@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from stages.poly.number import count
+from lairmake.stages.poly.number import count
 
 
 def test_elements_are_counted():

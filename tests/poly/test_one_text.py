@@ -5,7 +5,7 @@ from random import Random
 import islpy as isl
 import pytest
 
-from stages.poly.text import write_objects
+from lairmake.stages.poly.text import write_objects
 
 PLACEMENT = "ff[i, j] -> PE[x, y] : 0 <= i <= 31 and 0 <= j <= 15 and"
 BOX = "0 <= PE_X <= 3 and 0 <= PE_Y <= 3"

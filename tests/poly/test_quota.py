@@ -3,7 +3,7 @@ import contextlib
 import islpy as isl
 import pytest
 
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 SKEWED = "{ [i, j, k] : i mod 3 = 0 and 2k + j > i and (j mod 5 = 1 or k mod 7 = 2) }"
 

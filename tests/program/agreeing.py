@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.diagnose import Source
-from stages.program import exchange, execute, interpret, lower, paint, remember, section
-from stages.program.execution import running
-from stages.program.front.run import rehearse_program
-from stages.program.front.stripped import digest_code, strip_source
-from stages.program.il.run import capture_program
-from stages.program.irg.graph import FROM_FILE
-from stages.program.irg.reading import read_entries
-from stages.program.source.translation import translate_source
-from stages.program.values.parameters import set_parameters
+from lairmake.stages.diagnose import Source
+from lairmake.stages.program import exchange, execute, interpret, lower, paint, remember, section
+from lairmake.stages.program.execution import running
+from lairmake.stages.program.front.run import rehearse_program
+from lairmake.stages.program.front.stripped import digest_code, strip_source
+from lairmake.stages.program.il.run import capture_program
+from lairmake.stages.program.irg.graph import FROM_FILE
+from lairmake.stages.program.irg.reading import read_entries
+from lairmake.stages.program.source.translation import translate_source
+from lairmake.stages.program.values.parameters import set_parameters
 from tests.program.built import build_once, store_program
 from tests.program.given import Given
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from stages.fabric.compiler import build_library, users_cache
+from lairmake.stages.fabric.compiler import build_library, users_cache
 
 
 @functools.cache

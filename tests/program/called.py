@@ -4,27 +4,27 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.fabric.driver import run_fabric
-from stages.fabric.layout_yaml import Memory, Role
-from stages.machine.profile import load_profile
-from stages.machine.types import BYTES
-from stages.pe.speller import spell
-from stages.program.irg.graph import FROM_FILE, Entry, Graph
-from stages.program.lowering.conditions import find_geo_condition, find_geo_number
-from stages.program.lowering.data import make_arrays
-from stages.program.lowering.executive import write_executive
-from stages.program.lowering.lowered import Material
-from stages.program.lowering.merge import write_merge
-from stages.program.lowering.reduction import write_reduction
-from stages.program.lowering.response import write_response
-from stages.program.lowering.tensors import list_worker_tensors
-from stages.program.lowering.worker import write_worker
-from stages.program.memory.addresses import Addresses, Place
-from stages.program.sections.procedures import finish_procedure
-from stages.program.sections.program import Call, Procedure, Sections, SendSection, Stop
-from stages.program.vm.features import find_features
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.numbers import number_colours
+from lairmake.stages.fabric.driver import run_fabric
+from lairmake.stages.fabric.layout_yaml import Memory, Role
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.pe.speller import spell
+from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
+from lairmake.stages.program.lowering.conditions import find_geo_condition, find_geo_number
+from lairmake.stages.program.lowering.data import make_arrays
+from lairmake.stages.program.lowering.executive import write_executive
+from lairmake.stages.program.lowering.lowered import Material
+from lairmake.stages.program.lowering.merge import write_merge
+from lairmake.stages.program.lowering.reduction import write_reduction
+from lairmake.stages.program.lowering.response import write_response
+from lairmake.stages.program.lowering.tensors import list_worker_tensors
+from lairmake.stages.program.lowering.worker import write_worker
+from lairmake.stages.program.memory.addresses import Addresses, Place
+from lairmake.stages.program.sections.procedures import finish_procedure
+from lairmake.stages.program.sections.program import Call, Procedure, Sections, SendSection, Stop
+from lairmake.stages.program.vm.features import find_features
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.numbers import number_colours
 from tests.program.built import build_texts
 from tests.program.laid_out import make_layout, paint
 

@@ -2,11 +2,11 @@
 
 import textwrap
 
-from stages.program.il.run import record_program, write_captured
+from lairmake.stages.program.il.run import record_program, write_captured
 
 IMPORTS = """
-from stages.program.il import numpy as np
-from stages.program.il.objects import *
+from lairmake.stages.program.il import numpy as np
+from lairmake.stages.program.il.objects import *
 import numpy
 """
 OBJECTS = """

@@ -5,26 +5,26 @@ import functools
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import Source
-from stages.fabric.driver import run_fabric
-from stages.fabric.layout_yaml import LocalTensor
-from stages.machine.profile import load_profile
-from stages.pe.speller import spell
-from stages.program.irg.graph import Graph
-from stages.program.lowering.data import make_arrays
-from stages.program.lowering.executive import write_executive
-from stages.program.lowering.layout import make_layout
-from stages.program.lowering.lowered import Material, PeProgram
-from stages.program.lowering.merge import write_merge
-from stages.program.lowering.response import write_response
-from stages.program.memory.addresses import Addresses
-from stages.program.sections.program import Call, Procedure, Sections, SendSection, Stop
-from stages.program.vm.features import Features
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.numbers import number_colours
-from stages.program.vm.paint_reading import read_painting
-from stages.program.vm.paint_text import write_painting
-from stages.program.vm.whole import paint_machine
+from lairmake.stages.diagnose import Source
+from lairmake.stages.fabric.driver import run_fabric
+from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.pe.speller import spell
+from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.lowering.data import make_arrays
+from lairmake.stages.program.lowering.executive import write_executive
+from lairmake.stages.program.lowering.layout import make_layout
+from lairmake.stages.program.lowering.lowered import Material, PeProgram
+from lairmake.stages.program.lowering.merge import write_merge
+from lairmake.stages.program.lowering.response import write_response
+from lairmake.stages.program.memory.addresses import Addresses
+from lairmake.stages.program.sections.program import Call, Procedure, Sections, SendSection, Stop
+from lairmake.stages.program.vm.features import Features
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.numbers import number_colours
+from lairmake.stages.program.vm.paint_reading import read_painting
+from lairmake.stages.program.vm.paint_text import write_painting
+from lairmake.stages.program.vm.whole import paint_machine
 from tests.program.built import build_texts
 
 COUNTS = (0, 1, 3, 7)

@@ -4,10 +4,10 @@ import ast
 
 import numpy as np
 
-from stages.program.front.value import Value, take_array
-from stages.program.front.world import WORLD
-from stages.program.values.execution import execute
-from stages.program.values.parameters import set_parameters
+from lairmake.stages.program.front.value import Value, take_array
+from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.values.execution import execute
+from lairmake.stages.program.values.parameters import set_parameters
 
 HEAD = """\
 import numpy

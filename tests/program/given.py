@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.diagnose import Source
-from stages.mapping.inputs import Inputs
-from stages.program.irg.reading import read_graph
-from stages.program.irg.regions import read_regions
+from lairmake.stages.diagnose import Source
+from lairmake.stages.mapping.inputs import Inputs
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.regions import read_regions
 
 OBJECTS = """\
 myGA: {kind: GlobalArray, type: float32, shape: [10], initial: file}

@@ -4,16 +4,16 @@ from functools import cache
 
 import numpy as np
 
-from stages.diagnose import Source
-from stages.fabric.grid import read_colours, read_grid
-from stages.fabric.layout_yaml import Layout, Memory, Role
-from stages.machine.profile import load_profile
-from stages.program.vm.features import Features
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.numbers import number_colours
-from stages.program.vm.paint_reading import read_painting
-from stages.program.vm.paint_text import write_painting
-from stages.program.vm.whole import paint_machine
+from lairmake.stages.diagnose import Source
+from lairmake.stages.fabric.grid import read_colours, read_grid
+from lairmake.stages.fabric.layout_yaml import Layout, Memory, Role
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.program.vm.features import Features
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.numbers import number_colours
+from lairmake.stages.program.vm.paint_reading import read_painting
+from lairmake.stages.program.vm.paint_text import write_painting
+from lairmake.stages.program.vm.whole import paint_machine
 
 ALL = Features(neighbours=True, worker_sums=True, executive_sums=True, global_scalars=True)
 

@@ -1,8 +1,8 @@
 """Random graphs with loops and branches, for what gives memory to their entries."""
 
-from stages.machine.types import BYTES
-from stages.program.irg.graph import Branch, Entry, ForLoop, Graph, Leave, Node, WhileLoop
-from stages.program.irg.regions import Access, Accesses
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.irg.graph import Branch, Entry, ForLoop, Graph, Leave, Node, WhileLoop
+from lairmake.stages.program.irg.regions import Access, Accesses
 
 TYPES = tuple(BYTES)
 SCALAR = Access(low=(), sizes=(), axes=(), start=(), step=())

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from stages.diagnose import Source
-from stages.fabric.driver import run_fabric
-from stages.fabric.layout_yaml import read_layout
-from stages.machine.profile import load_profile
-from stages.program import lower, paint
-from stages.program.interpreter.graph_run import run_graph
-from stages.program.interpreter.stores import make_store, read_value
-from stages.program.irg.graph import FROM_FILE
-from stages.program.irg.regions import read_regions
-from stages.program.lowering.data import make_arrays
-from stages.program.vm.geometry import Geometry
+from lairmake.stages.diagnose import Source
+from lairmake.stages.fabric.driver import run_fabric
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.program import lower, paint
+from lairmake.stages.program.interpreter.graph_run import run_graph
+from lairmake.stages.program.interpreter.stores import make_store, read_value
+from lairmake.stages.program.irg.graph import FROM_FILE
+from lairmake.stages.program.irg.regions import read_regions
+from lairmake.stages.program.lowering.data import make_arrays
+from lairmake.stages.program.vm.geometry import Geometry
 from tests.program.built import build_texts
 from tests.program.given import Given
 from tests.program.sectioned import read_files, section_program

@@ -4,16 +4,16 @@ import io
 
 import numpy as np
 
-from stages.diagnose import Source
-from stages.program.interpreter.compare import find_difference
-from stages.program.interpreter.graph_run import run_graph
-from stages.program.interpreter.steps import prepare_step
-from stages.program.interpreter.stores import make_addressed_store, make_store, read_value
-from stages.program.irg.graph import FROM_FILE, ForLoop, list_items
-from stages.program.irg.logic import parse_logic
-from stages.program.irg.regions import read_regions
-from stages.program.memory.addresses import read_addresses
-from stages.program.sections.program import (
+from lairmake.stages.diagnose import Source
+from lairmake.stages.program.interpreter.compare import find_difference
+from lairmake.stages.program.interpreter.graph_run import run_graph
+from lairmake.stages.program.interpreter.steps import prepare_step
+from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store, read_value
+from lairmake.stages.program.irg.graph import FROM_FILE, ForLoop, list_items
+from lairmake.stages.program.irg.logic import parse_logic
+from lairmake.stages.program.irg.regions import read_regions
+from lairmake.stages.program.memory.addresses import read_addresses
+from lairmake.stages.program.sections.program import (
     Begin,
     Compute,
     Go,
@@ -24,7 +24,7 @@ from stages.program.sections.program import (
     Stop,
     TakeSum,
 )
-from stages.program.values.forms import ON_PES, ON_WORKERS
+from lairmake.stages.program.values.forms import ON_PES, ON_WORKERS
 from tests.program.sectioned import read_files
 from tests.program.simulated_workers import SimulatedWorkers
 

@@ -1,12 +1,12 @@
 """The files of programs up to sections.yaml, in this process."""
 
-from stages.diagnose import Source
-from stages.program import exchange, remember, section
-from stages.program.il.run import capture_program
-from stages.program.irg.reading import read_graph
-from stages.program.sections.sections_reading import read_sections
-from stages.program.source.translation import translate_source
-from stages.program.values.parameters import set_parameters
+from lairmake.stages.diagnose import Source
+from lairmake.stages.program import exchange, remember, section
+from lairmake.stages.program.il.run import capture_program
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.source.translation import translate_source
+from lairmake.stages.program.values.parameters import set_parameters
 from tests.program.given import Given
 
 NAME = "program.py"

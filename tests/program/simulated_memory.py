@@ -4,9 +4,9 @@ Beside the memory at addresses each entry has one of its own, which says what mu
 conditions hold, and how often loops run, is random.
 """
 
-from stages.machine.types import BYTES
-from stages.program.irg.graph import Branch, ForLoop, Leave, Node, WhileLoop
-from stages.program.memory.lifespans import COUNTER
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.irg.graph import Branch, ForLoop, Leave, Node, WhileLoop
+from lairmake.stages.program.memory.lifespans import COUNTER
 
 UNKNOWN = -1
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from stages.program.sections.hops import RING, STEPS
+from lairmake.stages.program.sections.hops import RING, STEPS
 
 
 class SimulatedRing:

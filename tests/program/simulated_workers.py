@@ -4,11 +4,11 @@ from collections import deque
 
 import numpy as np
 
-from stages.machine.types import BYTES
-from stages.program.sections.hops import RING, STEPS
-from stages.program.sections.procedures import WITH_ADDRESSES
-from stages.program.values.arithmetic import cast, compute, round_number
-from stages.program.values.sums import (
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.sections.hops import RING, STEPS
+from lairmake.stages.program.sections.procedures import WITH_ADDRESSES
+from lairmake.stages.program.values.arithmetic import cast, compute, round_number
+from lairmake.stages.program.values.sums import (
     INNER,
     STEPS as OPERATIONS,
     add_in_memory,

@@ -1,10 +1,10 @@
 """A program folder whose source runs in a process of its own, and nothing else of a build."""
 
-from stages.diagnose import UserError
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.store.folders import LayerFolder
-from stages.program.child.limits import LIMITS
-from stages.program.child.parent import run_apart
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.store.folders import LayerFolder
+from lairmake.stages.program.child.limits import LIMITS
+from lairmake.stages.program.child.parent import run_apart
 from tests.program.run_source import run_source
 
 

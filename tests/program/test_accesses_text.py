@@ -4,11 +4,11 @@ import random
 
 import islpy as isl
 
-from stages.diagnose import Source
-from stages.poly.text import read_objects, write_objects
-from stages.program.il.run import capture_program
-from stages.program.irg.accesses import HEADER, Access, write_accesses
-from stages.program.source.translation import translate_source
+from lairmake.stages.diagnose import Source
+from lairmake.stages.poly.text import read_objects, write_objects
+from lairmake.stages.program.il.run import capture_program
+from lairmake.stages.program.irg.accesses import HEADER, Access, write_accesses
+from lairmake.stages.program.source.translation import translate_source
 from tests.program.random_programs import RandomProgram
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import lairmake.numpy
 import lairmake.objects
-from stages.diagnose import UserErrors
-from stages.program.source.argument_checks import TAKEN
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.program.source.argument_checks import TAKEN
 from tests.program.translated import HEAD, translate
 
 REFUSED = {

@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from stages.machine.profile import load_profile
-from stages.machine.types import TYPES, is_integer
-from stages.program.lowering.routines import find_instruction
-from stages.program.sections.program import Procedure
-from stages.program.values.arithmetic import cast, compute
-from stages.program.values.forms import BITS, COMPARISONS, OF_REALS, OPERATIONS
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.machine.types import TYPES, is_integer
+from lairmake.stages.program.lowering.routines import find_instruction
+from lairmake.stages.program.sections.program import Procedure
+from lairmake.stages.program.values.arithmetic import cast, compute
+from lairmake.stages.program.values.forms import BITS, COMPARISONS, OF_REALS, OPERATIONS
 from tests.program.called import Machine
 
 FIELD, COUNT = (4, 1), 96

@@ -15,7 +15,7 @@ from tests.program.started import Folder
 
 ROOT = Path(__file__).resolve().parents[2]
 DODO = (
-    "from stages.make import layer_config, layer_tasks as task_layer\n"
+    "from lairmake.stages.make import layer_config, layer_tasks as task_layer\n"
     "DOIT_CONFIG = layer_config()\n"
 )
 HANGS = "file = open('held')\nwhile True:\n    pass\n"
@@ -100,7 +100,7 @@ def test_the_system_ends_it_where_a_build_is_killed(folder):
 def test_what_a_program_starts_all_the_same_ends_with_it(folder):
     """Which nobody waits for: it would hold its pipes for a minute."""
     unseen = (
-        "import os\nfrom stages.program.child import watch\nwatch.REFUSED.clear()\n"
+        "import os\nfrom lairmake.stages.program.child import watch\nwatch.REFUSED.clear()\n"
         "file = open('held')\nif os.fork() == 0:\n    while True:\n        pass\n"
     )
     process, pipe = build(folder, unseen)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from stages.diagnose import Source, UserErrors
-from stages.mapping.program_yaml import read_program
-from stages.program.child.limits import LIMITS, MOST, Limits, suggest_more
-from stages.program.child.parent import tell_of_limits
+from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.mapping.program_yaml import read_program
+from lairmake.stages.program.child.limits import LIMITS, MOST, Limits, suggest_more
+from lairmake.stages.program.child.parent import tell_of_limits
 from tests.program.started import Folder
 
 

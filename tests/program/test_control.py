@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stages.program.sections.program import Call
+from lairmake.stages.program.sections.program import Call
 from tests.program.controlled import finish, make_sections, run_control
 
 FIELDS = {1: (4, 2), 2: (6, 3), 5: (12, 1)}

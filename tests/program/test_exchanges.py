@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stages.poly.text import read_objects, write_objects
-from stages.program.sections import exchanges_text, filters_text
+from lairmake.stages.poly.text import read_objects, write_objects
+from lairmake.stages.program.sections import exchanges_text, filters_text
 from tests.program.sectioned import section_program
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"

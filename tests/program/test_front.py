@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from stages.program.front.run import rehearse_program
-from stages.program.front.stripped import digest_code, strip_source
-from stages.program.front.value import take_array
-from stages.program.values.errors import ProgramError
+from lairmake.stages.program.front.run import rehearse_program
+from lairmake.stages.program.front.stripped import digest_code, strip_source
+from lairmake.stages.program.front.value import take_array
+from lairmake.stages.program.values.errors import ProgramError
 from tests.program.fronted import HEAD, run
 
 LA = np.arange(24, dtype="float32").reshape(3, 2, 4)

@@ -4,12 +4,12 @@ import textwrap
 
 import pytest
 
-from stages.diagnose import Source
-from stages.program.capture import find_place
-from stages.program.child.place import Place
-from stages.program.il.run import capture_program, record_program, write_captured
-from stages.program.source.translation import translate_source
-from stages.program.values.errors import ProgramError
+from lairmake.stages.diagnose import Source
+from lairmake.stages.program.capture import find_place
+from lairmake.stages.program.child.place import Place
+from lairmake.stages.program.il.run import capture_program, record_program, write_captured
+from lairmake.stages.program.source.translation import translate_source
+from lairmake.stages.program.values.errors import ProgramError
 from tests.program.captured import capture
 
 

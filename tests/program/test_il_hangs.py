@@ -4,12 +4,12 @@ from functools import partial
 
 import pytest
 
-from stages.diagnose import Source, UserError
-from stages.program.capture import find_place
-from stages.program.child.limits import Limits
-from stages.program.child.parent import run_apart
-from stages.program.il.run import capture_program
-from stages.program.source.translation import translate_source
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.program.capture import find_place
+from lairmake.stages.program.child.limits import Limits
+from lairmake.stages.program.child.parent import run_apart
+from lairmake.stages.program.il.run import capture_program
+from lairmake.stages.program.source.translation import translate_source
 from tests.program.started import Folder
 
 SOURCE = """\

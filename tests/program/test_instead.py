@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from stages.diagnose import UserErrors
-from stages.program.il.run import record_program
-from stages.program.source.translation import translate_source
-from stages.program.values.instead import INSTEAD
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.program.il.run import record_program
+from lairmake.stages.program.source.translation import translate_source
+from lairmake.stages.program.values.instead import INSTEAD
 from tests.program.fronted import run
 from tests.program.translated import Source
 

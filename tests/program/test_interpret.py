@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError
-from stages.program import interpret, remember
-from stages.program.interpreter.compare import find_difference, spell_value
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.program import interpret, remember
+from lairmake.stages.program.interpreter.compare import find_difference, spell_value
 from tests.program.given import Given, listing_files
 
 

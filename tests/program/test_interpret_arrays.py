@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from stages.program.interpreter import steps
-from stages.program.interpreter.compare import find_difference
-from stages.program.interpreter.graph_run import run_graph
-from stages.program.interpreter.stores import (
+from lairmake.stages.program.interpreter import steps
+from lairmake.stages.program.interpreter.compare import find_difference
+from lairmake.stages.program.interpreter.graph_run import run_graph
+from lairmake.stages.program.interpreter.stores import (
     are_copies_equal,
     make_addressed_store,
     make_store,
     read_value,
 )
-from stages.program.memory.remembering import place_entries
-from stages.program.values.sums import add_locally, add_up
+from lairmake.stages.program.memory.remembering import place_entries
+from lairmake.stages.program.values.sums import add_locally, add_up
 from tests.program.given import read_texts
 
 OBJECTS = """\

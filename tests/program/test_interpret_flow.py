@@ -5,12 +5,12 @@ import random
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError
-from stages.program import interpret, remember
-from stages.program.interpreter import graph_run as machine
-from stages.program.interpreter.graph_run import run_graph
-from stages.program.interpreter.stores import make_addressed_store, make_store
-from stages.program.memory.remembering import place_entries
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.program import interpret, remember
+from lairmake.stages.program.interpreter import graph_run as machine
+from lairmake.stages.program.interpreter.graph_run import run_graph
+from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store
+from lairmake.stages.program.memory.remembering import place_entries
 from tests.program.given import Given, read_texts
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*"}

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.program.agreeing import read_results, run_on_fabric
 from tests.program.read_back import assert_programs_read_back
 from tests.program.run_on_fabric import are_equal, lower_program, run_programs

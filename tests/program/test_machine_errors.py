@@ -5,7 +5,7 @@ Other such errors are in test_lower.py and test_section_errors.py, beside what t
 
 import pytest
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.program.run_on_fabric import lower_program
 from tests.program.test_lower import HEAD, PROGRAMS
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stages.diagnose import Source
-from stages.program.irg.reading import read_graph
-from stages.program.memory.addresses import read_addresses
+from lairmake.stages.diagnose import Source
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.memory.addresses import read_addresses
 from tests.program.sectioned import section_program
 
 HEAD = """\

@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.fabric.driver import FabricFailure, FabricStuck
-from stages.fabric.layout_texts import check_texts
-from stages.fabric.layout_yaml import read_layout, write_layout
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.paint_checks import check_painting
-from stages.program.vm.paint_reading import read_painting
-from stages.program.vm.roles import ROLES
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck
+from lairmake.stages.fabric.layout_texts import check_texts
+from lairmake.stages.fabric.layout_yaml import read_layout, write_layout
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.paint_checks import check_painting
+from lairmake.stages.program.vm.paint_reading import read_painting
+from lairmake.stages.program.vm.roles import ROLES
 from tests.program.laid_out import ALL, make_layout, paint, paint_text
 from tests.program.test_painted_machine import library, run_layout  # noqa: F401
 from tests.property.mutator import damage_string

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.program import exchange, execute, interpret, lower, paint, remember, section
-from stages.program.execution import running
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.program import exchange, execute, interpret, lower, paint, remember, section
+from lairmake.stages.program.execution import running
 from tests.program.agreeing import OnDisk, build_once, run_on_fabric
 from tests.property.mutator import damage_string
 

@@ -6,10 +6,10 @@ words, with what to write, by the source on x86 and by the graph alike.
 
 import pytest
 
-from stages.program.child.place import describe
-from stages.program.child.watch import Watch
-from stages.program.values.errors import ProgramError
-from stages.program.values.parameters import set_parameters
+from lairmake.stages.program.child.place import describe
+from lairmake.stages.program.child.watch import Watch
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.parameters import set_parameters
 from tests.program.captured import capture
 from tests.program.fronted import run
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages.program.front.value import take_array
-from stages.program.front.world import WORLD
-from stages.program.values.execution import execute
-from stages.program.values.parameters import set_parameters
+from lairmake.stages.program.front.value import take_array
+from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.values.execution import execute
+from lairmake.stages.program.values.parameters import set_parameters
 from tests.program.plain import run_plainly
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.diagnose import UserError, UserErrors
+from lairmake.stages.diagnose import UserError, UserErrors
 from tests.program.counted import count_calls
 from tests.program.given import ACCESSES, GRAPH, OBJECTS, read_texts
 

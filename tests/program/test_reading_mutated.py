@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.program import interpret, remember
-from stages.program.irg.yaml_nodes import compose_text
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.program import interpret, remember
+from lairmake.stages.program.irg.yaml_nodes import compose_text
 from tests.program.given import Given, listing_files
 from tests.property.mutator import damage_string
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.program.source import parsing
-from stages.program.source.translation import translate_source
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.program.source import parsing
+from lairmake.stages.program.source.translation import translate_source
 from tests.program.translated import HEAD, translate
 
 FOLDER = Path(__file__).parent / "refused"

@@ -3,8 +3,8 @@
 import islpy as isl
 import pytest
 
-from stages.program.regions.properties import paint_code, paint_routes, paint_variable
-from stages.program.regions.region import (
+from lairmake.stages.program.regions.properties import paint_code, paint_routes, paint_variable
+from lairmake.stages.program.regions.region import (
     ClashError,
     alternate,
     hstack,
@@ -16,8 +16,8 @@ from stages.program.regions.region import (
     vstack,
     vstackrep,
 )
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.whole import paint_machine
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.whole import paint_machine
 from tests.program.laid_out import ALL
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.program.il.run import record_program
-from stages.program.source.translation import translate_source
-from stages.program.values.errors import ProgramError
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.program.il.run import record_program
+from lairmake.stages.program.source.translation import translate_source
+from lairmake.stages.program.values.errors import ProgramError
 
 HEAD = """\
 import math

@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.picture import report_program
-from stages.program import execute
-from stages.program.execution import running
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.picture import report_program
+from lairmake.stages.program import execute
+from lairmake.stages.program.execution import running
 from tests.program.agreeing import OnDisk, build_once, read_results, run_on_fabric
 
 HEAD = """\

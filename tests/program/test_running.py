@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stages import PROGRAM
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import build
-from stages.make.core.layers import open_folder
+from lairmake.stages import PROGRAM
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import build
+from lairmake.stages.make.core.layers import open_folder
 from tests.program.started import Folder
 
 HEAT = """from lairmake.objects import LocalArray, Run_On_Host, parameter

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.diagnose import UserError
-from stages.program import exchange, section
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.program import exchange, section
 from tests.program.given import Given, listing_files
 from tests.program.sectioned import read_files, section_graph, section_program
 from tests.program.test_running_sections import HEAD

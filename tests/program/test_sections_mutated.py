@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.program import section
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.program import section
 from tests.program.given import Given, listing_files
 from tests.program.sectioned import read_files, section_graph
 from tests.property.mutator import damage_string

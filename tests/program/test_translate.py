@@ -33,10 +33,10 @@ with MACH_Compiler_Ignore():
 '''
 LISTING1_IL = '''\
 """Listing 1."""
-from stages.program.il.objects import for_loop
-from stages.program.il import numpy as np
-from stages.program.il.objects import GlobalArray, GlobalScalar, LocalArray, MACHScalar
-from stages.program.il.objects import MACH_Compiler_Ignore, Run_On_Host
+from lairmake.stages.program.il.objects import for_loop
+from lairmake.stages.program.il import numpy as np
+from lairmake.stages.program.il.objects import GlobalArray, GlobalScalar, LocalArray, MACHScalar
+from lairmake.stages.program.il.objects import MACH_Compiler_Ignore, Run_On_Host
 with Run_On_Host():
     import numpy
     steps = numpy.arange(10).astype('float32')
@@ -80,7 +80,7 @@ def test_the_tree_is_that_of_the_text_and_has_the_places_of_the_source():
 
 def test_translation_needs_no_numpy():
     """The process that runs the intermediate language translates the source once more."""
-    code = ("import stages.program.source.translation, sys\n"
+    code = ("import lairmake.stages.program.source.translation, sys\n"
             "print(sorted({'numpy', 'islpy', 'yaml', 'pydantic'} & set(sys.modules)))")
     root = Path(__file__).resolve().parents[2]
     run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.diagnose import UserErrors
+from lairmake.stages.diagnose import UserErrors
 from tests.program.counted import count_calls
 from tests.program.translated import HEAD, translate
 

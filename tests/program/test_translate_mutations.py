@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.program.source.translation import translate_source
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.program.source.translation import translate_source
 from tests.program.test_refused import FOLDER
 from tests.program.translated import HEAD, equals_tree
 from tests.property.mutate_python import mutate

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from stages.program.values.errors import ProgramError
-from stages.program.values.parameters import check_parameters, set_parameters
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.parameters import check_parameters, set_parameters
 from tests.program.fronted import HEAD, run
 
 GIVEN = [

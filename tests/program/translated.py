@@ -3,8 +3,8 @@
 import ast
 import textwrap
 
-from stages.diagnose import Source
-from stages.program.source.translation import HEADER, translate_source
+from lairmake.stages.diagnose import Source
+from lairmake.stages.program.source.translation import HEADER, translate_source
 
 HEAD = """\
 from lairmake import numpy as np

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.poly.bind import PE_NAMES, bind_range
-from stages.poly.pieces import from_domain, list_maps, list_sets
-from stages.poly.side import bounding_rectangle
-from stages.poly.strips import along_strips
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.poly.bind import PE_NAMES, bind_range
+from lairmake.stages.poly.pieces import from_domain, list_maps, list_sets
+from lairmake.stages.poly.side import bounding_rectangle
+from lairmake.stages.poly.strips import along_strips
 
 DEMANDED = (
     "sparse arrival", "reduction over several PEs", "stride or dilation above one",

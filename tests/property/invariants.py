@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import read_layout, write_layout
-from stages.layer.texts.decisions import read_decisions, write_decisions
-from stages.layer.texts.graph import read_graph, write_graph
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.poly.bind import PE_NAMES, bind_range, find_index_constants, project_names
-from stages.poly.pieces import find_set, from_domain, list_maps, to_range
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.fabric.layout_yaml import read_layout, write_layout
+from lairmake.stages.layer.texts.decisions import read_decisions, write_decisions
+from lairmake.stages.layer.texts.graph import read_graph, write_graph
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.poly.bind import PE_NAMES, bind_range, find_index_constants, project_names
+from lairmake.stages.poly.pieces import find_set, from_domain, list_maps, to_range
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 RUNS = ("react", "compute")
 MOST_OPERATIONS = 1_000_000

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
 from tests.property.algorithm import random_algorithm
 from tests.property.choices import Choices
 from tests.property.conditions import with_conditions

@@ -2,17 +2,17 @@
 
 import islpy as isl
 
-from stages.layer.memory.arranging import find_late_uses, find_order
-from stages.layer.memory.best_fit import find_end
-from stages.layer.memory.kept import Keeping, list_computing
-from stages.layer.pe.roles import OBJECTS, make_model
-from stages.machine.types import BYTES
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.mapping.machine import read_machine
-from stages.poly.bind import find_index_constants, project_names
-from stages.poly.cardinality import cardinality
-from stages.poly.pieces import list_maps
+from lairmake.stages.layer.memory.arranging import find_late_uses, find_order
+from lairmake.stages.layer.memory.best_fit import find_end
+from lairmake.stages.layer.memory.kept import Keeping, list_computing
+from lairmake.stages.layer.pe.roles import OBJECTS, make_model
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.poly.bind import find_index_constants, project_names
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.pieces import list_maps
 
 
 def bytes_over_live(folder):

@@ -2,11 +2,11 @@
 
 import random
 
-from stages.fabric import compiler
-from stages.layer import running, simulate
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.reference.data import input_samples
+from lairmake.stages.fabric import compiler
+from lairmake.stages.layer import running, simulate
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.reference.data import input_samples
 
 TYPES = ("float16", "float32", "int16", "int32")
 FIGURES = {

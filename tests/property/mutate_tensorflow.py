@@ -6,9 +6,9 @@ from random import Random
 
 from google.protobuf import text_format
 
-from stages.diagnose import UserError
-from stages.network.tensorflow.model import load_graph_def
-from stages.network.tensorflow.reading import OPERATORS
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.network.tensorflow.model import load_graph_def
+from lairmake.stages.network.tensorflow.reading import OPERATORS
 
 OTHERS = ["If", "Range", "Fill", "Shape"]
 SIZES = [-1, 0, 1, 2, 50, 1 << 31, 1 << 40]

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import build
-from stages.make.core.declare import declaration
-from stages.make.core.faults import perform_in
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import needed, orders, tasks_of_folders
-from stages.make.core.trying import try_in
-from stages.make.store.files import digest_of
-from stages.make.store.folders import folders_of
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import build
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.faults import perform_in
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
+from lairmake.stages.make.core.trying import try_in
+from lairmake.stages.make.store.files import digest_of
+from lairmake.stages.make.store.folders import folders_of
 from tests.property.edited_values import edit, random_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ import traceback
 import pytest
 
 from lairmake.__main__ import main
-from stages import (
+from lairmake.stages import (
     GRAPH,
     GRAPH_PARTS,
     KERNEL,
@@ -27,16 +27,16 @@ from stages import (
     TILES,
     TRIED,
 )
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.core.action import run_stage
-from stages.make.core.declare import declaration
-from stages.make.core.edits import check_edit
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import needed, orders, tasks_of_folders
-from stages.make.core.stage import load
-from stages.make.store.folders import file_of, folders_of
-from stages.make.store.settings import shared_store
-from stages.program.child.limits import Limits
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.edits import check_edit
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
+from lairmake.stages.make.core.stage import load
+from lairmake.stages.make.store.folders import file_of, folders_of
+from lairmake.stages.make.store.settings import shared_store
+from lairmake.stages.program.child.limits import Limits
 from tests.property.damaged_folders import MAKERS, ROOT, files_of, write_damaged, write_files
 
 FAST, FURTHER, MANY = range(200), range(3000, 8000), range(3000)
@@ -153,8 +153,8 @@ def ended(kind, name, folder):
 
 def limit():
     """Bound what code of programs may take of time, and this process of memory."""
-    from stages.program import capture, interpret, rehearse
-    from stages.program.interpreter import graph_run
+    from lairmake.stages.program import capture, interpret, rehearse
+    from lairmake.stages.program.interpreter import graph_run
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))

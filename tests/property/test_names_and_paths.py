@@ -12,17 +12,17 @@ import pytest
 import yaml
 from hypothesis import example, given, settings, strategies as st
 
-from stages import KERNEL, TILES
-from stages.diagnose import Source, UserError, UserErrors
-from stages.lair.grammar import parse_lair
-from stages.lair.names import LONGEST_NAME, make_plain_name
-from stages.make.core.action import run_stage
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of
-from stages.mapping.network_yaml import read_network
-from stages.parts.pasting import list_placed_tiles
-from stages.volumes.operation import read_program
+from lairmake.stages import KERNEL, TILES
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.lair.grammar import parse_lair
+from lairmake.stages.lair.names import LONGEST_NAME, make_plain_name
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.mapping.network_yaml import read_network
+from lairmake.stages.parts.pasting import list_placed_tiles
+from lairmake.stages.volumes.operation import read_program
 from tests.kernel.tiled import MATMUL, compared, opened
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

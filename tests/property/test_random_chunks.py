@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from stages.layer import route
-from stages.layer.streams import cutting, plan
+from lairmake.stages.layer import route
+from lairmake.stages.layer.streams import cutting, plan
 from tests.property.layers import RandomLayer, examine
 
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 200))]

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from stages.layer.streams import cutting, early_sends
+from lairmake.stages.layer.streams import cutting, early_sends
 from tests.property.layers import RandomLayer, examine
 
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 200))]

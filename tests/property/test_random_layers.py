@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from stages.layer import route
-from stages.layer.streams import plan
+from lairmake.stages.layer import route
+from lairmake.stages.layer.streams import plan
 from tests.property.layers import examine, is_right, layer_of_seed
 from tests.property.tally import recorded
 

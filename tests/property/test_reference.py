@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from stages.diagnose import Source
-from stages.lair.grammar import parse_lair
-from stages.lair.specialise import specialise
-from stages.reference.data import generate
+from lairmake.stages.diagnose import Source
+from lairmake.stages.lair.grammar import parse_lair
+from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.reference.data import generate
 from tests.property.algorithm import random_algorithm
 from tests.property.conditions import holds_at, points, with_conditions
 from tests.property.wishes import random_wishes

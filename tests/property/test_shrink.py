@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from stages.layer import simulate
+from lairmake.stages.layer import simulate
 from tests.property.layers import examine, layer_of_numbers, layer_of_seed
 from tests.property.shrink import Shrinker, kind_of, shrunk
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stages.diagnose import Source
-from stages.lair import Layer, parse_lair, specialise
+from lairmake.stages.diagnose import Source
+from lairmake.stages.lair import Layer, parse_lair, specialise
 
 
 def layer_of(text: str, **sizes: int) -> Layer:

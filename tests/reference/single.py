@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from stages.lair import Layer
-from stages.reference.evaluate import evaluate_all
-from stages.reference.magnitude import magnitudes
-from stages.reference.strided import Array
-from stages.reference.unroll import Arrays
+from lairmake.stages.lair import Layer
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.reference.magnitude import magnitudes
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.reference.unroll import Arrays
 
 
 def evaluate(layer: Layer, inputs: Arrays) -> dict[str, Array]:

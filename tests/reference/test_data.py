@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stages.mapping.layer_yaml import Data
-from stages.reference.data import as_sent, find_origins, generate, is_exact
+from lairmake.stages.mapping.layer_yaml import Data
+from lairmake.stages.reference.data import as_sent, find_origins, generate, is_exact
 from tests.reference.layers import fc, layer_of
 from tests.reference.single import evaluate
 
@@ -46,7 +46,7 @@ def test_parts_in_which_values_are_drawn_are_of_no_account(
 ) -> None:
     layer = fc(5, 300, "int16" if kind == "reals" else "float16")
     (whole,), _ = generate(layer, 3, kind, 0.5, {"x"})
-    monkeypatch.setattr("stages.reference.data.PART", 7)
+    monkeypatch.setattr("lairmake.stages.reference.data.PART", 7)
     (parts,), _ = generate(layer, 3, kind, 0.5, {"x"})
     for name, array in whole.items():
         np.testing.assert_array_equal(parts[name], array)

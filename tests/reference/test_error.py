@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stages.diagnose import Source
-from stages.lair import Layer, parse_lair, specialise
-from stages.reference.error import moved
-from stages.reference.evaluate import evaluate_all
-from stages.reference.magnitude import is_exact, magnitudes
+from lairmake.stages.diagnose import Source
+from lairmake.stages.lair import Layer, parse_lair, specialise
+from lairmake.stages.reference.error import moved
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.reference.magnitude import is_exact, magnitudes
 from tests.reference.single import evaluate, magnitude
 
 

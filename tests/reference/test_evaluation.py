@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stages.diagnose import Source
-from stages.lair import Layer, Statement, parse_lair, specialise
-from stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary
-from stages.reference.magnitude import is_exact
-from stages.reference.strided import blocks, reduce
+from lairmake.stages.diagnose import Source
+from lairmake.stages.lair import Layer, Statement, parse_lair, specialise
+from lairmake.stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary
+from lairmake.stages.reference.magnitude import is_exact
+from lairmake.stages.reference.strided import blocks, reduce
 from tests.reference.single import evaluate, magnitude
 
 FC = """lair ff<T=float16>(M=6, N=5): T W[M][N], T x[N] -> T y[M]
@@ -220,7 +220,8 @@ def test_results_do_not_depend_on_blocks(name: str, monkeypatch: pytest.MonkeyPa
     layer = layer_of(ALL[name])
     inputs = integers(layer)
     whole = evaluate(layer, inputs)
-    monkeypatch.setattr("stages.reference.strided.blocks", lambda s, inner: blocks(s, inner, 3))
+    monkeypatch.setattr(
+        "lairmake.stages.reference.strided.blocks", lambda s, inner: blocks(s, inner, 3))
     assert same(evaluate(layer, inputs), whole)
 
 

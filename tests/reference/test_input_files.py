@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stages.diagnose import UserErrors
-from stages.reference.around import Around
-from stages.reference.data import generate
-from stages.reference.input_files import read_inputs
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.reference.around import Around
+from lairmake.stages.reference.data import generate
+from lairmake.stages.reference.input_files import read_inputs
 from tests.reference.layers import fc, layer_of
 from tests.reference.single import evaluate
 

@@ -5,9 +5,9 @@ import itertools
 import islpy as isl
 import pytest
 
-from stages.diagnose import UserError
-from stages.make.core.action import run_stage
-from stages.skewing.topology import Topology, neighbours
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.skewing.topology import Topology, neighbours
 from tests.layer.built import build
 from tests.skewing.instrumented import count
 from tools.evaluation.counted import matmul

@@ -3,8 +3,8 @@
 import islpy as isl
 import pytest
 
-from stages.skewing.loops import transformation
-from stages.skewing.matrices import (
+from lairmake.stages.skewing.loops import transformation
+from lairmake.stages.skewing.matrices import (
     is_lower_triangular,
     is_unimodular,
     rank,

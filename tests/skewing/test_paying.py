@@ -2,10 +2,10 @@
 
 import pytest
 
-from stages.skewing import weighing
-from stages.skewing.paying import MORE, NOTHING, SLOW, choose_lags
-from stages.skewing.statements import group_statements
-from stages.skewing.weighing import depth
+from lairmake.stages.skewing import weighing
+from lairmake.stages.skewing.paying import MORE, NOTHING, SLOW, choose_lags
+from lairmake.stages.skewing.statements import group_statements
+from lairmake.stages.skewing.weighing import depth
 from tests.skewing.nests import LARGE, machine_for, nest
 
 

@@ -6,15 +6,15 @@ import random
 import islpy as isl
 import pytest
 
-from stages.mapping.records import as_data
-from stages.skewing.links import links
-from stages.skewing.paying import Choice
-from stages.skewing.skew import skewed
-from stages.skewing.skewing import skew
-from stages.skewing.statements import group_statements
-from stages.skewing.timed import dimensions, passes
-from stages.skewing.topology import Topology
-from stages.skewing.weighing import depth_of
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.skewing.links import links
+from lairmake.stages.skewing.paying import Choice
+from lairmake.stages.skewing.skew import skewed
+from lairmake.stages.skewing.skewing import skew
+from lairmake.stages.skewing.statements import group_statements
+from lairmake.stages.skewing.timed import dimensions, passes
+from lairmake.stages.skewing.topology import Topology
+from lairmake.stages.skewing.weighing import depth_of
 from tests.skewing.nests import machine_for, nest
 from tests.skewing.random_nests import random_nest, values_of
 

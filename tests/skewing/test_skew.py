@@ -4,9 +4,9 @@ import islpy as isl
 import pytest
 import yaml
 
-from stages.make.core.action import run_stage
-from stages.poly.iscc import statements
-from stages.poly.text import read_objects
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.poly.iscc import statements
+from lairmake.stages.poly.text import read_objects
 from tests.layer.built import MV, build
 
 MAPPING = """target: "{ PE[3, 4] }"

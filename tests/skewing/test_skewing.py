@@ -3,11 +3,11 @@
 import islpy as isl
 import pytest
 
-from stages.skewing import skewing
-from stages.skewing.skewing import keeps, later, sharing, stays_on_pe
-from stages.skewing.statements import group_statements
-from stages.skewing.timed import dimensions, parallel, passes, reason, together
-from stages.skewing.topology import Topology
+from lairmake.stages.skewing import skewing
+from lairmake.stages.skewing.skewing import keeps, later, sharing, stays_on_pe
+from lairmake.stages.skewing.statements import group_statements
+from lairmake.stages.skewing.timed import dimensions, parallel, passes, reason, together
+from lairmake.stages.skewing.topology import Topology
 from tests.skewing.nests import along, lags, machine_for, nest, product, timed
 
 

@@ -6,7 +6,7 @@ The coordinates are [k, i, j] in Example 1: time, then the PE.
 import islpy as isl
 import pytest
 
-from stages.skewing.spaces import (
+from lairmake.stages.skewing.spaces import (
     broadcast_space,
     dimension,
     extent_space,

@@ -5,9 +5,9 @@ import itertools
 import islpy as isl
 import pytest
 
-from stages.skewing.levels import flattening, hierarchical
-from stages.skewing.topology import Topology, hexagonal_plane, neighbours
-from stages.skewing.torus import always_steps, crosses_edge, fold, next_task, unfold
+from lairmake.stages.skewing.levels import flattening, hierarchical
+from lairmake.stages.skewing.topology import Topology, hexagonal_plane, neighbours
+from lairmake.stages.skewing.torus import always_steps, crosses_edge, fold, next_task, unfold
 
 
 def pairs(relation):

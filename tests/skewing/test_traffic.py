@@ -3,10 +3,10 @@ import random
 import islpy as isl
 import pytest
 
-from stages.poly.quota import limit_operations
-from stages.skewing.levels import hierarchical
-from stages.skewing.topology import Topology, neighbours
-from stages.skewing.traffic import Accesses, sources, total
+from lairmake.stages.poly.quota import limit_operations
+from lairmake.stages.skewing.levels import hierarchical
+from lairmake.stages.skewing.topology import Topology, neighbours
+from lairmake.stages.skewing.traffic import Accesses, sources, total
 from tests.skewing.instrumented import count
 
 MESH = neighbours(Topology(kind="mesh", sizes=(3, 3)))

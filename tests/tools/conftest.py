@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.layer.texts.results_json import Results
-from stages.mapping.record_reader import reader_of
+from lairmake.stages.layer.texts.results_json import Results
+from lairmake.stages.mapping.record_reader import reader_of
 
 CHARGES = ("rounding", "memory", "streams", "dispatch", "start_up", "configuration", "loop",
            "scalar", "address")

@@ -1,7 +1,7 @@
 """The tables of docs/broadcast.md, from counts."""
 
-from stages.mapping.record_reader import reader_of
-from stages.skewing.yaml_texts import Counts
+from lairmake.stages.mapping.record_reader import reader_of
+from lairmake.stages.skewing.yaml_texts import Counts
 from tools.evaluation.broadcasts import document, pictures
 
 

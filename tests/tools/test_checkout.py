@@ -3,7 +3,7 @@
 import pytest
 from doit.exceptions import InvalidCommand
 
-from stages.make.doit.commands import evaluate
+from lairmake.stages.make.doit.commands import evaluate
 
 
 def test_what_is_installed_says_that_it_does_not_measure(monkeypatch, tmp_path):

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stages.diagnose import source_of
-from stages.make.core.layers import open_folder
-from stages.make.store.folders import file_of
-from stages.mapping.record_reader import read_record
-from stages.skewing.yaml_texts import Counted, Counts, GridPart
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.mapping.record_reader import read_record
+from lairmake.stages.skewing.yaml_texts import Counted, Counts, GridPart
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, build
 from tools.evaluation.plot import plot

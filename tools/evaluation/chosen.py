@@ -13,15 +13,15 @@ from typing import Any
 
 import yaml
 
-from stages import PIPELINE
-from stages.diagnose import UserError
-from stages.layer import running, simulate
-from stages.machine.figures import read_grades
-from stages.machine.grades import UNPUBLISHED
-from stages.machine.profile import load_profile
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.reference.data import input_samples
+from lairmake.stages import PIPELINE
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer import running, simulate
+from lairmake.stages.machine.figures import read_grades
+from lairmake.stages.machine.grades import UNPUBLISHED
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.reference.data import input_samples
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, build
 from tools.evaluation.templates import template

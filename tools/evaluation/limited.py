@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stages import PIPELINE
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.fabric.layout_yaml import Layout, read_layout
-from stages.layer.texts.results_json import Results, read_results
-from stages.make.core.action import run_stage
-from stages.make.core.declare import declaration
-from stages.make.core.layers import open_folder
+from lairmake.stages import PIPELINE
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.fabric.layout_yaml import Layout, read_layout
+from lairmake.stages.layer.texts.results_json import Results, read_results
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.layers import open_folder
 from tools.evaluation.chosen import MACHINE, MOVED, Change, list_changes
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, build, on_machine, write_mapping

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from stages.diagnose import Source
-from stages.fabric.grid import SIDES, STEPS, Grid, members, read_colours
-from stages.machine.profile import load_profile
-from stages.program.vm.features import Features
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.numbers import number_colours
-from stages.program.vm.paint_reading import read_painting
-from stages.program.vm.paint_text import write_painting
-from stages.program.vm.painting import Painting
-from stages.program.vm.whole import paint_machine
+from lairmake.stages.diagnose import Source
+from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, members, read_colours
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.program.vm.features import Features
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.numbers import number_colours
+from lairmake.stages.program.vm.paint_reading import read_painting
+from lairmake.stages.program.vm.paint_text import write_painting
+from lairmake.stages.program.vm.painting import Painting
+from lairmake.stages.program.vm.whole import paint_machine
 from tools.evaluation.templates import template
 
 PLACE = Path(__file__).resolve().parents[2] / "docs" / "virtual_machine.svg"

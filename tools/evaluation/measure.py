@@ -15,11 +15,11 @@ from typing import Any
 
 import yaml
 
-from stages import PIPELINE
-from stages.layer.texts.results_json import Results, read_results
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
+from lairmake.stages import PIPELINE
+from lairmake.stages.layer.texts.results_json import Results, read_results
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stages.diagnose import UserError, UserErrors
-from stages.layer.texts.results_json import Results
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.layer.texts.results_json import Results
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, measure
 from tools.evaluation.templates import template

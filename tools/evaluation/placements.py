@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.diagnose import UserError, UserErrors
-from stages.layer.texts.results_json import read_results
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.layer.texts.results_json import read_results
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, build
 

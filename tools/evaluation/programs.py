@@ -13,14 +13,14 @@ from pathlib import Path
 import islpy as isl
 import yaml
 
-from stages.fabric.layout_yaml import read_layout
-from stages.make.core.action import run_stage
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.program import PIPELINE, execute
-from stages.program.execution import running
-from stages.program.execution.results import Results
-from stages.program.vm.geometry import Geometry
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.program import PIPELINE, execute
+from lairmake.stages.program.execution import running
+from lairmake.stages.program.execution.results import Results
+from lairmake.stages.program.vm.geometry import Geometry
 from tools.evaluation.document import table
 from tools.evaluation.templates import template
 

@@ -14,23 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stages.diagnose import UserError, UserErrors
-from stages.layer import choose, running, simulate
-from stages.layer.compared import check
-from stages.layer.cycles.predict import predict, read_written
-from stages.layer.search.beam import Search
-from stages.layer.search.proposal import Proposal, propose_state
-from stages.layer.search.question import Question, ask
-from stages.make.core.action import run_stage
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
-from stages.mapping.machine import read_machine
-from stages.reference.data import input_samples
-from stages.reference.evaluate import evaluate_all
-from stages.reference.magnitude import is_exact, magnitudes
-from stages.reference.unroll import column
-from stages.skewing.elements import read_lair
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.layer import choose, running, simulate
+from lairmake.stages.layer.compared import check
+from lairmake.stages.layer.cycles.predict import predict, read_written
+from lairmake.stages.layer.search.beam import Search
+from lairmake.stages.layer.search.proposal import Proposal, propose_state
+from lairmake.stages.layer.search.question import Question, ask
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.reference.data import input_samples
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.reference.magnitude import is_exact, magnitudes
+from lairmake.stages.reference.unroll import column
+from lairmake.stages.skewing.elements import read_lair
 from tools.evaluation.measure import Case, build
 
 WIDTH, MORE = 240, 16

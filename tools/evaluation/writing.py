@@ -11,13 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from stages.diagnose import UserError
-from stages.layer.texts.results_json import Results
-from stages.make.doit.commands.command import LayerCommand, Options, print_json
-from stages.make.store.files import write_whole
-from stages.make.store.folders import LAYER, LayerFolder
-from stages.mapping.records import as_data
-from stages.shipped import STAGES
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.texts.results_json import Results
+from lairmake.stages.make.doit.commands.command import LayerCommand, Options, print_json
+from lairmake.stages.make.store.files import write_whole
+from lairmake.stages.make.store.folders import LAYER, LayerFolder
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.shipped import STAGES
 from tools.evaluation import (
     broadcasts,
     chosen,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from stages.make.store.files import write_whole
+from lairmake.stages.make.store.files import write_whole
 from tools.fidelity.rows import read_rows
 from tools.fidelity.running import compiled
 from tools.fidelity.tables import document, run_measured, run_models

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.layout_yaml import Layout, LocalTensor, Memory, Role
-from stages.movement.colour import Colour
+from lairmake.stages.fabric.layout_yaml import Layout, LocalTensor, Memory, Role
+from lairmake.stages.movement.colour import Colour
 from tools.fidelity.rows import columns_of
 
 Array = NDArray[Any]

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from stages.diagnose import source_of
-from stages.mapping.record_reader import read_record
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.mapping.record_reader import read_record
 
 ROWS = Path(__file__).parent / "rows.yaml"
 Grade = Literal["A", "B", "C"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from stages.fabric.compiler import build_library, users_cache
-from stages.fabric.driver import run_fabric
-from stages.machine.profile import Profile
+from lairmake.stages.fabric.compiler import build_library, users_cache
+from lairmake.stages.fabric.driver import run_fabric
+from lairmake.stages.machine.profile import Profile
 from tools.fidelity.layouts import CASES
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stages.machine.profile import Profile, load_profile
+from lairmake.stages.machine.profile import Profile, load_profile
 from tools.evaluation.document import table
 from tools.evaluation.templates import template
 from tools.fidelity.rows import Measured, Model, Models, Rows, modelled

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.layer.texts.results_json import read_results
-from stages.make.core.layers import find_layers
-from stages.make.core.reported import stage_that_draws
-from stages.make.doit.commands.report import PICTURE
-from stages.make.store.folders import LayerFolder, is_program
+from lairmake.stages.layer.texts.results_json import read_results
+from lairmake.stages.make.core.layers import find_layers
+from lairmake.stages.make.core.reported import stage_that_draws
+from lairmake.stages.make.doit.commands.report import PICTURE
+from lairmake.stages.make.store.folders import LayerFolder, is_program
 from tools.evaluation.templates import template
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from stages.diagnose import Source
-from stages.layer.cycles.predict import Prediction, predict, read_written
-from stages.machine.profile import load_profile
-from stages.poly.text import Objects
+from lairmake.stages.diagnose import Source
+from lairmake.stages.layer.cycles.predict import Prediction, predict, read_written
+from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.poly.text import Objects
 
 TEXTS = ("tasks.yaml", "simd.yaml", "memory.isl")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stages.kernel.mlir.comparisons import CmpfOp, CmpiOp
+from lairmake.stages.kernel.mlir.comparisons import CmpfOp, CmpiOp
 
 OPERATORS = {
     "arith.addf": "+", "arith.addi": "+", "arith.subf": "-", "arith.subi": "-",

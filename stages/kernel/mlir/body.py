@@ -11,7 +11,7 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.tensor import EmptyOp, ExtractOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from stages.kernel.mlir.arithmetic import (
+from lairmake.stages.kernel.mlir.arithmetic import (
     CAST,
     COMPOSED,
     CONVERSIONS,
@@ -25,7 +25,7 @@ from stages.kernel.mlir.arithmetic import (
     SIGNED,
     TRUTHS,
 )
-from stages.kernel.mlir.comparisons import (
+from lairmake.stages.kernel.mlir.comparisons import (
     TRUTH,
     CmpiOp,
     CompareOp,
@@ -33,14 +33,14 @@ from stages.kernel.mlir.comparisons import (
     compare,
     select,
 )
-from stages.kernel.mlir.constants import constant, read_number
-from stages.kernel.mlir.draft import Draft, write_tuple
-from stages.kernel.mlir.payload import read_element_type
-from stages.kernel.mlir.positions import Loops, Positions
-from stages.kernel.mlir.reductions import find_reductions, write_reduction
-from stages.kernel.mlir.wellformed import check_index
-from stages.lair.grammar import parse_expression
-from stages.lair.tree import (
+from lairmake.stages.kernel.mlir.constants import constant, read_number
+from lairmake.stages.kernel.mlir.draft import Draft, write_tuple
+from lairmake.stages.kernel.mlir.payload import read_element_type
+from lairmake.stages.kernel.mlir.positions import Loops, Positions
+from lairmake.stages.kernel.mlir.reductions import find_reductions, write_reduction
+from lairmake.stages.kernel.mlir.wellformed import check_index
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.tree import (
     Access,
     Binary,
     Call,
@@ -51,7 +51,7 @@ from stages.lair.tree import (
     mentions,
     rewrite,
 )
-from stages.machine.types import is_integer
+from lairmake.stages.machine.types import is_integer
 
 
 class Body:

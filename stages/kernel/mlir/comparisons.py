@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.parser import Parser
 
-from stages.lair.tree import Binary, Call, Expr, Number
+from lairmake.stages.lair.tree import Binary, Call, Expr, Number
 
 TRUTH = IntegerType(1)
 ORDERS = {

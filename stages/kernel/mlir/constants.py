@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
-from stages.kernel.mlir.draft import Draft
+from lairmake.stages.kernel.mlir.draft import Draft
 
 
 def constant(draft: Draft, operation: Operation) -> None:

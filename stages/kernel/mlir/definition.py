@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Block
 
-from stages.diagnose import UserError
-from stages.kernel.mlir.text import Text
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.kernel.mlir.text import Text
 
 HINT = "put the operation that defines it in front of this one"
 

@@ -20,11 +20,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from stages.diagnose import Span, UserError
-from stages.kernel.mlir.element_types import ELEMENTS, HINT, UNCUT, VALUES
-from stages.kernel.mlir.text import Text
-from stages.lair.names import is_reserved, make_plain_name
-from stages.volumes.sizes import Claim, Sizes
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.kernel.mlir.element_types import ELEMENTS, HINT, UNCUT, VALUES
+from lairmake.stages.kernel.mlir.text import Text
+from lairmake.stages.lair.names import is_reserved, make_plain_name
+from lairmake.stages.volumes.sizes import Claim, Sizes
 
 TYPES = {**ELEMENTS, **UNCUT}
 Entry = dict[str, Any]

@@ -11,7 +11,7 @@ from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir.affine import AffineMap
 
-from stages.kernel.mlir.draft import Draft
+from lairmake.stages.kernel.mlir.draft import Draft
 
 
 def check_loops(

@@ -21,9 +21,9 @@ from xdsl.dialects.tensor import (
 )
 from xdsl.ir import Operation, SSAValue
 
-from stages.kernel.mlir.constants import constant
-from stages.kernel.mlir.draft import Draft, Entry, name_dimensions, write_box, write_tuple
-from stages.kernel.mlir.indices import is_number, read_mixed, read_strides, write_index
+from lairmake.stages.kernel.mlir.constants import constant
+from lairmake.stages.kernel.mlir.draft import Draft, Entry, name_dimensions, write_box, write_tuple
+from lairmake.stages.kernel.mlir.indices import is_number, read_mixed, read_strides, write_index
 
 BOUNDARY = "boundary"
 PERIODIC = "periodic"

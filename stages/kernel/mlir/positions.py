@@ -17,13 +17,13 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.dialects.tensor import ExtractOp
 from xdsl.ir import Operation, SSAValue
 
-from stages.diagnose import Span
-from stages.kernel.mlir.affine_text import linear
-from stages.kernel.mlir.comparisons import CompareOp, write_condition
-from stages.kernel.mlir.draft import Draft, write_box, write_tuple
-from stages.kernel.mlir.indices import read_map, write_index
-from stages.lair.expressions import write_expression
-from stages.lair.tree import Binary, Expr, Number, Reference, mentions
+from lairmake.stages.diagnose import Span
+from lairmake.stages.kernel.mlir.affine_text import linear
+from lairmake.stages.kernel.mlir.comparisons import CompareOp, write_condition
+from lairmake.stages.kernel.mlir.draft import Draft, write_box, write_tuple
+from lairmake.stages.kernel.mlir.indices import read_map, write_index
+from lairmake.stages.lair.expressions import write_expression
+from lairmake.stages.lair.tree import Binary, Expr, Number, Reference, mentions
 
 JOINED = {"arith.andi": "and", "arith.ori": "or"}
 ARITHMETIC = ((AddiOp, "+"), (SubiOp, "-"), (MuliOp, "*"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stages.lair.layer import NEUTRAL
-from stages.lair.tree import Binary, Call, Expr, Number, Reference, mentions
+from lairmake.stages.lair.layer import NEUTRAL
+from lairmake.stages.lair.tree import Binary, Call, Expr, Number, Reference, mentions
 
 
 def find_reduction(expr: Expr, label: str) -> tuple[str, Expr] | None:

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.dialects.tensor import CollapseShapeOp, ExpandShapeOp
 from xdsl.ir import Operation
 
-from stages.kernel.mlir.draft import Draft, name_dimensions, write_tuple
-from stages.kernel.mlir.indices import read_mixed
-from stages.kernel.mlir.moves import copy
+from lairmake.stages.kernel.mlir.draft import Draft, name_dimensions, write_tuple
+from lairmake.stages.kernel.mlir.indices import read_mixed
+from lairmake.stages.kernel.mlir.moves import copy
 
 
 def collapse(draft: Draft, operation: Operation) -> None:

@@ -14,16 +14,16 @@ from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
-from stages.kernel.mlir.affine_text import linear, write_affine
-from stages.kernel.mlir.body import Body, check_defined
-from stages.kernel.mlir.comparisons import TRUTH
-from stages.kernel.mlir.draft import Draft, Entry, name_dimensions, write_tuple
-from stages.kernel.mlir.iterators import check_loops
-from stages.kernel.mlir.payload import MapOp, ReduceOp, read_element_type
-from stages.kernel.mlir.positions import Loops
-from stages.kernel.mlir.reductions import find_reduction
-from stages.lair.expressions import write_expression
-from stages.lair.tree import Expr, mentions
+from lairmake.stages.kernel.mlir.affine_text import linear, write_affine
+from lairmake.stages.kernel.mlir.body import Body, check_defined
+from lairmake.stages.kernel.mlir.comparisons import TRUTH
+from lairmake.stages.kernel.mlir.draft import Draft, Entry, name_dimensions, write_tuple
+from lairmake.stages.kernel.mlir.iterators import check_loops
+from lairmake.stages.kernel.mlir.payload import MapOp, ReduceOp, read_element_type
+from lairmake.stages.kernel.mlir.positions import Loops
+from lairmake.stages.kernel.mlir.reductions import find_reduction
+from lairmake.stages.lair.expressions import write_expression
+from lairmake.stages.lair.tree import Expr, mentions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from xdsl.ir import BlockArgument, Dialect, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
-from stages.kernel.mlir.payload import MapOp, ReduceOp
+from lairmake.stages.kernel.mlir.payload import MapOp, ReduceOp
 
 SUMS: Mapping[str, str] = {
     "matmul_transpose_a": "ki,kj->ij", "matmul_transpose_b": "ik,jk->ij",

@@ -19,10 +19,10 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span as XdslSpan
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from stages.diagnose import Source, Span, UserError, nearest
-from stages.kernel.mlir.comparisons import ARITH
-from stages.kernel.mlir.structured import LINALG
-from stages.kernel.mlir.syntax import show_form
+from lairmake.stages.diagnose import Source, Span, UserError, nearest
+from lairmake.stages.kernel.mlir.comparisons import ARITH
+from lairmake.stages.kernel.mlir.structured import LINALG
+from lairmake.stages.kernel.mlir.syntax import show_form
 
 DIALECTS = (
     affine.Affine, ARITH, builtin.Builtin, func.Func, LINALG, math.Math,

@@ -16,16 +16,16 @@ from xdsl.dialects.linalg.ops import TransposeOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from stages.diagnose import UserError
-from stages.kernel.mlir import moves, shapes, structure
-from stages.kernel.mlir.arithmetic import ELEMENTWISE, HINT
-from stages.kernel.mlir.constants import constant
-from stages.kernel.mlir.definition import check_definitions
-from stages.kernel.mlir.draft import Draft
-from stages.kernel.mlir.indices import write_index
-from stages.kernel.mlir.syntax import show_form
-from stages.kernel.mlir.text import Text
-from stages.kernel.mlir.wellformed import check_form
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.kernel.mlir import moves, shapes, structure
+from lairmake.stages.kernel.mlir.arithmetic import ELEMENTWISE, HINT
+from lairmake.stages.kernel.mlir.constants import constant
+from lairmake.stages.kernel.mlir.definition import check_definitions
+from lairmake.stages.kernel.mlir.draft import Draft
+from lairmake.stages.kernel.mlir.indices import write_index
+from lairmake.stages.kernel.mlir.syntax import show_form
+from lairmake.stages.kernel.mlir.text import Text
+from lairmake.stages.kernel.mlir.wellformed import check_form
 
 HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
     "arith.constant": constant,

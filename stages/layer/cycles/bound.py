@@ -17,14 +17,14 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.elements import Bools, Ints
-from stages.fabric.external import Points, find_external_points, find_points
-from stages.fabric.grid import Grid, coordinates, members, read_grid
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.outcome import FabricRun
-from stages.fabric.times import Times, find_times
-from stages.lair.layer import Layer, Statement
-from stages.layer.cycles.earliest import (
+from lairmake.stages.fabric.elements import Bools, Ints
+from lairmake.stages.fabric.external import Points, find_external_points, find_points
+from lairmake.stages.fabric.grid import Grid, coordinates, members, read_grid
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.fabric.times import Times, find_times
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.layer.cycles.earliest import (
     MOST_POINTS,
     NEVER,
     Places,
@@ -37,11 +37,11 @@ from stages.layer.cycles.earliest import (
     taken,
     way,
 )
-from stages.layer.cycles.fewest import least_cycles
-from stages.layer.cycles.needs import Departure, Needs
-from stages.layer.texts.kinds import Compute, Running, Task
-from stages.layer.texts.results_json import Bound
-from stages.machine.profile import Profile
+from lairmake.stages.layer.cycles.fewest import least_cycles
+from lairmake.stages.layer.cycles.needs import Departure, Needs
+from lairmake.stages.layer.texts.kinds import Compute, Running, Task
+from lairmake.stages.layer.texts.results_json import Bound
+from lairmake.stages.machine.profile import Profile
 
 Values = Mapping[str, Sequence[NDArray[typing.Any]]]
 

@@ -14,12 +14,12 @@ from fractions import Fraction
 from itertools import combinations
 from math import gcd, prod
 
-from stages.layer.texts.decisions import Decision, Given, Local, Operand, Step
-from stages.layer.vector.rate import find_rate
-from stages.layer.vector.word import find_word
-from stages.machine.meetings import WORD, count_meetings
-from stages.machine.profile import Profile
-from stages.machine.types import BYTES
+from lairmake.stages.layer.texts.decisions import Decision, Given, Local, Operand, Step
+from lairmake.stages.layer.vector.rate import find_rate
+from lairmake.stages.layer.vector.word import find_word
+from lairmake.stages.machine.meetings import WORD, count_meetings
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from stages.fabric.elements import Bools, Ints, number_elements, open_mesh
-from stages.fabric.external import Points
-from stages.fabric.times import Times
-from stages.layer.cycles.needs import Departure, Needs
-from stages.machine.profile import Profile
-from stages.poly.arrays import evaluate_set
-from stages.poly.bind import bind_set
+from lairmake.stages.fabric.elements import Bools, Ints, number_elements, open_mesh
+from lairmake.stages.fabric.external import Points
+from lairmake.stages.fabric.times import Times
+from lairmake.stages.layer.cycles.needs import Departure, Needs
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.poly.arrays import evaluate_set
+from lairmake.stages.poly.bind import bind_set
 
 MOST_POINTS = 1 << 22
 """How many pairs of a place and an element are looked at; of more places some stand for all."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence, Set
 from fractions import Fraction
 from math import prod
 
-from stages.lair.layer import Statement
-from stages.lair.operations import ACCUMULATE, BINARY
-from stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
-from stages.machine.profile import Profile
-from stages.machine.types import find_integers, is_integer
-from stages.poly.integers import find_pivot_rows, hermite
+from lairmake.stages.lair.layer import Statement
+from lairmake.stages.lair.operations import ACCUMULATE, BINARY
+from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import find_integers, is_integer
+from lairmake.stages.poly.integers import find_pivot_rows, hermite
 
 VECTOR_CALLS = {"max": "MAX", "min": "MIN", "relu": "MAX", "abs": "MAX"}
 """Functions that vector instructions compute; others are scalar operations."""

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import Entry, Exit, Layout
-from stages.fabric.moved import shift
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.routes_text import Routing
-from stages.poly.least import greatest
-from stages.poly.order import taken_by
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.skewing.elements import Lair, find_running
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
+from lairmake.stages.fabric.moved import shift
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.poly.least import greatest
+from lairmake.stages.poly.order import taken_by
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.skewing.elements import Lair, find_running
 
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",

@@ -14,27 +14,27 @@ from math import prod
 
 import islpy as isl
 
-from stages.diagnose import Source
-from stages.layer.cycles.conflicts import Arrays, find_waiting
-from stages.layer.cycles.reordering import find_ordering
-from stages.layer.estimate.facts import Costs, Facts
-from stages.layer.estimate.places import PE, count_amounts, list_places
-from stages.layer.estimate.timeline import Timeline
-from stages.layer.pe.model import Work
-from stages.layer.texts.adapted_text import Adapted, read_adapted
-from stages.layer.texts.decisions import Decision, Decisions, read_decisions
-from stages.layer.texts.graph import Graph, read_graph
-from stages.layer.texts.kinds import Collect, EarlySend, Hear, Receive, Send, Spread, Task
-from stages.layer.texts.routes_text import Routing
-from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.layer.vector.situation import PLACES
-from stages.machine.meetings import WORD
-from stages.machine.profile import Profile
-from stages.poly.cardinality import cardinality
-from stages.poly.extents import find_shape
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.pieces import list_maps, list_sets
-from stages.poly.text import Objects
+from lairmake.stages.diagnose import Source
+from lairmake.stages.layer.cycles.conflicts import Arrays, find_waiting
+from lairmake.stages.layer.cycles.reordering import find_ordering
+from lairmake.stages.layer.estimate.facts import Costs, Facts
+from lairmake.stages.layer.estimate.places import PE, count_amounts, list_places
+from lairmake.stages.layer.estimate.timeline import Timeline
+from lairmake.stages.layer.pe.model import Work
+from lairmake.stages.layer.texts.adapted_text import Adapted, read_adapted
+from lairmake.stages.layer.texts.decisions import Decision, Decisions, read_decisions
+from lairmake.stages.layer.texts.graph import Graph, read_graph
+from lairmake.stages.layer.texts.kinds import Collect, EarlySend, Hear, Receive, Send, Spread, Task
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.vector.situation import PLACES
+from lairmake.stages.machine.meetings import WORD
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.text import Objects
 
 Ordered = Receive | Send | EarlySend | Hear | Spread | Collect
 """Streams whose elements lie in memory in one order, and come or go in another one, perhaps."""

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Mapping
 
 import islpy as isl
 
-from stages.layer.estimate.places import PE, list_places
-from stages.layer.pe.model import Work
-from stages.layer.pe.work import transfer_loops
-from stages.machine.profile import Profile
-from stages.pe.block import Block
-from stages.pe.charge import Charge
-from stages.pe.identifiers import new_naming
-from stages.pe.statement_nodes import Assign
-from stages.poly.expression import Name
-from stages.poly.number import count
+from lairmake.stages.layer.estimate.places import PE, list_places
+from lairmake.stages.layer.pe.model import Work
+from lairmake.stages.layer.pe.work import transfer_loops
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.charge import Charge
+from lairmake.stages.pe.identifiers import new_naming
+from lairmake.stages.pe.statement_nodes import Assign
+from lairmake.stages.poly.expression import Name
+from lairmake.stages.poly.number import count
 
 
 def find_ordering(

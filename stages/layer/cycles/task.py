@@ -15,25 +15,25 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.pe.instruction import add_vector_call
-from stages.layer.pe.model import Work
-from stages.layer.pe.work import add_task_loops
-from stages.layer.texts.decisions import Decision
-from stages.layer.vector.candidate import Candidate, configurations
-from stages.layer.vector.dimensions import find_step_rate, is_single
-from stages.layer.vector.instruction import instruction
-from stages.layer.vector.memory import Memory, extend
-from stages.layer.vector.situation import Situation
-from stages.layer.vector.steps import Step
-from stages.pe.block import Block
-from stages.pe.charge import Charge
-from stages.pe.identifiers import new_naming
-from stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
-from stages.poly.bounds import find_full
-from stages.poly.extremes import find_least, greatest_value, least_value
-from stages.poly.number import count
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.simple import simplify
+from lairmake.stages.layer.pe.instruction import add_vector_call
+from lairmake.stages.layer.pe.model import Work
+from lairmake.stages.layer.pe.work import add_task_loops
+from lairmake.stages.layer.texts.decisions import Decision
+from lairmake.stages.layer.vector.candidate import Candidate, configurations
+from lairmake.stages.layer.vector.dimensions import find_step_rate, is_single
+from lairmake.stages.layer.vector.instruction import instruction
+from lairmake.stages.layer.vector.memory import Memory, extend
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.steps import Step
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.charge import Charge
+from lairmake.stages.pe.identifiers import new_naming
+from lairmake.stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
+from lairmake.stages.poly.bounds import find_full
+from lairmake.stages.poly.extremes import find_least, greatest_value, least_value
+from lairmake.stages.poly.number import count
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.simple import simplify
 
 MOST_OPERATIONS = 500_000
 """How much isl may work to find the busiest PE, in its own unit: half a second."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from stages.layer.estimate.facts import (
+from lairmake.stages.layer.estimate.facts import (
     AXIS,
     Facts,
     count_at_adapters,
@@ -14,8 +14,8 @@ from stages.layer.estimate.facts import (
     find_order,
     find_order_at,
 )
-from stages.layer.estimate.going import find_sent_early
-from stages.layer.estimate.moves import (
+from lairmake.stages.layer.estimate.going import find_sent_early
+from lairmake.stages.layer.estimate.moves import (
     RELAYED,
     STORED,
     count_most,
@@ -24,10 +24,10 @@ from stages.layer.estimate.moves import (
     find_taken,
     find_travel,
 )
-from stages.layer.estimate.places import PE, find_widths
-from stages.layer.texts.kinds import Hear, React, Receive, Relay, Spread, Store
-from stages.poly.number import count
-from stages.poly.pieces import list_sets
+from lairmake.stages.layer.estimate.places import PE, find_widths
+from lairmake.stages.layer.texts.kinds import Hear, React, Receive, Relay, Spread, Store
+from lairmake.stages.poly.number import count
+from lairmake.stages.poly.pieces import list_sets
 
 
 def find_first(facts: Facts, name: str, pe: PE) -> float:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.estimate.places import PE, Amount, count_amounts, list_places
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import Hear, Operate, React, Receive, Relay, Running, Spread
-from stages.layer.texts.routes_text import Routing
-from stages.layer.texts.tasks_text import Instances
-from stages.machine.profile import Profile
-from stages.poly.pieces import list_maps
+from lairmake.stages.layer.estimate.places import PE, Amount, count_amounts, list_places
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.kinds import Hear, Operate, React, Receive, Relay, Running, Spread
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.tasks_text import Instances
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.poly.pieces import list_maps
 
 AXIS = {"N": 1, "S": 1, "W": 0, "E": 0}
 """The coordinate of PEs that goes away from a side."""

@@ -7,14 +7,20 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.estimate.facts import AXIS, Facts, find_order, find_order_at, list_amounts
-from stages.layer.estimate.guess import guess_send
-from stages.layer.estimate.moves import ROW, find_packed, find_relay
-from stages.layer.estimate.places import PE, find_widths
-from stages.layer.routes.leaving import count_most_rows
-from stages.layer.texts.graph import Departure, InTurn
-from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.extremes import greatest_value
+from lairmake.stages.layer.estimate.facts import (
+    AXIS,
+    Facts,
+    find_order,
+    find_order_at,
+    list_amounts,
+)
+from lairmake.stages.layer.estimate.guess import guess_send
+from lairmake.stages.layer.estimate.moves import ROW, find_packed, find_relay
+from lairmake.stages.layer.estimate.places import PE, find_widths
+from lairmake.stages.layer.routes.leaving import count_most_rows
+from lairmake.stages.layer.texts.graph import Departure, InTurn
+from lairmake.stages.poly.bind import PE_NAMES, bind_set
+from lairmake.stages.poly.extremes import greatest_value
 
 
 def find_sent_early(facts: Facts, target: str, pe: PE) -> float:

@@ -9,12 +9,12 @@ import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stages.lair.operations import LOOPED, list_operations
-from stages.layer.estimate.moves import find_steps_end
+from lairmake.stages.lair.operations import LOOPED, list_operations
+from lairmake.stages.layer.estimate.moves import find_steps_end
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Statement
-    from stages.machine.profile import Profile
+    from lairmake.stages.lair.layer import Statement
+    from lairmake.stages.machine.profile import Profile
 
 TAKE = 2
 """Scalar operations of the task that takes a chunk: `in_chunks._write_chunk`."""

@@ -15,7 +15,7 @@ from math import sqrt
 from statistics import NormalDist
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 ON_ARRIVAL = 1
 """Scalar operations of a task that takes a whole stream, or runs a statement."""

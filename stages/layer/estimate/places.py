@@ -12,10 +12,10 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.texts.tasks_text import Instances
-from stages.poly.bind import PARAM, PE_NAMES, find_index_constants, project_names
-from stages.poly.extents import bounding_box
-from stages.poly.number import count
+from lairmake.stages.layer.texts.tasks_text import Instances
+from lairmake.stages.poly.bind import PARAM, PE_NAMES, find_index_constants, project_names
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.number import count
 
 PE = tuple[int, int]
 

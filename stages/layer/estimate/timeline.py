@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 import islpy as isl
 
-from stages.layer.estimate.coming import (
+from lairmake.stages.layer.estimate.coming import (
     find_back,
     find_dense,
     find_first,
@@ -25,7 +25,7 @@ from stages.layer.estimate.coming import (
     find_relayed,
     find_unpacked,
 )
-from stages.layer.estimate.facts import (
+from lairmake.stages.layer.estimate.facts import (
     Facts,
     count_dense,
     find_cost,
@@ -33,11 +33,16 @@ from stages.layer.estimate.facts import (
     list_read,
     list_statements,
 )
-from stages.layer.estimate.going import count_sent, find_leaving, find_ordered, find_sent_early
-from stages.layer.estimate.guess import DIGITS, TAKE
-from stages.layer.estimate.moves import ON_ARRIVAL, find_relay, find_steps_end
-from stages.layer.estimate.places import PE
-from stages.layer.texts.kinds import Carry, Compute, Initialise, Operate
+from lairmake.stages.layer.estimate.going import (
+    count_sent,
+    find_leaving,
+    find_ordered,
+    find_sent_early,
+)
+from lairmake.stages.layer.estimate.guess import DIGITS, TAKE
+from lairmake.stages.layer.estimate.moves import ON_ARRIVAL, find_relay, find_steps_end
+from lairmake.stages.layer.estimate.places import PE
+from lairmake.stages.layer.texts.kinds import Carry, Compute, Initialise, Operate
 
 Why = Literal["arrive", "computes", "fed_back"]
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.memory.banks import lay_out, spread_over_banks
-from stages.layer.memory.best_fit import find_end, share_memory
-from stages.layer.memory.events import Order, order_adapting, order_computing
-from stages.layer.memory.kept import (
+from lairmake.stages.layer.memory.banks import lay_out, spread_over_banks
+from lairmake.stages.layer.memory.best_fit import find_end, share_memory
+from lairmake.stages.layer.memory.events import Order, order_adapting, order_computing
+from lairmake.stages.layer.memory.kept import (
     Array,
     Keeping,
     find_uses,
@@ -25,16 +25,16 @@ from stages.layer.memory.kept import (
     list_computing,
     list_local,
 )
-from stages.layer.pe.model import Work
-from stages.layer.routes.functions import count_functions
-from stages.layer.texts import kinds
-from stages.layer.texts.memory_text import ALWAYS, Arranged
-from stages.layer.texts.routes_text import NOWHERE
-from stages.layer.vector.situation import PLACES
-from stages.machine.types import BYTES
-from stages.poly.bind import find_index_constants, project_names
-from stages.poly.pieces import list_maps
-from stages.poly.side import SIDES
+from lairmake.stages.layer.pe.model import Work
+from lairmake.stages.layer.routes.functions import count_functions
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.memory_text import ALWAYS, Arranged
+from lairmake.stages.layer.texts.routes_text import NOWHERE
+from lairmake.stages.layer.vector.situation import PLACES
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.bind import find_index_constants, project_names
+from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.side import SIDES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

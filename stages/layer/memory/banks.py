@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
-from stages.layer.memory.kept import Array
-from stages.layer.pe.operands import Given, InField, Step, find_steps
-from stages.layer.texts import decisions
-from stages.layer.texts.decisions import Decision
-from stages.layer.vector.word import find_word
-from stages.machine.meetings import WORD, count_meetings
-from stages.machine.types import BYTES
-from stages.pe.identifiers import Names, Naming
+from lairmake.stages.layer.memory.kept import Array
+from lairmake.stages.layer.pe.operands import Given, InField, Step, find_steps
+from lairmake.stages.layer.texts import decisions
+from lairmake.stages.layer.texts.decisions import Decision
+from lairmake.stages.layer.vector.word import find_word
+from lairmake.stages.machine.meetings import WORD, count_meetings
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.pe.identifiers import Names, Naming
 
 ALIGNED = 2
 """Operands should begin at a multiple of so many words."""

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import lcm
 
-from stages.layer.memory.events import Order
-from stages.layer.memory.kept import Array
-from stages.machine.types import BYTES
+from lairmake.stages.layer.memory.events import Order
+from lairmake.stages.layer.memory.kept import Array
+from lairmake.stages.machine.types import BYTES
 
 Addresses = dict[str, int]
 Interval = tuple[int, int]

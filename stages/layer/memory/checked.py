@@ -14,23 +14,29 @@ from itertools import combinations
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError
-from stages.layer.memory.arranging import find_late_uses, find_order
-from stages.layer.memory.best_fit import may_share
-from stages.layer.memory.events import Order, order_adapting
-from stages.layer.memory.kept import Array, Keeping, find_uses, list_adapting, list_computing
-from stages.layer.texts import kinds
-from stages.layer.texts.memory_text import ALWAYS, RESTART
-from stages.machine.types import BYTES
-from stages.poly.extremes import find_least
-from stages.poly.iscc import statements
-from stages.poly.pieces import list_maps
-from stages.poly.side import SIDES
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.layer.memory.arranging import find_late_uses, find_order
+from lairmake.stages.layer.memory.best_fit import may_share
+from lairmake.stages.layer.memory.events import Order, order_adapting
+from lairmake.stages.layer.memory.kept import (
+    Array,
+    Keeping,
+    find_uses,
+    list_adapting,
+    list_computing,
+)
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.memory_text import ALWAYS, RESTART
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.iscc import statements
+from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
-    from stages.layer.pe.model import Model
-    from stages.machine.profile import Profile
-    from stages.poly.text import Objects
+    from lairmake.stages.layer.pe.model import Model
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.poly.text import Objects
 
 NAMES = ("local", "to_local", "lifetime", "address")
 HINT = "take memory.isl out of `pin:` of layer.yaml, and build again"

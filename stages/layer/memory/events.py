@@ -24,10 +24,10 @@ import graphlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from stages.layer.texts import kinds
-from stages.layer.texts.graph import Departure, Graph
-from stages.layer.texts.kinds import ForKind
-from stages.layer.texts.memory_text import COMPLETE, RESTART
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.graph import Departure, Graph
+from lairmake.stages.layer.texts.kinds import ForKind
+from lairmake.stages.layer.texts.memory_text import COMPLETE, RESTART
 
 Edge = tuple[str, str]
 Span = tuple[str, str]

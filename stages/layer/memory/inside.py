@@ -14,14 +14,14 @@ from math import prod
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.layer.texts.decisions import Given, Local, Step, Table
-from stages.poly.bind import PARAM, bind_set
-from stages.poly.local import Shape
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.texts.decisions import Given, Local, Step, Table
+from lairmake.stages.poly.bind import PARAM, bind_set
+from lairmake.stages.poly.local import Shape
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:
-    from stages.layer.pe.model import Work
+    from lairmake.stages.layer.pe.model import Work
 
 MOST_OPERATIONS = 5_000_000
 """How much isl may work to find what a task accesses, in its own unit."""

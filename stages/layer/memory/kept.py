@@ -20,21 +20,21 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.memory.events import SPANS
-from stages.layer.pe.at_most import count_most_elements
-from stages.layer.pe.model import Work
-from stages.layer.routes.leaving import count_most_rows, name_leaving
-from stages.layer.streams.cutting import AHEAD
-from stages.layer.texts import kinds
-from stages.layer.texts.decisions import Number
-from stages.layer.texts.graph import Graph, Outgoing
-from stages.layer.texts.memory_text import COMPLETE
-from stages.layer.texts.routes_text import Routing
-from stages.layer.vector.situation import PLACES
-from stages.machine.types import BYTES
+from lairmake.stages.layer.memory.events import SPANS
+from lairmake.stages.layer.pe.at_most import count_most_elements
+from lairmake.stages.layer.pe.model import Work
+from lairmake.stages.layer.routes.leaving import count_most_rows, name_leaving
+from lairmake.stages.layer.streams.cutting import AHEAD
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.decisions import Number
+from lairmake.stages.layer.texts.graph import Graph, Outgoing
+from lairmake.stages.layer.texts.memory_text import COMPLETE
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.vector.situation import PLACES
+from lairmake.stages.machine.types import BYTES
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,23 +15,23 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.layer.pe.collector import Collector, lane_colour
-from stages.layer.pe.forward import Forwarder
-from stages.layer.pe.model import Model
-from stages.layer.pe.program import Program, find_forwarding_pes, forward_along
-from stages.layer.pe.spreading import Border, find_away, write_sparse, write_spread
-from stages.layer.pe.streams import complete_task, give_room
-from stages.layer.pe.turn_taking import TurnTaking
-from stages.layer.texts.graph import Arrival
-from stages.layer.texts.routes_text import Part
-from stages.pe.block import total
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import Activate, Assign, Call
-from stages.pe.value_nodes import Field, Task
-from stages.poly.side import SIDES
+from lairmake.stages.layer.pe.collector import Collector, lane_colour
+from lairmake.stages.layer.pe.forward import Forwarder
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.program import Program, find_forwarding_pes, forward_along
+from lairmake.stages.layer.pe.spreading import Border, find_away, write_sparse, write_spread
+from lairmake.stages.layer.pe.streams import complete_task, give_room
+from lairmake.stages.layer.pe.turn_taking import TurnTaking
+from lairmake.stages.layer.texts.graph import Arrival
+from lairmake.stages.layer.texts.routes_text import Part
+from lairmake.stages.pe.block import total
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import Activate, Assign, Call
+from lairmake.stages.pe.value_nodes import Field, Task
+from lairmake.stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 
 def make_adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stages.layer.pe.instruction import add_vector_call
-from stages.layer.pe.program import Program
-from stages.layer.pe.work import add_task_loops
-from stages.layer.texts.kinds import Fills, Runs, Task
-from stages.pe.block import Block
+from lairmake.stages.layer.pe.instruction import add_vector_call
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.work import add_task_loops
+from lairmake.stages.layer.texts.kinds import Fills, Runs, Task
+from lairmake.stages.pe.block import Block
 
 
 def run_task(program: Program, block: Block, name: str, elements: Mapping[str, str]) -> None:

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.layer.pe.computing import load, make_literal
-from stages.layer.pe.operands import Given, InField, Step, find_base_address, find_strides
-from stages.layer.texts.decisions import Arriving, Local, Number as Numeral
-from stages.machine.types import is_integer
-from stages.pe.block import Block, write_nest
-from stages.pe.identifiers import Naming
-from stages.pe.statement_nodes import CountInstance, Point, Store
-from stages.pe.value_nodes import Computed, Element, Field, Multiple, Offset
-from stages.poly.ast import Instance, make_element_loops
-from stages.poly.expression import Name, Value
-from stages.poly.same import find_same
+from lairmake.stages.layer.pe.computing import load, make_literal
+from lairmake.stages.layer.pe.operands import Given, InField, Step, find_base_address, find_strides
+from lairmake.stages.layer.texts.decisions import Arriving, Local, Number as Numeral
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.pe.block import Block, write_nest
+from lairmake.stages.pe.identifiers import Naming
+from lairmake.stages.pe.statement_nodes import CountInstance, Point, Store
+from lairmake.stages.pe.value_nodes import Computed, Element, Field, Multiple, Offset
+from lairmake.stages.poly.ast import Instance, make_element_loops
+from lairmake.stages.poly.expression import Name, Value
+from lairmake.stages.poly.same import find_same
 
 OPERATORS = {"divide": "/"}
 """Steps that are an operator of LAIR, not a function."""

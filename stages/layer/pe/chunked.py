@@ -11,14 +11,14 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.pe.model import Model
-from stages.layer.pe.program import Program
-from stages.layer.pe.transfer import TAKEN, Transfer
-from stages.layer.streams.cutting import AHEAD
-from stages.layer.texts import kinds
-from stages.layer.texts.graph import Chunks as InChunks
-from stages.pe.value_nodes import Field, Task
-from stages.poly.expression import Name
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.transfer import TAKEN, Transfer
+from lairmake.stages.layer.streams.cutting import AHEAD
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.graph import Chunks as InChunks
+from lairmake.stages.pe.value_nodes import Field, Task
+from lairmake.stages.poly.expression import Name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

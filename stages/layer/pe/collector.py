@@ -13,16 +13,16 @@ import typing
 
 import islpy as isl
 
-from stages.layer.pe.at_once import run_task
-from stages.layer.pe.model import Model
-from stages.layer.pe.program import Program
-from stages.layer.pe.sequences import send_sequences
-from stages.layer.pe.streams import alternate_colours, receive, send_sum, unpack
-from stages.layer.routes.leaving import name_leaving
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import Activate, Call, Else
-from stages.pe.value_nodes import Task
+from lairmake.stages.layer.pe.at_once import run_task
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.sequences import send_sequences
+from lairmake.stages.layer.pe.streams import alternate_colours, receive, send_sum, unpack
+from lairmake.stages.layer.routes.leaving import name_leaving
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import Activate, Call, Else
+from lairmake.stages.pe.value_nodes import Task
 
 
 def lane_colour(model: Model, departure: str) -> str:

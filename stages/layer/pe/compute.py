@@ -18,16 +18,16 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.layer.pe.at_once import formula, run_task
-from stages.layer.pe.chunked import configure_chunks
-from stages.layer.pe.departures import Departures
-from stages.layer.pe.in_chunks import begin_chunks, begin_steps, write_chunks
-from stages.layer.pe.model import Model
-from stages.layer.pe.needs import has_too_many_tasks
-from stages.layer.pe.program import Program, find_forwarding_pes
-from stages.layer.pe.streams import complete_task
-from stages.layer.pe.taking import (
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.layer.pe.at_once import formula, run_task
+from lairmake.stages.layer.pe.chunked import configure_chunks
+from lairmake.stages.layer.pe.departures import Departures
+from lairmake.stages.layer.pe.in_chunks import begin_chunks, begin_steps, write_chunks
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.needs import has_too_many_tasks
+from lairmake.stages.layer.pe.program import Program, find_forwarding_pes
+from lairmake.stages.layer.pe.streams import complete_task
+from lairmake.stages.layer.pe.taking import (
     Computing,
     count_down,
     find_readers,
@@ -38,16 +38,16 @@ from stages.layer.pe.taking import (
     waiting,
     write_arrival,
 )
-from stages.layer.texts import kinds
-from stages.pe.block import Block, total
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import Assign, Call
-from stages.pe.value_nodes import Field, Task
-from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.expression import Number, Value
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.pe.block import Block, total
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import Assign, Call
+from lairmake.stages.pe.value_nodes import Field, Task
+from lairmake.stages.poly.bind import PE_NAMES, bind_set
+from lairmake.stages.poly.expression import Number, Value
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 
 def computing_pes(model: Model) -> isl.Set:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stages.lair import tree
-from stages.machine.types import BYTES, find_integers, is_integer
-from stages.pe.value_nodes import Computed, Literal, Loaded
-from stages.poly.expression import Value
+from lairmake.stages.lair import tree
+from lairmake.stages.machine.types import BYTES, find_integers, is_integer
+from lairmake.stages.pe.value_nodes import Computed, Literal, Loaded
+from lairmake.stages.poly.expression import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

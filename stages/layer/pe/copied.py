@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.pe.model import Model
-from stages.layer.routes.forwarded import name_positions
-from stages.layer.texts import kinds
-from stages.layer.texts.routes_text import Routing, named
-from stages.layer.texts.tasks_text import Instances
-from stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.routes.forwarded import name_positions
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.routes_text import Routing, named
+from lairmake.stages.layer.texts.tasks_text import Instances
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
 
 
 def copy_instead(model: Model) -> Model:

@@ -14,18 +14,18 @@ import itertools
 
 import islpy as isl
 
-from stages.layer.pe.gathering import gather_of
-from stages.layer.pe.program import Program
-from stages.layer.pe.sent_early import EarlySends
-from stages.layer.pe.sequences import send_sequences
-from stages.layer.pe.streams import alternate_colours, flush, receive, send_sum
-from stages.layer.pe.turn_taking import TurnTaking
-from stages.layer.texts import kinds
-from stages.layer.texts.routes_text import Part
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import Call
-from stages.poly.expression import Value
+from lairmake.stages.layer.pe.gathering import gather_of
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.sent_early import EarlySends
+from lairmake.stages.layer.pe.sequences import send_sequences
+from lairmake.stages.layer.pe.streams import alternate_colours, flush, receive, send_sum
+from lairmake.stages.layer.pe.turn_taking import TurnTaking
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.routes_text import Part
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import Call
+from lairmake.stages.poly.expression import Value
 
 
 class Departures:

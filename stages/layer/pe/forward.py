@@ -14,16 +14,16 @@ import typing
 
 import islpy as isl
 
-from stages.layer.pe.gathering import configure_forward, find_in_turn
-from stages.layer.pe.model import holds
-from stages.layer.pe.program import Program
-from stages.layer.pe.streams import alternate_colours
-from stages.layer.pe.transfer import IN, OUT
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import Call, Pass
-from stages.pe.value_nodes import Address, Choice, Field, Nothing, Task
-from stages.poly.expression import Name, Value
+from lairmake.stages.layer.pe.gathering import configure_forward, find_in_turn
+from lairmake.stages.layer.pe.model import holds
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.streams import alternate_colours
+from lairmake.stages.layer.pe.transfer import IN, OUT
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import Call, Pass
+from lairmake.stages.pe.value_nodes import Address, Choice, Field, Nothing, Task
+from lairmake.stages.poly.expression import Name, Value
 
 
 class Forwarder:

@@ -19,15 +19,15 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.pe.model import holds, value
-from stages.layer.pe.program import Program
-from stages.layer.pe.streams import alternate_colours, flush
-from stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
-from stages.layer.routes.leaving import count_most_rows
-from stages.layer.texts.graph import Departure, InTurn, Outgoing
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import (
+from lairmake.stages.layer.pe.model import holds, value
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.streams import alternate_colours, flush
+from lairmake.stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
+from lairmake.stages.layer.routes.leaving import count_most_rows
+from lairmake.stages.layer.texts.graph import Departure, InTurn, Outgoing
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import (
     Assign,
     Call,
     Configure,
@@ -38,9 +38,16 @@ from stages.pe.statement_nodes import (
     Pass,
     Send,
 )
-from stages.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
-from stages.poly.bind import name_indices
-from stages.poly.expression import Number, Operation, Value, compare, count_operations, require_all
+from lairmake.stages.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
+from lairmake.stages.poly.bind import name_indices
+from lairmake.stages.poly.expression import (
+    Number,
+    Operation,
+    Value,
+    compare,
+    count_operations,
+    require_all,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,18 +17,18 @@ from __future__ import annotations
 
 from math import prod
 
-from stages.layer.pe.at_once import run_task
-from stages.layer.pe.chunked import Chunks, Cut, Room, Stepping
-from stages.layer.pe.model import holds
-from stages.layer.pe.program import Program
-from stages.layer.pe.sent_early import EarlySends
-from stages.layer.pe.transfer import COUNTER
-from stages.layer.pe.work import transfer_loops
-from stages.layer.streams.cutting import AHEAD
-from stages.layer.texts import kinds
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import (
+from lairmake.stages.layer.pe.at_once import run_task
+from lairmake.stages.layer.pe.chunked import Chunks, Cut, Room, Stepping
+from lairmake.stages.layer.pe.model import holds
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.sent_early import EarlySends
+from lairmake.stages.layer.pe.transfer import COUNTER
+from lairmake.stages.layer.pe.work import transfer_loops
+from lairmake.stages.layer.streams.cutting import AHEAD
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import (
     Activate,
     Assign,
     Call,
@@ -39,9 +39,9 @@ from stages.pe.statement_nodes import (
     If,
     Receive,
 )
-from stages.pe.value_nodes import Choice, Field, Group, Later, Less
-from stages.poly.bind import name_indices
-from stages.poly.expression import Number, Operation, Value, compare, require_all
+from lairmake.stages.pe.value_nodes import Choice, Field, Group, Later, Less
+from lairmake.stages.poly.bind import name_indices
+from lairmake.stages.poly.expression import Number, Operation, Value, compare, require_all
 
 
 def write_chunks(chunks: Chunks, early_sends: EarlySends) -> None:

@@ -9,24 +9,31 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.layer.pe.call import call_loops
-from stages.layer.pe.model import Work, holds, value
-from stages.layer.pe.operands import (
+from lairmake.stages.layer.pe.call import call_loops
+from lairmake.stages.layer.pe.model import Work, holds, value
+from lairmake.stages.layer.pe.operands import (
     Step,
     find_operand_address,
     find_steps,
     find_strides,
     find_vectors,
 )
-from stages.layer.streams.tasks import AT_RUN_TIME
-from stages.layer.texts.decisions import Decision, Table
-from stages.pe.block import Block, write_nest
-from stages.pe.identifiers import Naming
-from stages.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
-from stages.pe.value_nodes import Address, Element, Field, make_operand
-from stages.poly.ast import Instance, interval, make_element_loops
-from stages.poly.bind import PARAM, PE_NAMES, bind_set
-from stages.poly.expression import Name, Number, Operation, Value, compare, count_operations
+from lairmake.stages.layer.streams.tasks import AT_RUN_TIME
+from lairmake.stages.layer.texts.decisions import Decision, Table
+from lairmake.stages.pe.block import Block, write_nest
+from lairmake.stages.pe.identifiers import Naming
+from lairmake.stages.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
+from lairmake.stages.pe.value_nodes import Address, Element, Field, make_operand
+from lairmake.stages.poly.ast import Instance, interval, make_element_loops
+from lairmake.stages.poly.bind import PARAM, PE_NAMES, bind_set
+from lairmake.stages.poly.expression import (
+    Name,
+    Number,
+    Operation,
+    Value,
+    compare,
+    count_operations,
+)
 
 
 def add_vector_call(

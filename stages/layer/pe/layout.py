@@ -12,18 +12,18 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Memory, Role
-from stages.layer.pe.model import Model
-from stages.layer.pe.program import Program
-from stages.layer.pe.queues import assign_queues
-from stages.layer.routes.forwarded import name_positions
-from stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
-from stages.movement.colour import Colour
-from stages.movement.colouring import find_routers
-from stages.pe.listing import Local
-from stages.poly.order import at_places, on_side, relocate
-from stages.poly.pieces import find_set, from_domain, list_maps
-from stages.poly.side import turn
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Memory, Role
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.queues import assign_queues
+from lairmake.stages.layer.routes.forwarded import name_positions
+from lairmake.stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
+from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.colouring import find_routers
+from lairmake.stages.pe.listing import Local
+from lairmake.stages.poly.order import at_places, on_side, relocate
+from lairmake.stages.poly.pieces import find_set, from_domain, list_maps
+from lairmake.stages.poly.side import turn
 
 
 def make_layout(model: Model, programs: Sequence[Program]) -> Layout:

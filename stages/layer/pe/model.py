@@ -10,24 +10,32 @@ from functools import cached_property
 
 import islpy as isl
 
-from stages.lair.layer import Layer
-from stages.layer.routes.leaving import name_leaving
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.decisions import Decision
-from stages.layer.texts.graph import Forwarding, Graph
-from stages.layer.texts.kinds import Initialise, Operate, React, Receive, Running, Store, Task
-from stages.layer.texts.memory_text import ALWAYS, RESTART, Placed
-from stages.layer.texts.routes_text import Routing, Said
-from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.expressed import express, express_condition
-from stages.poly.expression import Number, Value
-from stages.poly.extents import find_shape
-from stages.poly.local import Shape, at_this_pe
-from stages.poly.pieces import from_domain, list_maps, list_sets
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.side import Rectangle
-from stages.skewing.elements import Lair
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.layer.routes.leaving import name_leaving
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.decisions import Decision
+from lairmake.stages.layer.texts.graph import Forwarding, Graph
+from lairmake.stages.layer.texts.kinds import (
+    Initialise,
+    Operate,
+    React,
+    Receive,
+    Running,
+    Store,
+    Task,
+)
+from lairmake.stages.layer.texts.memory_text import ALWAYS, RESTART, Placed
+from lairmake.stages.layer.texts.routes_text import Routing, Said
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.poly.bind import PE_NAMES, bind_set
+from lairmake.stages.poly.expressed import express, express_condition
+from lairmake.stages.poly.expression import Number, Value
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.local import Shape, at_this_pe
+from lairmake.stages.poly.pieces import from_domain, list_maps, list_sets
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.skewing.elements import Lair
 
 MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""

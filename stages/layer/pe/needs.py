@@ -5,16 +5,16 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterator, Sequence
 
-from stages.diagnose import UserError
-from stages.layer.pe.queues import TooFewQueuesError
-from stages.machine.grades import note_grade
-from stages.pe.statement_nodes import Act, Activate
-from stages.pe.value_nodes import Task, walk
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.pe.queues import TooFewQueuesError
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.pe.statement_nodes import Act, Activate
+from lairmake.stages.pe.value_nodes import Task, walk
 
 if typing.TYPE_CHECKING:
-    from stages.layer.pe.program import Program
-    from stages.machine.profile import Profile
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.layer.pe.program import Program
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 WORDS = {"input_queues": "takes what comes on", "output_queues": "sends on"}
 

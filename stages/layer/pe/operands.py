@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.pe.computing import make_literal
-from stages.layer.pe.model import value
-from stages.layer.texts import decisions
-from stages.layer.texts.decisions import Decision
-from stages.pe.block import Block
-from stages.pe.identifiers import Naming
-from stages.pe.statement_nodes import Declare
-from stages.pe.value_nodes import Address, Element, Field, Nothing
-from stages.poly.expression import Name, Value, count_operations
-from stages.poly.function import is_affine
+from lairmake.stages.layer.pe.computing import make_literal
+from lairmake.stages.layer.pe.model import value
+from lairmake.stages.layer.texts import decisions
+from lairmake.stages.layer.texts.decisions import Decision
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.identifiers import Naming
+from lairmake.stages.pe.statement_nodes import Declare
+from lairmake.stages.pe.value_nodes import Address, Element, Field, Nothing
+from lairmake.stages.poly.expression import Name, Value, count_operations
+from lairmake.stages.poly.function import is_affine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.diagnose import UserError
-from stages.layer.pe.computing import make_literal
-from stages.layer.pe.model import value
-from stages.layer.pe.operands import find_base_address
-from stages.layer.pe.program import Program
-from stages.layer.pe.streams import alternate_colours
-from stages.layer.pe.transfer import OUT
-from stages.layer.texts import decisions, kinds
-from stages.layer.texts.decisions import Decision, Local, Streamed
-from stages.pe.block import Block
-from stages.pe.statement_nodes import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.pe.computing import make_literal
+from lairmake.stages.layer.pe.model import value
+from lairmake.stages.layer.pe.operands import find_base_address
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.streams import alternate_colours
+from lairmake.stages.layer.pe.transfer import OUT
+from lairmake.stages.layer.texts import decisions, kinds
+from lairmake.stages.layer.texts.decisions import Decision, Local, Streamed
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.statement_nodes import (
     Combine,
     Configure,
     CountCall,
@@ -31,8 +31,8 @@ from stages.pe.statement_nodes import (
     Statement,
     Store,
 )
-from stages.pe.value_nodes import Address, Element, Fabric, Field, Operand, make_operand
-from stages.poly.expression import Number, Value
+from lairmake.stages.pe.value_nodes import Address, Element, Fabric, Field, Operand, make_operand
+from lairmake.stages.poly.expression import Number, Value
 
 
 def operate(program: Program, block: Block, name: str, task: kinds.Operate) -> None:

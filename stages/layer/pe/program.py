@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from stages.layer.pe.instruction import configuration, find_table_entry, find_table_field
-from stages.layer.pe.model import Model, holds, value
-from stages.layer.pe.operands import find_part_field, find_vectors
-from stages.layer.texts.decisions import Table
-from stages.layer.texts.graph import Forwarding
-from stages.machine.types import BYTES
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.identifiers import Names, Naming
-from stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end
-from stages.pe.statement_nodes import Assign, Declare, For, Forward, PassBy
-from stages.pe.value_nodes import Choice, Group, Nothing, Task, find_mentioned
-from stages.poly.bind import find_index_constants, project_names
-from stages.poly.expressed import express
-from stages.poly.expression import Name, Number, Value, compare
-from stages.poly.extremes import greatest_value, least_value
+from lairmake.stages.layer.pe.instruction import configuration, find_table_entry, find_table_field
+from lairmake.stages.layer.pe.model import Model, holds, value
+from lairmake.stages.layer.pe.operands import find_part_field, find_vectors
+from lairmake.stages.layer.texts.decisions import Table
+from lairmake.stages.layer.texts.graph import Forwarding
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.identifiers import Names, Naming
+from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end
+from lairmake.stages.pe.statement_nodes import Assign, Declare, For, Forward, PassBy
+from lairmake.stages.pe.value_nodes import Choice, Group, Nothing, Task, find_mentioned
+from lairmake.stages.poly.bind import find_index_constants, project_names
+from lairmake.stages.poly.expressed import express
+from lairmake.stages.poly.expression import Name, Number, Value, compare
+from lairmake.stages.poly.extremes import greatest_value, least_value
 
 if TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 DATA = ("../../fabric/pe.h",)
 PE_H = Path(__file__).parents[2] / "fabric" / "pe.h"

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import Queue
-from stages.fabric.queue_numbers import number_queues
-from stages.layer.pe.model import Model
-from stages.layer.pe.program import Program
-from stages.layer.routes.forwarded import name_positions
-from stages.layer.texts.graph import Graph, Outgoing
-from stages.machine.types import BYTES
-from stages.movement.colouring import find_busiest_router, share
+from lairmake.stages.fabric.layout_yaml import Queue
+from lairmake.stages.fabric.queue_numbers import number_queues
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.routes.forwarded import name_positions
+from lairmake.stages.layer.texts.graph import Graph, Outgoing
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.movement.colouring import find_busiest_router, share
 
 RAMP = isl.UnionSet("{ ramp[] }")
 WIDE = 2

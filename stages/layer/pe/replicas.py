@@ -12,19 +12,19 @@ import typing
 
 import islpy as isl
 
-from stages.layer.pe.streams import send_again
-from stages.layer.texts.graph import Arrival
-from stages.pe.block import Block, write_nest
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import Assign, Call, If, Increase, Return, SendTurn
-from stages.pe.value_nodes import Field, More, Task
-from stages.poly.ast import Instance, make_element_loops
-from stages.poly.bind import PE_NAMES, bind_domain
-from stages.poly.expression import Number, compare
-from stages.poly.side import turn
+from lairmake.stages.layer.pe.streams import send_again
+from lairmake.stages.layer.texts.graph import Arrival
+from lairmake.stages.pe.block import Block, write_nest
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import Assign, Call, If, Increase, Return, SendTurn
+from lairmake.stages.pe.value_nodes import Field, More, Task
+from lairmake.stages.poly.ast import Instance, make_element_loops
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain
+from lairmake.stages.poly.expression import Number, compare
+from lairmake.stages.poly.side import turn
 
 if typing.TYPE_CHECKING:
-    from stages.layer.pe.program import Program
+    from lairmake.stages.layer.pe.program import Program
 
 
 def send_replicas(program: Program, name: str, arrival: Arrival, then: str) -> str:

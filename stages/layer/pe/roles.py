@@ -5,30 +5,34 @@ from __future__ import annotations
 import typing
 from collections.abc import Mapping
 
-from stages.fabric.moved import to_layer
-from stages.layer.pe.adapter import make_adapter_programs
-from stages.layer.pe.compute import compute_program
-from stages.layer.pe.layout import make_layout
-from stages.layer.pe.model import Model
-from stages.layer.pe.needs import explain_queues
-from stages.layer.pe.program import Program
-from stages.layer.pe.queues import TooFewQueuesError
-from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
-from stages.layer.texts.adapted_text import read_adapted
-from stages.layer.texts.decisions import read_decisions
-from stages.layer.texts.graph import read_graph
-from stages.layer.texts.memory_text import read_placed
-from stages.layer.texts.routes_text import Routing
-from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.skewing.elements import read_lair
+from lairmake.stages.fabric.moved import to_layer
+from lairmake.stages.layer.pe.adapter import make_adapter_programs
+from lairmake.stages.layer.pe.compute import compute_program
+from lairmake.stages.layer.pe.layout import make_layout
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.needs import explain_queues
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.queues import TooFewQueuesError
+from lairmake.stages.layer.routes.feedback import (
+    apply_feedback,
+    apply_feedback_to_layer,
+    find_fed_back,
+)
+from lairmake.stages.layer.texts.adapted_text import read_adapted
+from lairmake.stages.layer.texts.decisions import read_decisions
+from lairmake.stages.layer.texts.graph import read_graph
+from lairmake.stages.layer.texts.memory_text import read_placed
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
-    from stages.diagnose import Source
-    from stages.fabric.layout_yaml import Layout
-    from stages.lair.layer import Layer
-    from stages.machine.profile import Profile
-    from stages.mapping import layer_yaml
-    from stages.poly.text import Objects
+    from lairmake.stages.diagnose import Source
+    from lairmake.stages.fabric.layout_yaml import Layout
+    from lairmake.stages.lair.layer import Layer
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping import layer_yaml
+    from lairmake.stages.poly.text import Objects
 
 OBJECTS = (
     "lair.isl",

@@ -12,20 +12,25 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.pe.instruction import find_ends, find_sizes_at_run_time
-from stages.layer.pe.model import holds
-from stages.layer.pe.program import Program
-from stages.layer.pe.streams import add_sum, alternate_colours, configure_sum, declare_outer_indices
-from stages.layer.pe.transfer import COUNT, COUNTER, Transfer
-from stages.layer.pe.work import transfer_loops
-from stages.layer.streams.stepped import Steps, find_steps
-from stages.layer.texts.graph import Outgoing
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
-from stages.pe.value_nodes import Field, Nothing
-from stages.poly.bind import bind_set
-from stages.poly.expression import Name, Number, Operation, Value, compare
+from lairmake.stages.layer.pe.instruction import find_ends, find_sizes_at_run_time
+from lairmake.stages.layer.pe.model import holds
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.streams import (
+    add_sum,
+    alternate_colours,
+    configure_sum,
+    declare_outer_indices,
+)
+from lairmake.stages.layer.pe.transfer import COUNT, COUNTER, Transfer
+from lairmake.stages.layer.pe.work import transfer_loops
+from lairmake.stages.layer.streams.stepped import Steps, find_steps
+from lairmake.stages.layer.texts.graph import Outgoing
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
+from lairmake.stages.pe.value_nodes import Field, Nothing
+from lairmake.stages.poly.bind import bind_set
+from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
 
 
 class EarlySends:

@@ -11,25 +11,25 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.lair.grammar import parse_expression
-from stages.layer.pe.at_most import count_most_elements
-from stages.layer.pe.computing import Operands, combine, load
-from stages.layer.pe.model import holds
-from stages.layer.pe.program import Program
-from stages.layer.pe.streams import (
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.layer.pe.at_most import count_most_elements
+from lairmake.stages.layer.pe.computing import Operands, combine, load
+from lairmake.stages.layer.pe.model import holds
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.streams import (
     add_odometer,
     alternate_colours,
     begin_sequences,
     declare_outer_indices,
     send_sum,
 )
-from stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer
-from stages.layer.pe.work import transfer_loops
-from stages.layer.texts.graph import Outgoing
-from stages.machine.types import is_integer
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import (
+from lairmake.stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer
+from lairmake.stages.layer.pe.work import transfer_loops
+from lairmake.stages.layer.texts.graph import Outgoing
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import (
     Assign,
     Call,
     Configure,
@@ -42,7 +42,7 @@ from stages.pe.statement_nodes import (
     SendEnd,
     Store,
 )
-from stages.pe.value_nodes import (
+from lairmake.stages.pe.value_nodes import (
     Address,
     Element,
     Fabric,
@@ -54,7 +54,7 @@ from stages.pe.value_nodes import (
     Task,
     make_operand,
 )
-from stages.poly.expression import Name, Number, Value, compare
+from lairmake.stages.poly.expression import Name, Number, Value, compare
 
 OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.pe.model import Model
-from stages.layer.pe.program import Program
-from stages.layer.pe.replicas import end_replica, send_replicas
-from stages.layer.pe.streams import (
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.replicas import end_replica, send_replicas
+from lairmake.stages.layer.pe.streams import (
     add_odometer,
     begin_data_task,
     begin_sequences,
@@ -22,11 +22,11 @@ from stages.layer.pe.streams import (
     send,
     unpack,
 )
-from stages.layer.pe.turn_taking import TurnTaking
-from stages.layer.texts.graph import Arrival
-from stages.pe.block import Block, write_nest
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import (
+from lairmake.stages.layer.pe.turn_taking import TurnTaking
+from lairmake.stages.layer.texts.graph import Arrival
+from lairmake.stages.pe.block import Block, write_nest
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import (
     BlockColour,
     Call,
     CountCall,
@@ -34,9 +34,9 @@ from stages.pe.statement_nodes import (
     SendSparse,
     UnblockColour,
 )
-from stages.pe.value_nodes import Task
-from stages.poly.ast import Instance, make_element_loops
-from stages.poly.expression import Name, count_operations
+from lairmake.stages.pe.value_nodes import Task
+from lairmake.stages.poly.ast import Instance, make_element_loops
+from lairmake.stages.poly.expression import Name, count_operations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,16 +10,16 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.pe.model import holds
-from stages.layer.pe.program import Program, find_by_parity
-from stages.layer.pe.transfer import ALONE, COUNTER, IN, OUT, SUMMED, TAKEN, Transfer
-from stages.layer.pe.work import transfer_loops
-from stages.layer.routes.threads import count_fifos
-from stages.layer.texts.graph import Arrival, Box, Outgoing
-from stages.layer.texts.routes_text import Said
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import (
+from lairmake.stages.layer.pe.model import holds
+from lairmake.stages.layer.pe.program import Program, find_by_parity
+from lairmake.stages.layer.pe.transfer import ALONE, COUNTER, IN, OUT, SUMMED, TAKEN, Transfer
+from lairmake.stages.layer.pe.work import transfer_loops
+from lairmake.stages.layer.routes.threads import count_fifos
+from lairmake.stages.layer.texts.graph import Arrival, Box, Outgoing
+from lairmake.stages.layer.texts.routes_text import Said
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import (
     Assign,
     Call,
     Combine,
@@ -36,7 +36,7 @@ from stages.pe.statement_nodes import (
     Send,
     Statement,
 )
-from stages.pe.value_nodes import (
+from lairmake.stages.pe.value_nodes import (
     Address,
     Choice,
     Continues,
@@ -51,9 +51,9 @@ from stages.pe.value_nodes import (
     WaveletIndex,
     WaveletValue,
 )
-from stages.poly.bind import find_index_constants
-from stages.poly.expression import Number, Operation, Value, compare
-from stages.poly.number import bound_points
+from lairmake.stages.poly.bind import find_index_constants
+from lairmake.stages.poly.expression import Number, Operation, Value, compare
+from lairmake.stages.poly.number import bound_points
 
 ROOM = 1024
 """How many wavelets of a stream may wait in the memory of a PE."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stages.layer.pe.at_once import run_task
-from stages.layer.pe.chunked import Chunks
-from stages.layer.pe.departures import Departures
-from stages.layer.pe.in_chunks import receive_first, satisfy
-from stages.layer.pe.model import Model
-from stages.layer.pe.operating import operate
-from stages.layer.pe.program import Program, forward_along
-from stages.layer.pe.streams import (
+from lairmake.stages.layer.pe.at_once import run_task
+from lairmake.stages.layer.pe.chunked import Chunks
+from lairmake.stages.layer.pe.departures import Departures
+from lairmake.stages.layer.pe.in_chunks import receive_first, satisfy
+from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.pe.operating import operate
+from lairmake.stages.layer.pe.program import Program, forward_along
+from lairmake.stages.layer.pe.streams import (
     add_odometer,
     begin_data_task,
     begin_sequences,
@@ -23,12 +23,12 @@ from stages.layer.pe.streams import (
     receive,
     unpack,
 )
-from stages.layer.pe.work import transfer_loops
-from stages.layer.texts import kinds
-from stages.layer.texts.graph import Arrival
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import (
+from lairmake.stages.layer.pe.work import transfer_loops
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.graph import Arrival
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import (
     Activate,
     Assign,
     BlockColour,
@@ -38,8 +38,8 @@ from stages.pe.statement_nodes import (
     Statement,
     UnblockColour,
 )
-from stages.pe.value_nodes import Field, Less, Task
-from stages.poly.expression import Name, Value, compare
+from lairmake.stages.pe.value_nodes import Field, Less, Task
+from lairmake.stages.poly.expression import Name, Value, compare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

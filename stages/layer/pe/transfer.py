@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.pe.at_most import count_most_elements
-from stages.layer.pe.model import holds, value
-from stages.layer.pe.operands import find_base_address
-from stages.layer.pe.program import Program
-from stages.layer.pe.work import transfer_loops
-from stages.layer.texts.decisions import Local
-from stages.pe.block import Block
-from stages.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
-from stages.pe.value_nodes import Address, Element, Fabric, Field, Next, make_operand
-from stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.layer.pe.at_most import count_most_elements
+from lairmake.stages.layer.pe.model import holds, value
+from lairmake.stages.layer.pe.operands import find_base_address
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.pe.work import transfer_loops
+from lairmake.stages.layer.texts.decisions import Local
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
+from lairmake.stages.pe.value_nodes import Address, Element, Fabric, Field, Next, make_operand
+from lairmake.stages.poly.expression import Name, Number, Operation, Value
 
 TAKEN, ALONE, SUMMED = (False, True), (True, False), (True, True, False)
 """Which operands of an instruction are on the fabric, the others in memory: of one that takes what

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from stages.layer.pe.program import Program
-from stages.layer.texts.routes_text import Part
-from stages.pe.block import Block, total
-from stages.pe.c_functions import Body
-from stages.pe.statement_nodes import Assign, Call, If
-from stages.pe.value_nodes import Field, Less, Task
-from stages.poly.expression import Number, compare
+from lairmake.stages.layer.pe.program import Program
+from lairmake.stages.layer.texts.routes_text import Part
+from lairmake.stages.pe.block import Block, total
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.statement_nodes import Assign, Call, If
+from lairmake.stages.pe.value_nodes import Field, Less, Task
+from lairmake.stages.poly.expression import Number, compare
 
 Parts = Mapping[str, Sequence[Part]]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from stages.diagnose import Source, Span, UserError
-from stages.mapping.yaml_text import read_data
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.mapping.yaml_text import read_data
 
 WORD = re.compile(r"-?[\w.]*", re.ASCII)
 PLAIN = re.compile(r"[\w ,.:+*=<>-]*", re.ASCII)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.lair.grammar import parse_expression
-from stages.lair.tree import Binary, Expr
-from stages.layer.pe.computing import (
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.tree import Binary, Expr
+from lairmake.stages.layer.pe.computing import (
     Operands,
     combine,
     count_operations,
@@ -20,11 +20,11 @@ from stages.layer.pe.computing import (
     make_literal,
     make_value,
 )
-from stages.layer.pe.model import Work
-from stages.layer.texts.kinds import Fills, Runs
-from stages.pe.block import Block, write_nest
-from stages.pe.identifiers import Naming
-from stages.pe.statement_nodes import (
+from lairmake.stages.layer.pe.model import Work
+from lairmake.stages.layer.texts.kinds import Fills, Runs
+from lairmake.stages.pe.block import Block, write_nest
+from lairmake.stages.pe.identifiers import Naming
+from lairmake.stages.pe.statement_nodes import (
     Assign,
     CountCall,
     CountInstance,
@@ -32,12 +32,12 @@ from stages.pe.statement_nodes import (
     Statement,
     Store,
 )
-from stages.pe.value_nodes import Address, Element, Field, Pointed
-from stages.poly.ast import Instance, make_element_loops, make_loop_nest
-from stages.poly.bind import bind_domain, bind_set
-from stages.poly.expressed import express
-from stages.poly.expression import Name, Value, is_affine
-from stages.poly.function import find_function
+from lairmake.stages.pe.value_nodes import Address, Element, Field, Pointed
+from lairmake.stages.poly.ast import Instance, make_element_loops, make_loop_nest
+from lairmake.stages.poly.bind import bind_domain, bind_set
+from lairmake.stages.poly.expressed import express
+from lairmake.stages.poly.expression import Name, Value, is_affine
+from lairmake.stages.poly.function import find_function
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.layer.routes.arriving import MOST_PARTS
-from stages.layer.routes.collection import must_turn
-from stages.layer.routes.demand import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.routes.arriving import MOST_PARTS
+from lairmake.stages.layer.routes.collection import must_turn
+from lairmake.stages.layer.routes.demand import (
     Demand,
     Direction,
     find_computed,
@@ -24,11 +24,11 @@ from stages.layer.routes.demand import (
     find_span,
     is_in_the_way,
 )
-from stages.layer.routes.feedback import Way, choose_way, order_arrival, order_departure
-from stages.mapping.ports import read_ports
-from stages.poly.order import on_side
-from stages.poly.pieces import find_set, list_maps, list_sets
-from stages.poly.side import SIDES, Rectangle
+from lairmake.stages.layer.routes.feedback import Way, choose_way, order_arrival, order_departure
+from lairmake.stages.mapping.ports import read_ports
+from lairmake.stages.poly.order import on_side
+from lairmake.stages.poly.pieces import find_set, list_maps, list_sets
+from lairmake.stages.poly.side import SIDES, Rectangle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

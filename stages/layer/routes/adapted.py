@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.layer.routes.adaptation import Adaptation, find_peeled_sides, find_streams
-from stages.layer.routes.arriving import name_part
-from stages.layer.routes.collection import find_lane_order
-from stages.layer.routes.demand import find_computed, peel
-from stages.poly.bind import bind_domain
-from stages.poly.box_hull import box_hull, offset_set
-from stages.poly.order import on_side, relocate, taken_by
-from stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.layer.routes.adaptation import Adaptation, find_peeled_sides, find_streams
+from lairmake.stages.layer.routes.arriving import name_part
+from lairmake.stages.layer.routes.collection import find_lane_order
+from lairmake.stages.layer.routes.demand import find_computed, peel
+from lairmake.stages.poly.bind import bind_domain
+from lairmake.stages.poly.box_hull import box_hull, offset_set
+from lairmake.stages.poly.order import on_side, relocate, taken_by
+from lairmake.stages.poly.side import SIDES, Rectangle, turn
 
 Objects = dict[str, isl.UnionSet | isl.UnionMap | isl.Set]
 

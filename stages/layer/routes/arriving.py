@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.texts.adapted_text import Adapted
-from stages.movement.border import find_classes, find_feeding
-from stages.poly.least import least
-from stages.poly.order import behind_ports, heard, on_side
-from stages.poly.pieces import from_domain
-from stages.poly.side import SIDES
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.movement.border import find_classes, find_feeding
+from lairmake.stages.poly.least import least
+from lairmake.stages.poly.order import behind_ports, heard, on_side
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.side import SIDES
 
 MOST_PARTS = 12
 """How many streams a tensor may come in on a side; each has two colours."""

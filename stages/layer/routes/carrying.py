@@ -11,18 +11,18 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.routes.forwarded import (
+from lairmake.stages.layer.routes.forwarded import (
     describe_line,
     describe_line_objects,
     find_line_routes,
     name_positions,
 )
-from stages.layer.routes.placed import Placed, Routed, colour_routes, find_depth, join
-from stages.layer.texts.routes_text import named
-from stages.movement.flow import Routes, column_routes, feedback_routes
-from stages.movement.forwarding import Line, feedback_line, inward_line
-from stages.movement.replication import replica_routes
-from stages.poly.side import turn
+from lairmake.stages.layer.routes.placed import Placed, Routed, colour_routes, find_depth, join
+from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.movement.flow import Routes, column_routes, feedback_routes
+from lairmake.stages.movement.forwarding import Line, feedback_line, inward_line
+from lairmake.stages.movement.replication import replica_routes
+from lairmake.stages.poly.side import turn
 
 
 def route_inwards(

@@ -12,22 +12,22 @@ import typing
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.layer.routes.leaving import describe_gathering, name_leaving
-from stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
-from stages.layer.texts.kinds import Clear, Collect, Task
-from stages.layer.texts.routes_text import named
-from stages.machine.grades import note_grade
-from stages.movement.border import BorderChain, find_classes
-from stages.movement.flow import parity
-from stages.movement.gather import find_gather
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.least import least
-from stages.poly.side import Rectangle, turn
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.routes.leaving import describe_gathering, name_leaving
+from lairmake.stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
+from lairmake.stages.layer.texts.kinds import Clear, Collect, Task
+from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.movement.border import BorderChain, find_classes
+from lairmake.stages.movement.flow import parity
+from lairmake.stages.movement.gather import find_gather
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.least import least
+from lairmake.stages.poly.side import Rectangle, turn
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 
 def same_lane(side: str, target: Rectangle) -> isl.Map:

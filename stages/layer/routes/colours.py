@@ -12,17 +12,17 @@ from collections.abc import Mapping as Dict, Sequence
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.layer.routes.forwarded import name_positions
-from stages.machine.grades import note_grade
-from stages.movement.colouring import find_busiest_router, find_routers, share
-from stages.movement.flow import Routes
-from stages.poly.side import Rectangle
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.layer.routes.forwarded import name_positions
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.movement.colouring import find_busiest_router, find_routers, share
+from lairmake.stages.movement.flow import Routes
+from lairmake.stages.poly.side import Rectangle
 
 if typing.TYPE_CHECKING:
-    from stages.layer.texts.routes_text import Object
-    from stages.machine.profile import Profile
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.layer.texts.routes_text import Object
+    from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 Group = str | tuple[str, ...]
 FORWARD = "with `skew: true` PEs forward what others need, and no router turns"

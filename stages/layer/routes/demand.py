@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import Span
-from stages.layer.routes.arriving import split
-from stages.layer.routes.feedback import add_feedback
-from stages.mapping.layer_yaml import Mapping
-from stages.poly.order import behind_ports
-from stages.poly.pieces import from_domain
-from stages.poly.side import SIDES, Rectangle, turn
-from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
+from lairmake.stages.diagnose import Span
+from lairmake.stages.layer.routes.arriving import split
+from lairmake.stages.layer.routes.feedback import add_feedback
+from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.poly.order import behind_ports
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 
 Direction = typing.Literal["arrives", "leaves"]
 

@@ -11,23 +11,23 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.lair.layer import find_writer
-from stages.layer.routes.collection import (
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.lair.layer import find_writer
+from lairmake.stages.layer.routes.collection import (
     describe_chain,
     describe_collection,
     find_in_turn,
     name_along,
     separate_ports,
 )
-from stages.layer.routes.feedback import name_away
-from stages.layer.routes.leaving import (
+from lairmake.stages.layer.routes.feedback import name_away
+from lairmake.stages.layer.routes.leaving import (
     count_instructions,
     find_gathering,
     find_leaving,
     name_leaving,
 )
-from stages.layer.routes.placed import (
+from lairmake.stages.layer.routes.placed import (
     Placed,
     Routed,
     Streams,
@@ -38,14 +38,14 @@ from stages.layer.routes.placed import (
     is_sparse,
     join,
 )
-from stages.layer.routes.threads import count_free_threads
-from stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
-from stages.layer.texts.routes_text import named
-from stages.movement.border import BorderChain, border_chain, find_feeding
-from stages.movement.flow import Chain, chain_routes, parity
-from stages.poly.order import find_outer_box, on_side, relocate
-from stages.poly.pieces import from_domain, map_from
-from stages.poly.side import SIDES, turn
+from lairmake.stages.layer.routes.threads import count_free_threads
+from lairmake.stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
+from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.movement.border import BorderChain, border_chain, find_feeding
+from lairmake.stages.movement.flow import Chain, chain_routes, parity
+from lairmake.stages.poly.order import find_outer_box, on_side, relocate
+from lairmake.stages.poly.pieces import from_domain, map_from
+from lairmake.stages.poly.side import SIDES, turn
 
 COMBINE: dict[str, By] = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 

@@ -11,10 +11,15 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.layer.routes.arriving import Arriving, find_arriving, find_ports, name_parts
-from stages.layer.routes.carrying import copy_or_forward, feed_back, replicate, route_inwards
-from stages.layer.routes.passing import Line, Way, choose_way, given_way
-from stages.layer.routes.placed import (
+from lairmake.stages.layer.routes.arriving import Arriving, find_arriving, find_ports, name_parts
+from lairmake.stages.layer.routes.carrying import (
+    copy_or_forward,
+    feed_back,
+    replicate,
+    route_inwards,
+)
+from lairmake.stages.layer.routes.passing import Line, Way, choose_way, given_way
+from lairmake.stages.layer.routes.placed import (
     Placed,
     Routed,
     Streams,
@@ -24,18 +29,24 @@ from stages.layer.routes.placed import (
     is_sparse,
     join,
 )
-from stages.layer.texts.graph import Arrival, Outgoing, Side
-from stages.layer.texts.routes_text import Object, named
-from stages.machine.shortage import note_shortage
-from stages.movement.border import beside, find_feeding
-from stages.movement.corners import corner_line, corner_routes
-from stages.movement.flow import spread_routes
-from stages.movement.forwarding import port_line
-from stages.movement.replication import border_replicas
-from stages.poly.most import count_most
-from stages.poly.order import at_places, find_index_filter, find_outer_box, on_side, taken_by
-from stages.poly.pieces import from_domain, map_from
-from stages.poly.side import SIDES, turn
+from lairmake.stages.layer.texts.graph import Arrival, Outgoing, Side
+from lairmake.stages.layer.texts.routes_text import Object, named
+from lairmake.stages.machine.shortage import note_shortage
+from lairmake.stages.movement.border import beside, find_feeding
+from lairmake.stages.movement.corners import corner_line, corner_routes
+from lairmake.stages.movement.flow import spread_routes
+from lairmake.stages.movement.forwarding import port_line
+from lairmake.stages.movement.replication import border_replicas
+from lairmake.stages.poly.most import count_most
+from lairmake.stages.poly.order import (
+    at_places,
+    find_index_filter,
+    find_outer_box,
+    on_side,
+    taken_by,
+)
+from lairmake.stages.poly.pieces import from_domain, map_from
+from lairmake.stages.poly.side import SIDES, turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

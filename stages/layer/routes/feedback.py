@@ -15,13 +15,18 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.lair.layer import Layer, Statement
-from stages.lair.tree import Access, Expr, rewrite
-from stages.layer.texts.adapted_text import Adapted
-from stages.poly.extremes import find_greatest
-from stages.poly.pieces import from_domain, list_maps, list_sets
-from stages.poly.side import SIDES, Rectangle, turn
-from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements, find_running
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.lair.tree import Access, Expr, rewrite
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.poly.extremes import find_greatest
+from lairmake.stages.poly.pieces import from_domain, list_maps, list_sets
+from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.skewing.elements import (
+    Lair,
+    find_computed_elements,
+    find_needed_elements,
+    find_running,
+)
 
 OUT = isl.dim_type.out
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.texts.graph import Forwarding
-from stages.layer.texts.routes_text import named
-from stages.movement.flow import Routes, parity
-from stages.movement.forwarding import Line
+from lairmake.stages.layer.texts.graph import Forwarding
+from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.movement.flow import Routes, parity
+from lairmake.stages.movement.forwarding import Line
 
 SWAP = "{ [lane, depth] -> [depth, lane] }"
 

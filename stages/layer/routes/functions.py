@@ -5,8 +5,8 @@ Source   stages/layer/pe/compute.py, which writes them
 
 from __future__ import annotations
 
-from stages.layer.texts import kinds
-from stages.layer.texts.graph import Arrival, Departure, Graph
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.graph import Arrival, Departure, Graph
 
 OTHERS = 3
 """The start of an invocation, its end, and what configures."""

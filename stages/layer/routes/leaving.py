@@ -9,18 +9,18 @@ import typing
 
 import islpy as isl
 
-from stages.layer.routes.threads import count_free_threads
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Departure, Graph, InTurn, Leaving
-from stages.layer.texts.routes_text import Routing
-from stages.movement.gather import Gather, find_gather
-from stages.poly.extremes import greatest_value
-from stages.poly.order import at_places, behind_ports
-from stages.poly.pieces import from_domain
-from stages.poly.side import turn
+from lairmake.stages.layer.routes.threads import count_free_threads
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.graph import Departure, Graph, InTurn, Leaving
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.movement.gather import Gather, find_gather
+from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.order import at_places, behind_ports
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.side import turn
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 
 def name_leaving(stream: Leaving) -> str:

@@ -18,16 +18,16 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.mapping.texts import parse_target
-from stages.poly.pieces import from_domain
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.skewing.description import why_broadcast
-from stages.skewing.links import coordinates
-from stages.skewing.paying import choose_lags
-from stages.skewing.scheduled import Scheduled, groups_in
-from stages.skewing.skewing import later
-from stages.skewing.timed import Factors, Timed
-from stages.skewing.topology import ALONG, Topology
+from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.skewing.description import why_broadcast
+from lairmake.stages.skewing.links import coordinates
+from lairmake.stages.skewing.paying import choose_lags
+from lairmake.stages.skewing.scheduled import Scheduled, groups_in
+from lairmake.stages.skewing.skewing import later
+from lairmake.stages.skewing.timed import Factors, Timed
+from lairmake.stages.skewing.topology import ALONG, Topology
 
 BEYOND = {"E": ("x < u", "y = v"), "W": ("u < x", "y = v"), "S": ("y < v", "x = u"),
           "N": ("v < y", "x = u")}

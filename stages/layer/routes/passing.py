@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stages.machine.profile import Profile
-from stages.poly.side import SIDES
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.poly.side import SIDES
 
 NAMES = {
     (True, True): "forwarded", (False, False): "replicas",

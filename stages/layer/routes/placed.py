@@ -7,20 +7,24 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.lair.layer import Layer
-from stages.layer.routes.feedback import apply_feedback, apply_feedback_to_layer, find_fed_back
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Arrival, Collection, Departure, Forwarding
-from stages.layer.texts.routes_text import Object, Routing
-from stages.machine.profile import Profile
-from stages.machine.types import is_integer
-from stages.mapping.layer_yaml import Mapping as LayerMapping
-from stages.movement.flow import Routes
-from stages.poly.extremes import find_least
-from stages.poly.pieces import from_domain
-from stages.poly.side import Rectangle, turn
-from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
-from stages.skewing.scheduled import Scheduled
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.layer.routes.feedback import (
+    apply_feedback,
+    apply_feedback_to_layer,
+    find_fed_back,
+)
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.graph import Arrival, Collection, Departure, Forwarding
+from lairmake.stages.layer.texts.routes_text import Object, Routing
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.mapping.layer_yaml import Mapping as LayerMapping
+from lairmake.stages.movement.flow import Routes
+from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.side import Rectangle, turn
+from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
+from lairmake.stages.skewing.scheduled import Scheduled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

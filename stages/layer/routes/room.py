@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
-from stages.layer.routes.adaptation import Adaptation, find_streams
-from stages.layer.routes.demand import (
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.layer.routes.adaptation import Adaptation, find_streams
+from lairmake.stages.layer.routes.demand import (
     Demand,
     describe_border,
     find_border,
@@ -18,8 +18,8 @@ from stages.layer.routes.demand import (
     find_span,
     is_in_the_way,
 )
-from stages.layer.routes.feedback import find_astray
-from stages.poly.pieces import find_example, from_domain
+from lairmake.stages.layer.routes.feedback import find_astray
+from lairmake.stages.poly.pieces import find_example, from_domain
 
 
 def check_room(adaptation: Adaptation) -> None:

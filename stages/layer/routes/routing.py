@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.routes.departing import add_departures
-from stages.layer.routes.entering import add_arrivals
-from stages.layer.routes.forwarded import name_line_colours
-from stages.layer.routes.ordering import Ordering
-from stages.layer.routes.placed import Streams, placed_of
-from stages.layer.texts.adapted_text import Adapted
-from stages.movement.flow import Routes
-from stages.skewing.scheduled import Scheduled
+from lairmake.stages.layer.routes.departing import add_departures
+from lairmake.stages.layer.routes.entering import add_arrivals
+from lairmake.stages.layer.routes.forwarded import name_line_colours
+from lairmake.stages.layer.routes.ordering import Ordering
+from lairmake.stages.layer.routes.placed import Streams, placed_of
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.movement.flow import Routes
+from lairmake.stages.skewing.scheduled import Scheduled
 
 
 def route_streams(scheduled: Scheduled, adapted: Adapted) -> Streams:

@@ -33,17 +33,17 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.lair.layer import Layer, find_writer
-from stages.layer.routes.leaving import count_instructions
-from stages.layer.routes.threads import count_free_threads
-from stages.machine.grades import note_grade
-from stages.machine.shortage import note_shortage
-from stages.poly.side import SIDES
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.layer import Layer, find_writer
+from lairmake.stages.layer.routes.leaving import count_instructions
+from lairmake.stages.layer.routes.threads import count_free_threads
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.shortage import note_shortage
+from lairmake.stages.poly.side import SIDES
 
 if typing.TYPE_CHECKING:
-    from stages.layer.routes.placed import Streams
-    from stages.layer.texts.graph import Departure
+    from lairmake.stages.layer.routes.placed import Streams
+    from lairmake.stages.layer.texts.graph import Departure
 
 Waits = Mapping[str, Sequence[str]]
 Chains = Sequence[Sequence[str]]

@@ -9,9 +9,9 @@ import typing
 from collections.abc import Iterator
 
 if typing.TYPE_CHECKING:
-    from stages.diagnose import Span
-    from stages.mapping.isl_text import IslText
-    from stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.diagnose import Span
+    from lairmake.stages.mapping.isl_text import IslText
+    from lairmake.stages.mapping.layer_yaml import Mapping
 
 
 def find_against(span: Span | None, mapping: Mapping) -> str | None:

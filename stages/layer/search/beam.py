@@ -8,11 +8,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping
 
-from stages.lair.layer import Statement
-from stages.layer.search.known import Known, Option
-from stages.layer.search.needs import Needs
-from stages.layer.search.question import Link, Question
-from stages.layer.search.state import BORDERS, Place, State, are_free, extend_used
+from lairmake.stages.lair.layer import Statement
+from lairmake.stages.layer.search.known import Known, Option
+from lairmake.stages.layer.search.needs import Needs
+from lairmake.stages.layer.search.question import Link, Question
+from lairmake.stages.layer.search.state import BORDERS, Place, State, are_free, extend_used
 
 WIDTH = 24
 """How many ways to place the statements so far are kept that leave the same borders free."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.extents import bounding_box, find_shape
-from stages.poly.extremes import greatest_value
-from stages.poly.number import count as count_points
+from lairmake.stages.poly.extents import bounding_box, find_shape
+from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.number import count as count_points
 
 OUT, IN = isl.dim_type.out, isl.dim_type.in_
 

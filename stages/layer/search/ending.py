@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.search.question import AXES, Question
-from stages.poly.extents import bounding_box
-from stages.poly.naming import letters
+from lairmake.stages.layer.search.question import AXES, Question
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.naming import letters
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Statement
-    from stages.lair.tree import Access
-    from stages.layer.search.state import State
+    from lairmake.stages.lair.layer import Statement
+    from lairmake.stages.lair.tree import Access
+    from lairmake.stages.layer.search.state import State
 
 First = typing.Literal["results", "sums"]
 """Which dimensions of what arrives come first: those of results, or those that are summed over."""

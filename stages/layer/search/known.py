@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.search.coordinate import Coordinate, describe, meet
-from stages.layer.search.implied import describe_all, imply_from_placed, imply_from_ports
-from stages.layer.search.question import Link, Question
-from stages.layer.search.tiles import list_tiles
-from stages.layer.search.weight import Along, gathers, meets, weigh_along
+from lairmake.stages.layer.search.coordinate import Coordinate, describe, meet
+from lairmake.stages.layer.search.implied import describe_all, imply_from_placed, imply_from_ports
+from lairmake.stages.layer.search.question import Link, Question
+from lairmake.stages.layer.search.tiles import list_tiles
+from lairmake.stages.layer.search.weight import Along, gathers, meets, weigh_along
 
 Spans = tuple[tuple[int, ...], tuple[int, ...]]
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import typing
 
-from stages.layer.search.weight import count_elements, is_sparse
+from lairmake.stages.layer.search.weight import count_elements, is_sparse
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Statement
-    from stages.lair.tree import Access
-    from stages.layer.search.question import Question, Traffic
-    from stages.layer.search.state import Place
+    from lairmake.stages.lair.layer import Statement
+    from lairmake.stages.lair.tree import Access
+    from lairmake.stages.layer.search.question import Question, Traffic
+    from lairmake.stages.layer.search.state import Place
 
 COLLECTED = 20
 """What an element takes that adapters collect, in cycles, roughly."""

@@ -8,14 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from stages.lair.layer import Statement
-from stages.lair.tree import Access
-from stages.layer.search.known import Known, Option
-from stages.layer.search.moving import count_taken, weigh_anywhere, weigh_feedback, weigh_stream
-from stages.layer.search.state import Place
-from stages.layer.search.weight import count_elements, is_sparse
-from stages.layer.search.work import Part, count_work
-from stages.machine.types import BYTES
+from lairmake.stages.lair.layer import Statement
+from lairmake.stages.lair.tree import Access
+from lairmake.stages.layer.search.known import Known, Option
+from lairmake.stages.layer.search.moving import (
+    count_taken,
+    weigh_anywhere,
+    weigh_feedback,
+    weigh_stream,
+)
+from lairmake.stages.layer.search.state import Place
+from lairmake.stages.layer.search.weight import count_elements, is_sparse
+from lairmake.stages.layer.search.work import Part, count_work
+from lairmake.stages.machine.types import BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,17 +14,17 @@ import typing
 from collections.abc import Iterator
 from math import prod
 
-from stages.layer.search.ending import First, Use, Way, find_order, find_used
-from stages.layer.search.question import AXES, Question
-from stages.layer.search.state import are_free
-from stages.layer.search.weight import count_elements
-from stages.mapping.settled import Ports
-from stages.poly.extents import find_shape
-from stages.poly.pieces import list_sets
-from stages.poly.text import spell_object
+from lairmake.stages.layer.search.ending import First, Use, Way, find_order, find_used
+from lairmake.stages.layer.search.question import AXES, Question
+from lairmake.stages.layer.search.state import are_free
+from lairmake.stages.layer.search.weight import count_elements
+from lairmake.stages.mapping.settled import Ports
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.pieces import list_sets
+from lairmake.stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:
-    from stages.layer.search.state import State
+    from lairmake.stages.layer.search.state import State
 
 BETWEEN = 16
 """From how many elements of a lane on a stream comes from both sides, or goes to both."""

@@ -11,23 +11,23 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from stages.diagnose import Source, UserError
-from stages.lair.layer import Layer
-from stages.layer.routes.adaptation import choose_adaptation
-from stages.layer.routes.demand import find_demand
-from stages.layer.routes.room import check_room
-from stages.layer.search.against import find_against
-from stages.layer.search.beam import Search
-from stages.layer.search.ending import First
-from stages.layer.search.opening import open_ports
-from stages.layer.search.question import Question, ask
-from stages.layer.search.state import State, choose_different, place_all
-from stages.machine.profile import Profile
-from stages.mapping.layer_yaml import Goal, Mapping as LayerMapping
-from stages.mapping.settled import Chosen, Ports, overlay, write_chosen
-from stages.poly.number import count as count_points
-from stages.poly.text import spell_object
-from stages.skewing.elements import Lair
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.layer.routes.adaptation import choose_adaptation
+from lairmake.stages.layer.routes.demand import find_demand
+from lairmake.stages.layer.routes.room import check_room
+from lairmake.stages.layer.search.against import find_against
+from lairmake.stages.layer.search.beam import Search
+from lairmake.stages.layer.search.ending import First
+from lairmake.stages.layer.search.opening import open_ports
+from lairmake.stages.layer.search.question import Question, ask
+from lairmake.stages.layer.search.state import State, choose_different, place_all
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.layer_yaml import Goal, Mapping as LayerMapping
+from lairmake.stages.mapping.settled import Chosen, Ports, overlay, write_chosen
+from lairmake.stages.poly.number import count as count_points
+from lairmake.stages.poly.text import spell_object
+from lairmake.stages.skewing.elements import Lair
 
 MOST_PROPOSALS = 16
 """How many placements are looked at more closely."""

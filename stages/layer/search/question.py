@@ -11,19 +11,24 @@ from math import prod
 
 import islpy as isl
 
-from stages.lair.layer import Layer, Statement
-from stages.machine.profile import Profile
-from stages.mapping.layer_yaml import DIRECTIONS, Mapping as LayerMapping, is_anywhere, is_whole
-from stages.mapping.ports import Direction, read_ports
-from stages.mapping.texts import parse_map, parse_target
-from stages.poly.bind import bind_range
-from stages.poly.extents import find_shape
-from stages.poly.number import bound_points
-from stages.poly.order import on_side
-from stages.poly.pieces import list_maps, list_sets
-from stages.poly.side import Rectangle
-from stages.skewing.completion import complete
-from stages.skewing.elements import Lair
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.layer_yaml import (
+    DIRECTIONS,
+    Mapping as LayerMapping,
+    is_anywhere,
+    is_whole,
+)
+from lairmake.stages.mapping.ports import Direction, read_ports
+from lairmake.stages.mapping.texts import parse_map, parse_target
+from lairmake.stages.poly.bind import bind_range
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.number import bound_points
+from lairmake.stages.poly.order import on_side
+from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.skewing.completion import complete
+from lairmake.stages.skewing.elements import Lair
 
 AXES = (("N", "S"), ("W", "E"))
 """The sides whose ports tell a column, and those whose ports tell a row."""

@@ -11,7 +11,7 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.search.known import Option
+from lairmake.stages.layer.search.known import Option
 
 Interval = tuple[int, int]
 Parted = tuple[frozenset[int], ...]

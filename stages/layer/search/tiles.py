@@ -11,9 +11,9 @@ from math import isqrt
 
 import islpy as isl
 
-from stages.layer.search.coordinate import Coordinate, Digit, compose
-from stages.poly.extents import find_shape
-from stages.poly.pieces import name_iterators
+from lairmake.stages.layer.search.coordinate import Coordinate, Digit, compose
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.pieces import name_iterators
 
 Interval = tuple[int, int]
 

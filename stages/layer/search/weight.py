@@ -15,14 +15,14 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.search.coordinate import Coordinate
-from stages.layer.search.question import AXES, Link, Question, Traffic
-from stages.poly.extents import bounding_box
-from stages.poly.extremes import greatest_value
+from lairmake.stages.layer.search.coordinate import Coordinate
+from lairmake.stages.layer.search.question import AXES, Link, Question, Traffic
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.extremes import greatest_value
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Statement
-    from stages.lair.tree import Access
+    from lairmake.stages.lair.layer import Statement
+    from lairmake.stages.lair.tree import Access
 
 OUT = isl.dim_type.out
 SAME = isl.Set("{ [[c] -> [c]] }")

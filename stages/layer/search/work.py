@@ -1,6 +1,6 @@
 """What the instances of a statement on one PE would take, in closed form.
 
-Source   design, Placement by search; `stages.layer.vector` has the ways to instructions
+Source   design, Placement by search; stages/layer/vector has the ways to instructions
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from math import ceil, prod
 
-from stages.lair.operations import LOOPED, MULTIPLY_ADDS, list_operations
-from stages.layer.search.weight import count_elements, is_sparse
-from stages.machine.meetings import WORD
-from stages.machine.types import BYTES
+from lairmake.stages.lair.operations import LOOPED, MULTIPLY_ADDS, list_operations
+from lairmake.stages.layer.search.weight import count_elements, is_sparse
+from lairmake.stages.machine.meetings import WORD
+from lairmake.stages.machine.types import BYTES
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Statement
-    from stages.lair.tree import Access
-    from stages.layer.search.question import Question
-    from stages.machine.profile import Profile
+    from lairmake.stages.lair.layer import Statement
+    from lairmake.stages.lair.tree import Access
+    from lairmake.stages.layer.search.question import Question
+    from lairmake.stages.machine.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.layer.routes.arriving import find_arriving
-from stages.layer.routes.feedback import apply_feedback
-from stages.layer.routes.leaving import find_summed_elements, name_leaving
-from stages.layer.streams.invoked import flows_of
-from stages.layer.streams.rings import Ring, find_rings, find_rows
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Arrival, Collection, Graph
-from stages.layer.texts.kinds import Halo
-from stages.layer.texts.routes_text import Routing
-from stages.poly.bind import PE_NAMES, bind_domain, find_index_constants, project_names
-from stages.poly.box_hull import box
-from stages.poly.compact import fit
-from stages.poly.halo import repeat_rows, roll_rows
-from stages.poly.pieces import from_domain, list_maps
-from stages.poly.ring import roll, roll_in_boxes
-from stages.poly.text import write_objects
-from stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.layer.routes.arriving import find_arriving
+from lairmake.stages.layer.routes.feedback import apply_feedback
+from lairmake.stages.layer.routes.leaving import find_summed_elements, name_leaving
+from lairmake.stages.layer.streams.invoked import flows_of
+from lairmake.stages.layer.streams.rings import Ring, find_rings, find_rows
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.graph import Arrival, Collection, Graph
+from lairmake.stages.layer.texts.kinds import Halo
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain, find_index_constants, project_names
+from lairmake.stages.poly.box_hull import box
+from lairmake.stages.poly.compact import fit
+from lairmake.stages.poly.halo import repeat_rows, roll_rows
+from lairmake.stages.poly.pieces import from_domain, list_maps
+from lairmake.stages.poly.ring import roll, roll_in_boxes
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 
 HEADER = """Local memory (Sec. 4.3).
 accessed: { PE[x, y] -> tensor[element] }, eq. (7); local: the local tensors, from 0.

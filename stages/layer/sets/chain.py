@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import typing
 
-from stages.layer.sets.allocations import write_allocations
-from stages.layer.sets.compressions import write_compressions
-from stages.layer.sets.hulls import write_hulls
-from stages.layer.sets.instances import write_instances
-from stages.layer.sets.sizes import write_sizes
-from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.text import Objects
+from lairmake.stages.layer.sets.allocations import write_allocations
+from lairmake.stages.layer.sets.compressions import write_compressions
+from lairmake.stages.layer.sets.hulls import write_hulls
+from lairmake.stages.layer.sets.instances import write_instances
+from lairmake.stages.layer.sets.sizes import write_sizes
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
-    from stages.layer.texts.adapted_text import Adapted
-    from stages.layer.texts.graph import Graph
-    from stages.layer.texts.routes_text import Routing
-    from stages.skewing.elements import Lair
+    from lairmake.stages.layer.texts.adapted_text import Adapted
+    from lairmake.stages.layer.texts.graph import Graph
+    from lairmake.stages.layer.texts.routes_text import Routing
+    from lairmake.stages.skewing.elements import Lair
 
 
 def write_sets(

@@ -9,13 +9,13 @@ import contextlib
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.tasks_text import Instances, compressed_objects
-from stages.poly.compact import drop_holes
-from stages.poly.compression import compress, drop_hidden_equalities
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.poly.text import write_objects
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.tasks_text import Instances, compressed_objects
+from lairmake.stages.poly.compact import drop_holes
+from lairmake.stages.poly.compression import compress, drop_hidden_equalities
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.text import write_objects
 
 MOST_OPERATIONS = 3_000_000
 """How much isl may work on one task, in its own unit: some seconds. What takes more here, as a

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import React, Runs
-from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
-from stages.poly.bounds import bound_set, exact_bounds
-from stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
-from stages.poly.interference import accessed_by, extra_instances, find_conflict
-from stages.poly.local import at_this_pe
-from stages.poly.pieces import list_maps, list_sets
-from stages.poly.text import Objects, write_objects
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.kinds import React, Runs
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
+from lairmake.stages.poly.bounds import bound_set, exact_bounds
+from lairmake.stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
+from lairmake.stages.poly.interference import accessed_by, extra_instances, find_conflict
+from lairmake.stages.poly.local import at_this_pe
+from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.text import Objects, write_objects
 
 Object = isl.Set | isl.UnionSet
 HEADER = """Boxes of fixed size (Sec. 5.3), per task T that runs a statement.

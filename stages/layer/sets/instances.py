@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.layer.streams import moving
-from stages.layer.streams.invoked import (
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.layer.streams import moving
+from lairmake.stages.layer.streams.invoked import (
     Invoked,
     Sources,
     fill,
@@ -20,18 +20,26 @@ from stages.layer.streams.invoked import (
     identity,
     sources_of,
 )
-from stages.layer.streams.stepped import find_cuts, find_steps
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import Carry, Compute, ForKind, Halo, Initialise, React, Store
-from stages.layer.texts.routes_text import Routing
-from stages.layer.texts.tasks_text import invoked_objects
-from stages.poly.bind import PE_NAMES, bind_range, bind_set, find_index_constants
-from stages.poly.cuts import chunks
-from stages.poly.order import at_index
-from stages.poly.pieces import from_domain, to_range
-from stages.poly.text import Objects, write_objects
-from stages.skewing.elements import Lair, find_needed_elements
+from lairmake.stages.layer.streams.stepped import find_cuts, find_steps
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.kinds import (
+    Carry,
+    Compute,
+    ForKind,
+    Halo,
+    Initialise,
+    React,
+    Store,
+)
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.tasks_text import invoked_objects
+from lairmake.stages.poly.bind import PE_NAMES, bind_range, bind_set, find_index_constants
+from lairmake.stages.poly.cuts import chunks
+from lairmake.stages.poly.order import at_index
+from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.text import Objects, write_objects
+from lairmake.stages.skewing.elements import Lair, find_needed_elements
 
 Object = isl.Set | isl.Map | isl.UnionMap
 HEADER = """What one invocation of each task runs (Sec. 5.1).

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.diagnose import working_on
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import Runs
-from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.bind import find_index_constants
-from stages.poly.bounds import exact_bounds, find_fixed_size
-from stages.poly.box_hull import box, offset_set
-from stages.poly.enumerated import enumerate_sizes
-from stages.poly.text import write_objects
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.kinds import Runs
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.poly.bind import find_index_constants
+from lairmake.stages.poly.bounds import exact_bounds, find_fixed_size
+from lairmake.stages.poly.box_hull import box, offset_set
+from lairmake.stages.poly.enumerated import enumerate_sizes
+from lairmake.stages.poly.text import write_objects
 
 HEADER = """Size enumeration (Sec. 5.4), per task T that is a box, but not of fixed size.
 T_sizes: [PE_X, PE_Y] -> { [size] }, index projected out, eq. (42); T_offset: their offset.

@@ -13,16 +13,22 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.layer.routes.arriving import Arriving, find_arriving
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Arrival, Chunks
-from stages.layer.texts.kinds import Compute, Task
-from stages.layer.texts.routes_text import Routing
-from stages.poly.cuts import chunks, count_most_in_step, cut_order, find_first, find_last_step
-from stages.poly.least import greatest
-from stages.poly.order import at_places, taken_by
-from stages.poly.pieces import from_domain, list_maps, to_range
-from stages.skewing.elements import Lair, find_running
+from lairmake.stages.layer.routes.arriving import Arriving, find_arriving
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.graph import Arrival, Chunks
+from lairmake.stages.layer.texts.kinds import Compute, Task
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.poly.cuts import (
+    chunks,
+    count_most_in_step,
+    cut_order,
+    find_first,
+    find_last_step,
+)
+from lairmake.stages.poly.least import greatest
+from lairmake.stages.poly.order import at_places, taken_by
+from lairmake.stages.poly.pieces import from_domain, list_maps, to_range
+from lairmake.stages.skewing.elements import Lair, find_running
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Cut dense arrivals into chunks, so that statements run while others still arrive.
 
 Statements that go by one stream share its cut: of all cuts, and none, the one of the fewest cycles,
-as `stages.layer.estimate.guess` has them.
+as stages/layer/estimate/guess.py has them.
 
 Paper    V Sec. 5.1; design, The machine
 """
@@ -14,25 +14,31 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.lair.layer import Layer, Statement
-from stages.layer.estimate.guess import Taken, Work, guess_in_parts, guess_whole, guess_work
-from stages.layer.routes.threads import count_free_threads
-from stages.layer.streams.chunks import Flows
-from stages.layer.streams.parts import count_parts, find_mean, lengthen
-from stages.layer.streams.reaching import Cuts, Windows, find_rings
-from stages.layer.streams.rolling import find_obstacle
-from stages.layer.streams.triggers import Triggers, count_elements
-from stages.layer.texts.graph import Departure
-from stages.machine.shortage import note_shortage
-from stages.machine.types import BYTES
-from stages.movement.colouring import share
-from stages.poly.bind import PE_NAMES, bind_range
-from stages.poly.cuts import Cut, IndexBox, list_cuts
-from stages.poly.number import bound_points
-from stages.poly.pieces import from_domain
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.layer.estimate.guess import (
+    Taken,
+    Work,
+    guess_in_parts,
+    guess_whole,
+    guess_work,
+)
+from lairmake.stages.layer.routes.threads import count_free_threads
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.layer.streams.parts import count_parts, find_mean, lengthen
+from lairmake.stages.layer.streams.reaching import Cuts, Windows, find_rings
+from lairmake.stages.layer.streams.rolling import find_obstacle
+from lairmake.stages.layer.streams.triggers import Triggers, count_elements
+from lairmake.stages.layer.texts.graph import Departure
+from lairmake.stages.machine.shortage import note_shortage
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.movement.colouring import share
+from lairmake.stages.poly.bind import PE_NAMES, bind_range
+from lairmake.stages.poly.cuts import Cut, IndexBox, list_cuts
+from lairmake.stages.poly.number import bound_points
+from lairmake.stages.poly.pieces import from_domain
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 AHEAD = 2
 """Chunks for which receives are under way at a time."""

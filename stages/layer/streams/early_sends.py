@@ -31,25 +31,25 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.estimate.guess import guess_send
-from stages.layer.routes.collection import find_forwarded
-from stages.layer.routes.threads import count_free_threads
-from stages.layer.streams.chunks import Flows
-from stages.layer.streams.rows import choose_rows
-from stages.layer.streams.stepped import Room, SteppedDeparture, Steps, find_steps
-from stages.layer.texts.graph import Early, Graph
-from stages.machine.shortage import note_shortage
-from stages.poly.bind import PE_NAMES, bind_set, project_names
-from stages.poly.bounds import ExactBounds, exact_bounds, find_fixed_size
-from stages.poly.completed import Completed, find_completed, is_in_order, list_stops
-from stages.poly.compression import compress, keeps_order
-from stages.poly.expressed import express_condition
-from stages.poly.expression import count_operations
-from stages.poly.number import count
-from stages.poly.text import spell_object
+from lairmake.stages.layer.estimate.guess import guess_send
+from lairmake.stages.layer.routes.collection import find_forwarded
+from lairmake.stages.layer.routes.threads import count_free_threads
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.layer.streams.rows import choose_rows
+from lairmake.stages.layer.streams.stepped import Room, SteppedDeparture, Steps, find_steps
+from lairmake.stages.layer.texts.graph import Early, Graph
+from lairmake.stages.machine.shortage import note_shortage
+from lairmake.stages.poly.bind import PE_NAMES, bind_set, project_names
+from lairmake.stages.poly.bounds import ExactBounds, exact_bounds, find_fixed_size
+from lairmake.stages.poly.completed import Completed, find_completed, is_in_order, list_stops
+from lairmake.stages.poly.compression import compress, keeps_order
+from lairmake.stages.poly.expressed import express_condition
+from lairmake.stages.poly.expression import count_operations
+from lairmake.stages.poly.number import count
+from lairmake.stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:

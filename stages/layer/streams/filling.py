@@ -12,22 +12,22 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.routes.functions import count_functions
-from stages.layer.routes.placed import Placed, Streams
-from stages.layer.streams.rings import find_rings, find_rows
-from stages.machine.types import BYTES
-from stages.poly.bind import PE_NAMES, bind_range
-from stages.poly.compact import fit
-from stages.poly.extents import find_shape
-from stages.poly.halo import roll_rows
-from stages.poly.number import bound_points
-from stages.poly.pieces import from_domain
-from stages.poly.ring import roll
+from lairmake.stages.layer.routes.functions import count_functions
+from lairmake.stages.layer.routes.placed import Placed, Streams
+from lairmake.stages.layer.streams.rings import find_rings, find_rows
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.bind import PE_NAMES, bind_range
+from lairmake.stages.poly.compact import fit
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.halo import roll_rows
+from lairmake.stages.poly.number import bound_points
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.ring import roll
 
 if typing.TYPE_CHECKING:
-    from stages.layer.streams.chunks import Flows
-    from stages.layer.streams.cutting import Chunks
-    from stages.layer.texts.graph import Graph
+    from lairmake.stages.layer.streams.chunks import Flows
+    from lairmake.stages.layer.streams.cutting import Chunks
+    from lairmake.stages.layer.texts.graph import Graph
 
 FUNCTIONS = 4
 """Functions of a program for each tensor, stream and statement, roughly."""

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.routes.feedback import apply_feedback
-from stages.layer.streams.chunks import Flows, find_followed
-from stages.layer.texts.adapted_text import Adapted
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.routes_text import Routing
-from stages.poly.bind import PE_NAMES, bind_range, bind_set
-from stages.poly.local import at_this_pe
-from stages.poly.order import apply_filter, at_index, at_pe, at_places, taken_by
-from stages.poly.pieces import from_domain, list_sets
-from stages.poly.side import Rectangle
-from stages.poly.text import Objects
-from stages.skewing.elements import Lair, find_running
+from lairmake.stages.layer.routes.feedback import apply_feedback
+from lairmake.stages.layer.streams.chunks import Flows, find_followed
+from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.poly.bind import PE_NAMES, bind_range, bind_set
+from lairmake.stages.poly.local import at_this_pe
+from lairmake.stages.poly.order import apply_filter, at_index, at_pe, at_places, taken_by
+from lairmake.stages.poly.pieces import from_domain, list_sets
+from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.text import Objects
+from lairmake.stages.skewing.elements import Lair, find_running
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

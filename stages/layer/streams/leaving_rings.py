@@ -15,18 +15,18 @@ from collections.abc import Collection, Mapping
 
 import islpy as isl
 
-from stages.layer.routes.collection import find_forwarded
-from stages.layer.streams.chunks import Flows
-from stages.layer.streams.stepped import SteppedDeparture, Steps, find_steps
-from stages.layer.texts.graph import Departure, Early, Graph
-from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.completed import find_completed, is_in_order
-from stages.poly.number import count
-from stages.poly.pieces import from_domain
-from stages.poly.text import spell_object
+from lairmake.stages.layer.routes.collection import find_forwarded
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.layer.streams.stepped import SteppedDeparture, Steps, find_steps
+from lairmake.stages.layer.texts.graph import Departure, Early, Graph
+from lairmake.stages.poly.bind import PE_NAMES, bind_set
+from lairmake.stages.poly.completed import find_completed, is_in_order
+from lairmake.stages.poly.number import count
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Layer
+    from lairmake.stages.lair.layer import Layer
 
 DEPTH = 2
 """Steps whose results are in memory: of one they are computed while those of another leave."""

@@ -10,20 +10,20 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.lair.layer import Carry, Statement, Tensor, find_writer
-from stages.layer.routes.collection import find_forwarded, list_collecting_tasks
-from stages.layer.routes.leaving import find_summed_elements
-from stages.layer.streams import cutting
-from stages.layer.streams.plan import Plan, find_written, is_reacting, reacts
-from stages.layer.streams.tasks import (
+from lairmake.stages.lair.layer import Carry, Statement, Tensor, find_writer
+from lairmake.stages.layer.routes.collection import find_forwarded, list_collecting_tasks
+from lairmake.stages.layer.routes.leaving import find_summed_elements
+from lairmake.stages.layer.streams import cutting
+from lairmake.stages.layer.streams.plan import Plan, find_written, is_reacting, reacts
+from lairmake.stages.layer.streams.tasks import (
     make_compute,
     make_halo,
     make_operate,
     make_react,
     name_halo,
 )
-from stages.layer.texts import kinds
-from stages.layer.texts.graph import (
+from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts.graph import (
     Arrival,
     Chunks,
     Departure,
@@ -32,7 +32,7 @@ from stages.layer.texts.graph import (
     Outgoing,
     Window,
 )
-from stages.layer.texts.kinds import (
+from lairmake.stages.layer.texts.kinds import (
     Hear,
     Initialise,
     Pack,
@@ -43,10 +43,10 @@ from stages.layer.texts.kinds import (
     Store,
     Task,
 )
-from stages.machine.types import is_integer
-from stages.poly.pieces import from_domain, to_range
-from stages.poly.text import spell_object
-from stages.skewing.elements import find_running
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.text import spell_object
+from lairmake.stages.skewing.elements import find_running
 
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 Named = tuple[str, Task]

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.routes.leaving import find_leaving, name_leaving
-from stages.layer.streams.chunks import find_taken_chunks
-from stages.layer.streams.invoked import (
+from lairmake.stages.layer.routes.leaving import find_leaving, name_leaving
+from lairmake.stages.layer.streams.chunks import find_taken_chunks
+from lairmake.stages.layer.streams.invoked import (
     Invoked,
     Sources,
     fill,
@@ -21,9 +21,9 @@ from stages.layer.streams.invoked import (
     move,
     rename,
 )
-from stages.layer.streams.stepped import SteppedDeparture, find_steps
-from stages.layer.texts.graph import Departure, InTurn
-from stages.layer.texts.kinds import (
+from lairmake.stages.layer.streams.stepped import SteppedDeparture, find_steps
+from lairmake.stages.layer.texts.graph import Departure, InTurn
+from lairmake.stages.layer.texts.kinds import (
     Clear,
     Collect,
     EarlySend,
@@ -35,11 +35,19 @@ from stages.layer.texts.kinds import (
     Send,
     Spread,
 )
-from stages.layer.texts.routes_text import Said
-from stages.poly.bind import PE_NAMES, bind_range, bind_set, name_indices
-from stages.poly.cuts import bind_chunk
-from stages.poly.order import at_index, at_pe, at_places, fix_outer, on_side, relocate, taken_by
-from stages.poly.pieces import from_domain, to_range
+from lairmake.stages.layer.texts.routes_text import Said
+from lairmake.stages.poly.bind import PE_NAMES, bind_range, bind_set, name_indices
+from lairmake.stages.poly.cuts import bind_chunk
+from lairmake.stages.poly.order import (
+    at_index,
+    at_pe,
+    at_places,
+    fix_outer,
+    on_side,
+    relocate,
+    taken_by,
+)
+from lairmake.stages.poly.pieces import from_domain, to_range
 
 
 def receive(sources: Sources, task: Receive) -> Invoked:

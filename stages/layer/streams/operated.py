@@ -23,26 +23,26 @@ from math import prod
 
 import islpy as isl
 
-from stages.lair.layer import Statement
-from stages.lair.operations import Leaf, list_operations
-from stages.layer.estimate.guess import guess_operated
-from stages.layer.routes.collection import find_forwarded
-from stages.layer.routes.leaving import find_leaving, find_summed_elements
-from stages.layer.routes.placed import Streams
-from stages.layer.streams.chunks import Flows
-from stages.layer.streams.ordered_sources import order_sources
-from stages.poly.bind import PE_NAMES, bind_domain, bind_set
-from stages.poly.compact import fit
-from stages.poly.compression import keeps_order
-from stages.poly.cuts import IndexBox, find_index_box, list_cuts
-from stages.poly.linear import linear_form
-from stages.poly.number import bound_points
-from stages.poly.order import at_pe
-from stages.poly.pieces import from_domain, to_range
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.lair.layer import Statement
+from lairmake.stages.lair.operations import Leaf, list_operations
+from lairmake.stages.layer.estimate.guess import guess_operated
+from lairmake.stages.layer.routes.collection import find_forwarded
+from lairmake.stages.layer.routes.leaving import find_leaving, find_summed_elements
+from lairmake.stages.layer.routes.placed import Streams
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.layer.streams.ordered_sources import order_sources
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain, bind_set
+from lairmake.stages.poly.compact import fit
+from lairmake.stages.poly.compression import keeps_order
+from lairmake.stages.poly.cuts import IndexBox, find_index_box, list_cuts
+from lairmake.stages.poly.linear import linear_form
+from lairmake.stages.poly.number import bound_points
+from lairmake.stages.poly.order import at_pe
+from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:
-    from stages.layer.texts.graph import Departure
+    from lairmake.stages.layer.texts.graph import Departure
 
 MOST_OPERATIONS = 500_000
 """How much isl may work for an arrival, in its own unit: half a second."""

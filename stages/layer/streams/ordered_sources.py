@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.lair.operations import Leaf, Operation
-from stages.machine.types import OPERATIONS
+from lairmake.stages.lair.operations import Leaf, Operation
+from lairmake.stages.machine.types import OPERATIONS
 
 EITHER_WAY = frozenset({"ADD", "MUL", "MAX", "MIN", "MAC"})
 """Operations whose factors, or terms, may change places."""

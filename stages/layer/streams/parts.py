@@ -9,10 +9,10 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from stages.layer.estimate.guess import Parts, Taken, Work
+from lairmake.stages.layer.estimate.guess import Parts, Taken, Work
 
 if typing.TYPE_CHECKING:
-    from stages.poly.cuts import Cut
+    from lairmake.stages.poly.cuts import Cut
 
 LONG = 64
 """How much longer a stream is taken to be for the chunks of a ring, which it is to suit as well."""

@@ -15,14 +15,14 @@ from collections.abc import Collection, Mapping
 
 import islpy as isl
 
-from stages.layer.streams.chunks import Flows
-from stages.layer.streams.stepped import find_steps
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import Compute
-from stages.poly.pieces import from_domain, to_range
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.layer.streams.stepped import find_steps
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.kinds import Compute
+from lairmake.stages.poly.pieces import from_domain, to_range
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Layer, Statement
+    from lairmake.stages.lair.layer import Layer, Statement
 
 
 def find_passing_rings(

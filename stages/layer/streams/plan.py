@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from stages.lair.expressions import is_zero_at
-from stages.lair.layer import Statement, find_writer
-from stages.layer.routes.placed import Streams, is_sparse
-from stages.layer.routes.sharing import InPlace, find_in_place, list_waits
-from stages.layer.routes.waiting import choose_waiting
-from stages.layer.streams.chunks import Flows
-from stages.layer.streams.cutting import Chunks, Cutter, count_most_together
-from stages.layer.streams.filling import count_bytes
-from stages.layer.streams.operated import Operated, find_operated
-from stages.layer.streams.reaching import Windows
-from stages.layer.streams.rolling import find_obstacle
-from stages.layer.streams.triggers import Triggers, find_triggers
-from stages.layer.texts.graph import Held
+from lairmake.stages.lair.expressions import is_zero_at
+from lairmake.stages.lair.layer import Statement, find_writer
+from lairmake.stages.layer.routes.placed import Streams, is_sparse
+from lairmake.stages.layer.routes.sharing import InPlace, find_in_place, list_waits
+from lairmake.stages.layer.routes.waiting import choose_waiting
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.layer.streams.cutting import Chunks, Cutter, count_most_together
+from lairmake.stages.layer.streams.filling import count_bytes
+from lairmake.stages.layer.streams.operated import Operated, find_operated
+from lairmake.stages.layer.streams.reaching import Windows
+from lairmake.stages.layer.streams.rolling import find_obstacle
+from lairmake.stages.layer.streams.triggers import Triggers, find_triggers
+from lairmake.stages.layer.texts.graph import Held
 
 NO_ROOM = "there is no room for all that is computed by chunks of it"
 

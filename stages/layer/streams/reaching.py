@@ -12,13 +12,13 @@ from typing import Literal
 
 import islpy as isl
 
-from stages.layer.streams.chunks import Flows
-from stages.poly.cuts import Cut, cut_order
-from stages.poly.reuse import find_reach, find_reuse
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.poly.cuts import Cut, cut_order
+from lairmake.stages.poly.reuse import find_reach, find_reuse
 
 if typing.TYPE_CHECKING:
-    from stages.lair.layer import Statement
-    from stages.layer.streams.triggers import Triggers
+    from lairmake.stages.lair.layer import Statement
+    from lairmake.stages.layer.streams.triggers import Triggers
 
 
 Windows = Literal["long", "short", "none"]

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.streams.chunks import Flows
-from stages.layer.streams.stepped import Steps, find_steps
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import Compute
-from stages.poly.cuts import cut_order
-from stages.poly.halo import Rows
-from stages.poly.reuse import number_order
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.layer.streams.stepped import Steps, find_steps
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.kinds import Compute
+from lairmake.stages.poly.cuts import cut_order
+from lairmake.stages.poly.halo import Rows
+from lairmake.stages.poly.reuse import number_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

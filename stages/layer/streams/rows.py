@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.streams.stepped import Room, SteppedDeparture
-from stages.layer.texts.graph import Early
-from stages.poly.bind import PE_NAMES, bind_set
-from stages.poly.bounds import exact_bounds, find_constant_size
-from stages.poly.completed import Completed, find_completed, is_in_order, list_stops
-from stages.poly.compression import compress
-from stages.poly.least import greatest
-from stages.poly.order import taken_by
-from stages.poly.pieces import from_domain
-from stages.poly.text import spell_object
+from lairmake.stages.layer.streams.stepped import Room, SteppedDeparture
+from lairmake.stages.layer.texts.graph import Early
+from lairmake.stages.poly.bind import PE_NAMES, bind_set
+from lairmake.stages.poly.bounds import exact_bounds, find_constant_size
+from lairmake.stages.poly.completed import Completed, find_completed, is_in_order, list_stops
+from lairmake.stages.poly.compression import compress
+from lairmake.stages.poly.least import greatest
+from lairmake.stages.poly.order import taken_by
+from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.text import spell_object
 
 
 def choose_rows(stepped: SteppedDeparture, room: Room) -> Early | None:

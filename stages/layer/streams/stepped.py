@@ -15,18 +15,18 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.layer.estimate.guess import guess_slack
-from stages.layer.routes.leaving import find_leaving
-from stages.layer.streams.chunks import Flows
-from stages.layer.texts.graph import Arrival, Chunks, Departure, Graph
-from stages.layer.texts.kinds import Compute, React
-from stages.poly.bind import PE_NAMES, bind_range, name_indices, unbind_set
-from stages.poly.completed import Completed, find_completed
-from stages.poly.number import bound_points, count
-from stages.poly.pieces import list_maps
+from lairmake.stages.layer.estimate.guess import guess_slack
+from lairmake.stages.layer.routes.leaving import find_leaving
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.layer.texts.graph import Arrival, Chunks, Departure, Graph
+from lairmake.stages.layer.texts.kinds import Compute, React
+from lairmake.stages.poly.bind import PE_NAMES, bind_range, name_indices, unbind_set
+from lairmake.stages.poly.completed import Completed, find_completed
+from lairmake.stages.poly.number import bound_points, count
+from lairmake.stages.poly.pieces import list_maps
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 LANES = {
     "N": "{ PE[x, y] -> PE[x, v] }",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from stages.lair.expressions import write_expression
-from stages.lair.layer import Layer, Statement
-from stages.layer.texts.kinds import Compute, Halo, Operate, React
+from lairmake.stages.lair.expressions import write_expression
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.layer.texts.kinds import Compute, Halo, Operate, React
 
 AT_RUN_TIME = ("enumerate", "configure")
 """Ways to a vector instruction whose size is found before each call."""

@@ -18,10 +18,10 @@ from math import prod
 
 import islpy as isl
 
-from stages.lair.layer import Layer, Statement
-from stages.layer.streams.chunks import Flows
-from stages.poly.cuts import IndexBox, cut_order, find_index_box
-from stages.poly.naming import letters
+from lairmake.stages.lair.layer import Layer, Statement
+from lairmake.stages.layer.streams.chunks import Flows
+from lairmake.stages.poly.cuts import IndexBox, cut_order, find_index_box
+from lairmake.stages.poly.naming import letters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 
 import islpy as isl
 
-from stages.poly.side import Rectangle, bounding_rectangle
-from stages.poly.text import Objects
+from lairmake.stages.poly.side import Rectangle, bounding_rectangle
+from lairmake.stages.poly.text import Objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from stages.diagnose import Source
-from stages.mapping.explained import explain
-from stages.mapping.record_reader import read_record
-from stages.mapping.records import as_data
-from stages.mapping.settled import Ports
-from stages.mapping.yaml_text import write_document
+from lairmake.stages.diagnose import Source
+from lairmake.stages.mapping.explained import explain
+from lairmake.stages.mapping.record_reader import read_record
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.mapping.settled import Ports
+from lairmake.stages.mapping.yaml_text import write_document
 
 TITLE = "Placements that were thought of, the best first, with what a closed form predicts of them."
 

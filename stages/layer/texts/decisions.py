@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from stages.diagnose import Source
-from stages.mapping.explained import explain
-from stages.mapping.record_reader import read_records
-from stages.mapping.records import Absent, Key, as_data
-from stages.mapping.yaml_text import write_document
+from lairmake.stages.diagnose import Source
+from lairmake.stages.mapping.explained import explain
+from lairmake.stages.mapping.record_reader import read_records
+from lairmake.stages.mapping.records import Absent, Key, as_data
+from lairmake.stages.mapping.yaml_text import write_document
 
 TITLE = "How each task gets its vector instruction, and why (Sec. 5)."
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from stages.diagnose import Source
-from stages.layer.texts.kinds import Task
-from stages.mapping.explained import explain
-from stages.mapping.record_reader import read_record
-from stages.mapping.records import Inline, Key, as_data
-from stages.mapping.yaml_text import write_document
+from lairmake.stages.diagnose import Source
+from lairmake.stages.layer.texts.kinds import Task
+from lairmake.stages.mapping.explained import explain
+from lairmake.stages.mapping.record_reader import read_record
+from lairmake.stages.mapping.records import Inline, Key, as_data
+from lairmake.stages.mapping.yaml_text import write_document
 
 TITLE = "The task graph (Sec. 4.2)."
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from stages.diagnose import Source, Span, UserError
-from stages.machine.profile import KNOWN, Profile
-from stages.machine.scarcity import with_figures
-from stages.mapping.explained import explain
-from stages.mapping.record_reader import read_record
-from stages.mapping.records import as_data
-from stages.mapping.yaml_text import write_document
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.machine.profile import KNOWN, Profile
+from lairmake.stages.machine.scarcity import with_figures
+from lairmake.stages.mapping.explained import explain
+from lairmake.stages.mapping.record_reader import read_record
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.mapping.yaml_text import write_document
 
 LIMITS, ENOUGH = "build/limits/", "build/enough/"
 """Where texts for such a machine lie, and programs."""

@@ -11,10 +11,10 @@ from math import prod
 
 import islpy as isl
 
-from stages.poly.extremes import find_least
-from stages.poly.naming import letters
-from stages.poly.pieces import list_maps, unite
-from stages.poly.text import Objects
+from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.pieces import list_maps, unite
+from lairmake.stages.poly.text import Objects
 
 RESTART, COMPLETE = "restart", "complete"
 """The first and the last event of an invocation on a PE."""

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stages.fabric.probed import Probed
-from stages.fabric.used import Used
-from stages.mapping.record_reader import reader_of
-from stages.mapping.records import as_data
+from lairmake.stages.fabric.probed import Probed
+from lairmake.stages.fabric.used import Used
+from lairmake.stages.mapping.record_reader import reader_of
+from lairmake.stages.mapping.records import as_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.poly.pieces import list_maps
+from lairmake.stages.poly.pieces import list_maps
 
 Object = isl.UnionSet | isl.UnionMap
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from itertools import islice
 
-from stages.layer.vector.boxed import boxed
-from stages.layer.vector.candidate import Candidate, NotPossibleError
-from stages.layer.vector.lattice import dense
-from stages.layer.vector.situation import Situation
-from stages.poly.bases import bases
+from lairmake.stages.layer.vector.boxed import boxed
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
+from lairmake.stages.layer.vector.lattice import dense
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.bases import bases
 
 MOST_TRIED = 8
 """So many bases are tried, those of the smallest boxes first."""

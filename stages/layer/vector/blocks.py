@@ -14,14 +14,14 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.vector.candidate import Candidate, NotPossibleError
-from stages.layer.vector.memory import extend
-from stages.layer.vector.nested import find_within
-from stages.layer.vector.situation import Situation
-from stages.machine.types import BYTES
-from stages.poly.bind import find_index_constants
-from stages.poly.bounds import find_fixed_size
-from stages.poly.same import find_same
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
+from lairmake.stages.layer.vector.memory import extend
+from lairmake.stages.layer.vector.nested import find_within
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.bind import find_index_constants
+from lairmake.stages.poly.bounds import find_fixed_size
+from lairmake.stages.poly.same import find_same
 
 WHY = "within a loop over blocks, for all products have no room in memory"
 MOST_BLOCKS = 2

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.vector.candidate import Candidate, NotPossibleError, components
-from stages.layer.vector.situation import Situation
-from stages.poly.bind import find_index_constants
-from stages.poly.bounds import exact_bounds, find_fixed_size
-from stages.poly.box_hull import as_set, box_hull, offset_set, size_set
-from stages.poly.interference import accessed_by, extra_instances, find_conflict
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, components
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.bind import find_index_constants
+from lairmake.stages.poly.bounds import exact_bounds, find_fixed_size
+from lairmake.stages.poly.box_hull import as_set, box_hull, offset_set, size_set
+from lairmake.stages.poly.interference import accessed_by, extra_instances, find_conflict
 
 
 def boxed(situation: Situation, way: str, why: str, change: isl.Map) -> Candidate:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, project_names
-from stages.poly.function import find_function, is_affine
-from stages.poly.number import bound_points, count
+from lairmake.stages.poly.bind import PE_NAMES, project_names
+from lairmake.stages.poly.function import find_function, is_affine
+from lairmake.stages.poly.number import bound_points, count
 
 
 class NotPossibleError(Exception):

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from stages.layer.texts.kinds import Streams
-from stages.layer.vector.options import Option, Options
+from lairmake.stages.layer.texts.kinds import Streams
+from lairmake.stages.layer.vector.options import Option, Options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ Paper    V Sec. 5.4, does without this
 
 from __future__ import annotations
 
-from stages.layer.vector.candidate import Candidate, NotPossibleError, firsts
-from stages.layer.vector.situation import Situation
-from stages.poly.bind import find_index_constants
-from stages.poly.bounds import find_fixed_size
-from stages.poly.compression import keeps_order
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, firsts
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.bind import find_index_constants
+from lairmake.stages.poly.bounds import find_fixed_size
+from lairmake.stages.poly.compression import keeps_order
 
 
 def candidate(situation: Situation) -> Candidate:

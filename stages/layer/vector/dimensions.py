@@ -16,15 +16,15 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.texts.kinds import Fills, Runs
-from stages.layer.vector.candidate import Candidate
-from stages.layer.vector.memory import Memory, extend
-from stages.layer.vector.operands import InMemory, Operand, find_steps_over
-from stages.layer.vector.rate import find_limit, find_rate
-from stages.layer.vector.situation import Situation
-from stages.layer.vector.steps import Step
-from stages.poly.local import Shape
-from stages.poly.same import find_same
+from lairmake.stages.layer.texts.kinds import Fills, Runs
+from lairmake.stages.layer.vector.candidate import Candidate
+from lairmake.stages.layer.vector.memory import Memory, extend
+from lairmake.stages.layer.vector.operands import InMemory, Operand, find_steps_over
+from lairmake.stages.layer.vector.rate import find_limit, find_rate
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.steps import Step
+from lairmake.stages.poly.local import Shape
+from lairmake.stages.poly.same import find_same
 
 SHARE = 16
 """What is larger for a task takes no more than this part of the memory of a PE."""

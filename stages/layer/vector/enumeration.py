@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.vector.candidate import Candidate, NotPossibleError, components, firsts
-from stages.layer.vector.situation import Situation
-from stages.poly.bind import find_index_constants
-from stages.poly.bounds import find_fixed_size
-from stages.poly.extents import find_shape
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, components, firsts
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.bind import find_index_constants
+from lairmake.stages.poly.bounds import find_fixed_size
+from lairmake.stages.poly.extents import find_shape
 
 
 def candidate(situation: Situation) -> Candidate:

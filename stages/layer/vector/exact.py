@@ -5,12 +5,12 @@ Paper    V Sec. 5.1
 
 from __future__ import annotations
 
-from stages.layer.texts.kinds import Fills
-from stages.layer.vector.candidate import Candidate, NotPossibleError
-from stages.layer.vector.situation import Situation
-from stages.poly.bind import find_index_constants
-from stages.poly.bounds import find_fixed_size
-from stages.poly.compression import keeps_order
+from lairmake.stages.layer.texts.kinds import Fills
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.bind import find_index_constants
+from lairmake.stages.poly.bounds import find_fixed_size
+from lairmake.stages.poly.compression import keeps_order
 
 
 def candidate(situation: Situation) -> Candidate:

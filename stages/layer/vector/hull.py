@@ -5,8 +5,8 @@ Paper    V Sec. 5.3
 
 from __future__ import annotations
 
-from stages.layer.vector.candidate import Candidate, NotPossibleError, components
-from stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, components
+from lairmake.stages.layer.vector.situation import Situation
 
 
 def candidate(situation: Situation) -> Candidate:

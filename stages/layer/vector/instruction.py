@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stages.layer.streams.tasks import AT_RUN_TIME
-from stages.layer.texts import decisions
-from stages.layer.texts.decisions import Decision, Local, Operand, Size, Table
-from stages.layer.texts.kinds import React
-from stages.layer.vector.candidate import Candidate
-from stages.layer.vector.memory import Memory
-from stages.layer.vector.operands import describe, write_value
-from stages.layer.vector.situation import Situation
-from stages.layer.vector.steps import Step, find_parts
-from stages.layer.vector.tables import Tables
-from stages.poly.extremes import greatest_value, least_value
+from lairmake.stages.layer.streams.tasks import AT_RUN_TIME
+from lairmake.stages.layer.texts import decisions
+from lairmake.stages.layer.texts.decisions import Decision, Local, Operand, Size, Table
+from lairmake.stages.layer.texts.kinds import React
+from lairmake.stages.layer.vector.candidate import Candidate
+from lairmake.stages.layer.vector.memory import Memory
+from lairmake.stages.layer.vector.operands import describe, write_value
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.steps import Step, find_parts
+from lairmake.stages.layer.vector.tables import Tables
+from lairmake.stages.poly.extremes import greatest_value, least_value
 
 
 def instruction(

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.vector.boxed import boxed
-from stages.layer.vector.candidate import Candidate, NotPossibleError
-from stages.layer.vector.situation import Situation
-from stages.poly.lattices import along_lattice
+from lairmake.stages.layer.vector.boxed import boxed
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.lattices import along_lattice
 
 
 def candidate(situation: Situation) -> Candidate:

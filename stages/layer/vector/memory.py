@@ -11,11 +11,11 @@ from math import prod
 
 import islpy as isl
 
-from stages.machine.types import BYTES
-from stages.poly.box_hull import box
-from stages.poly.extents import find_shape
-from stages.poly.interference import extend_allocation
-from stages.poly.local import Shape, shift
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.box_hull import box
+from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.interference import extend_allocation
+from lairmake.stages.poly.local import Shape, shift
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

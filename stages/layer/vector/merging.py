@@ -14,12 +14,12 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.layer.streams.tasks import AT_RUN_TIME
-from stages.layer.vector.candidate import Candidate, RankError
-from stages.layer.vector.memory import Memory
-from stages.layer.vector.operands import Given, InMemory, InPart, Operand, find_steps_over
-from stages.layer.vector.steps import Step
-from stages.poly.same import find_same
+from lairmake.stages.layer.streams.tasks import AT_RUN_TIME
+from lairmake.stages.layer.vector.candidate import Candidate, RankError
+from lairmake.stages.layer.vector.memory import Memory
+from lairmake.stages.layer.vector.operands import Given, InMemory, InPart, Operand, find_steps_over
+from lairmake.stages.layer.vector.steps import Step
+from lairmake.stages.poly.same import find_same
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 

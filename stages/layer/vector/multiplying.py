@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
-from stages.lair.operations import Leaf, Operation, Part
-from stages.machine.types import find_largest_integer, is_integer
-from stages.poly.local import Shape
+from lairmake.stages.lair.operations import Leaf, Operation, Part
+from lairmake.stages.machine.types import find_largest_integer, is_integer
+from lairmake.stages.poly.local import Shape
 
 SUMS = {"MAC": "ADD", "FMA": "ADD", "FMS": "SUB", "FNMA": "SUB"}
 

@@ -12,12 +12,12 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.vector.boxed import boxed
-from stages.layer.vector.candidate import Candidate, NotPossibleError
-from stages.layer.vector.lattice import dense
-from stages.layer.vector.situation import Situation
-from stages.poly.bind import PARAM
-from stages.poly.extremes import greatest_value
+from lairmake.stages.layer.vector.boxed import boxed
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
+from lairmake.stages.layer.vector.lattice import dense
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.extremes import greatest_value
 
 SET = isl.dim_type.set
 WHY = "within loops, the instances are a box"

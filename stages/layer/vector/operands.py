@@ -12,13 +12,13 @@ from math import prod
 
 import islpy as isl
 
-from stages.layer.texts import decisions
-from stages.layer.vector.candidate import Candidate, NotPossibleError
-from stages.layer.vector.memory import Memory
-from stages.layer.vector.situation import Situation
-from stages.poly.extremes import greatest_value, least_value
-from stages.poly.linear import linear_form
-from stages.poly.local import Shape
+from lairmake.stages.layer.texts import decisions
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
+from lairmake.stages.layer.vector.memory import Memory
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.extremes import greatest_value, least_value
+from lairmake.stages.poly.linear import linear_form
+from lairmake.stages.poly.local import Shape
 
 Coefficients = tuple[tuple[int, ...], ...]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from stages.lair.grammar import parse_expression
-from stages.lair.operations import LOOPED, Operation, list_operations
-from stages.layer.texts.kinds import (
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.operations import LOOPED, Operation, list_operations
+from lairmake.stages.layer.texts.kinds import (
     EarlySend,
     Fills,
     ForKind,
@@ -23,15 +23,20 @@ from stages.layer.texts.kinds import (
     Streams,
     Task,
 )
-from stages.layer.vector.candidate import Candidate, NotPossibleError, RankError, configurations
-from stages.layer.vector.dimensions import list_arrangements
-from stages.layer.vector.memory import extend
-from stages.layer.vector.merging import check_rank, merge
-from stages.layer.vector.situation import Situation
-from stages.layer.vector.steps import Step, find_parts, find_steps
-from stages.layer.vector.ways import Ways, list_ways
-from stages.machine.types import BYTES
-from stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.layer.vector.candidate import (
+    Candidate,
+    NotPossibleError,
+    RankError,
+    configurations,
+)
+from lairmake.stages.layer.vector.dimensions import list_arrangements
+from lairmake.stages.layer.vector.memory import extend
+from lairmake.stages.layer.vector.merging import check_rank, merge
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.steps import Step, find_parts, find_steps
+from lairmake.stages.layer.vector.ways import Ways, list_ways
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 MOST_STEPS = 32
 """A statement of more operations runs as loops."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.machine.profile import Profile
+from lairmake.stages.machine.profile import Profile
 
 
 def find_rate(

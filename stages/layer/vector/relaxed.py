@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.vector.boxed import harmless
-from stages.layer.vector.candidate import Candidate, NotPossibleError, components
-from stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.boxed import harmless
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, components
+from lairmake.stages.layer.vector.situation import Situation
 
 
 def candidate(situation: Situation) -> Candidate:

@@ -15,16 +15,16 @@ from math import inf, prod
 
 import islpy as isl
 
-from stages.layer.vector.candidate import Candidate
-from stages.layer.vector.lattice import dense
-from stages.layer.vector.nested import find_loops, split_off
-from stages.layer.vector.situation import Situation
-from stages.poly.bases import bases
-from stages.poly.bind import bind_domain, find_index_constants
-from stages.poly.bounds import exact_bounds, find_fixed_size, find_full
-from stages.poly.extremes import greatest_value
-from stages.poly.integers import linear_map
-from stages.poly.simple import simplify
+from lairmake.stages.layer.vector.candidate import Candidate
+from lairmake.stages.layer.vector.lattice import dense
+from lairmake.stages.layer.vector.nested import find_loops, split_off
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.bases import bases
+from lairmake.stages.poly.bind import bind_domain, find_index_constants
+from lairmake.stages.poly.bounds import exact_bounds, find_fixed_size, find_full
+from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.integers import linear_map
+from lairmake.stages.poly.simple import simplify
 
 IN, SET = isl.dim_type.in_, isl.dim_type.set
 WHY = "within loops, the instances are boxes of several sizes, configured before each call"

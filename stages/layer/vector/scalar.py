@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.layer.vector.candidate import Candidate, NotPossibleError
-from stages.layer.vector.lattice import dense
-from stages.layer.vector.nested import find_within
-from stages.layer.vector.situation import Situation
-from stages.poly.linear import linear_form
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
+from lairmake.stages.layer.vector.lattice import dense
+from lairmake.stages.layer.vector.nested import find_within
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.poly.linear import linear_form
 
 SET = isl.dim_type.set
 WHY = "within loops, a factor is the same for a whole vector"

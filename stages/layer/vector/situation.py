@@ -8,10 +8,10 @@ from functools import cached_property
 
 import islpy as isl
 
-from stages.layer.routes.functions import count_functions
-from stages.layer.routes.leaving import count_instructions
-from stages.layer.texts.graph import Graph
-from stages.layer.texts.kinds import (
+from lairmake.stages.layer.routes.functions import count_functions
+from lairmake.stages.layer.routes.leaving import count_instructions
+from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.kinds import (
     Clear,
     Collect,
     EarlySend,
@@ -29,16 +29,22 @@ from stages.layer.texts.kinds import (
     Task,
     always,
 )
-from stages.layer.texts.routes_text import Routing
-from stages.layer.texts.tasks_text import Compressions, Instances
-from stages.poly.bind import PE_NAMES, bind_domain, bind_set, find_index_constants, project_names
-from stages.poly.bounds import ExactBounds, exact_bounds
-from stages.poly.local import at_this_pe
-from stages.poly.pieces import list_maps, list_sets
-from stages.poly.text import Objects
+from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.poly.bind import (
+    PE_NAMES,
+    bind_domain,
+    bind_set,
+    find_index_constants,
+    project_names,
+)
+from lairmake.stages.poly.bounds import ExactBounds, exact_bounds
+from lairmake.stages.poly.local import at_this_pe
+from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 
 def _spreading(graph: Graph, task: Relay | Hear | Spread) -> str:

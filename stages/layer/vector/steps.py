@@ -12,16 +12,22 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stages.lair.operations import MULTIPLY_ADDS, Leaf, Operation, Part
-from stages.layer.texts.kinds import Fills, Operate
-from stages.layer.vector.candidate import Candidate
-from stages.layer.vector.multiplying import find_negated, negate, pad_rows, take_apart, turn
-from stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
-from stages.layer.vector.situation import Situation
-from stages.layer.vector.streamed import find_streamed
-from stages.machine.types import OPERATIONS, find_integers, is_integer
-from stages.poly.extremes import greatest_value
-from stages.poly.local import Shape
+from lairmake.stages.lair.operations import MULTIPLY_ADDS, Leaf, Operation, Part
+from lairmake.stages.layer.texts.kinds import Fills, Operate
+from lairmake.stages.layer.vector.candidate import Candidate
+from lairmake.stages.layer.vector.multiplying import (
+    find_negated,
+    negate,
+    pad_rows,
+    take_apart,
+    turn,
+)
+from lairmake.stages.layer.vector.operands import Given, InPart, Operand, along, in_memory
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.streamed import find_streamed
+from lairmake.stages.machine.types import OPERATIONS, find_integers, is_integer
+from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.local import Shape
 
 RESULT = Part(number=-1)
 """What a loop gives, before it is copied to the target."""

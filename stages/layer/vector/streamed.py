@@ -11,13 +11,13 @@ from __future__ import annotations
 import typing
 from collections.abc import Sequence
 
-from stages.lair.operations import Leaf, Operation
-from stages.layer.streams.ordered_sources import order_sources
-from stages.layer.texts.kinds import Operate
-from stages.layer.vector.candidate import Candidate, NotPossibleError
-from stages.layer.vector.operands import Given, Operand, along, in_memory
-from stages.layer.vector.situation import Situation
-from stages.machine.types import find_integers, is_integer
+from lairmake.stages.lair.operations import Leaf, Operation
+from lairmake.stages.layer.streams.ordered_sources import order_sources
+from lairmake.stages.layer.texts.kinds import Operate
+from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
+from lairmake.stages.layer.vector.operands import Given, Operand, along, in_memory
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.machine.types import find_integers, is_integer
 
 
 def find_streamed(

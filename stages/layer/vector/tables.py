@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.layer.texts.decisions import Table
-from stages.layer.vector.memory import extend
-from stages.layer.vector.situation import Situation
-from stages.machine.types import BYTES
-from stages.poly.bind import PARAM, PE_NAMES, find_index_constants, project_names
-from stages.poly.expressed import express
-from stages.poly.expression import count_operations
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.function import find_function, is_affine
+from lairmake.stages.layer.texts.decisions import Table
+from lairmake.stages.layer.vector.memory import extend
+from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.bind import PARAM, PE_NAMES, find_index_constants, project_names
+from lairmake.stages.poly.expressed import express
+from lairmake.stages.poly.expression import count_operations
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.function import find_function, is_affine
 
 TYPE = "int32"
 """The type of an entry."""

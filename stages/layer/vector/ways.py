@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from stages.lair.operations import Operation, multiplies_and_adds
-from stages.layer.texts.kinds import ForKind, Operate, always
-from stages.layer.vector import (
+from lairmake.stages.lair.operations import Operation, multiplies_and_adds
+from lairmake.stages.layer.texts.kinds import ForKind, Operate, always
+from lairmake.stages.layer.vector import (
     basis,
     blocks,
     configure,
@@ -23,8 +23,8 @@ from stages.layer.vector import (
     row_sizes,
     scalar,
 )
-from stages.layer.vector.candidate import Candidate
-from stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.candidate import Candidate
+from lairmake.stages.layer.vector.situation import Situation
 
 Way = Callable[[Situation], Candidate]
 Ways = Callable[[Situation], Iterable[Candidate]]

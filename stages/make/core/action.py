@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.blame import blame_edits, check_values
-from stages.make.core.build import PLAIN, Build
-from stages.make.core.declare import declaration
-from stages.make.core.disk import Disk, compare
-from stages.make.core.key import ActionKey, action_key, code_digest
-from stages.make.core.layers import open_folder
-from stages.make.core.outlook import current_key, entry_of, foresee
-from stages.make.core.outputs import stale_names, write_outputs
-from stages.make.core.telling import progress
-from stages.make.store.entry import Entry
-from stages.make.store.files import digest_of
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.blame import blame_edits, check_values
+from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.disk import Disk, compare
+from lairmake.stages.make.core.key import ActionKey, action_key, code_digest
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.outlook import current_key, entry_of, foresee
+from lairmake.stages.make.core.outputs import stale_names, write_outputs
+from lairmake.stages.make.core.telling import progress
+from lairmake.stages.make.store.entry import Entry
+from lairmake.stages.make.store.files import digest_of
+from lairmake.stages.make.store.folders import (
     FIGURES,
     LayerFolder,
     file_of,
@@ -31,16 +31,16 @@ from stages.make.store.folders import (
     names_meant,
     shown_path,
 )
-from stages.make.store.lock import locked
-from stages.make.store.lock_holders import Holder
-from stages.make.store.marks import FORGOTTEN, is_marked
-from stages.make.store.memo import memo_of
-from stages.make.store.state_folder import state_folder
-from stages.make.store.store import store_of
-from stages.shipped import UndeclaredDataError
+from lairmake.stages.make.store.lock import locked
+from lairmake.stages.make.store.lock_holders import Holder
+from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.store import store_of
+from lairmake.stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
-    from stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
 
 MOST_RUNS = 3
 """How often a stage is run while its inputs change under it."""
@@ -75,9 +75,9 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
 
     Raises UserError or UserErrors where the layer folder is wrong; then nothing is written.
     """
-    from stages.make.core.faults import perform_in
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.trying import try_in
+    from lairmake.stages.make.core.faults import perform_in
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.trying import try_in
 
     folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
     declared = declaration(stage)
@@ -197,10 +197,10 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Resul
 
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
     """
-    from stages.make.core.faults import perform_in
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.our_fault import raise_ours
-    from stages.make.core.trying import is_refused, try_in
+    from lairmake.stages.make.core.faults import perform_in
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.our_fault import raise_ours
+    from lairmake.stages.make.core.trying import is_refused, try_in
 
     tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
     start, inputs = time.time(), FolderInputs(folder, declaration(stage).inputs, tell=tell)

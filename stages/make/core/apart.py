@@ -22,8 +22,8 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.workers import PAUSE, workers
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.workers import PAUSE, workers
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -3,10 +3,10 @@ kernel.yaml of a kernel, or the network.yaml beside the graph of a framework."""
 
 from __future__ import annotations
 
-from stages.diagnose import Source, Span, UserError, UserErrors, source_of
-from stages.make.store.folders import NETWORK, LayerFolder, shown_path
-from stages.make.store.given import content_of
-from stages.mapping.yaml_text import read_document
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors, source_of
+from lairmake.stages.make.store.folders import NETWORK, LayerFolder, shown_path
+from lairmake.stages.make.store.given import content_of
+from lairmake.stages.mapping.yaml_text import read_document
 
 REMEDY = "which follows from this: take smaller tiles, or another machine"
 OF_GRAPHS = "which was made for this: more can be said of it under `parts`"
@@ -62,7 +62,7 @@ def _place(source: Source, part: str) -> Span | None:
     if _is_of_graph(source):
         keys = read_document(source).keys
         return keys.get(("parts", part)) or keys.get(("target",))
-    from stages.mapping.kernel_yaml import read_kernel
+    from lairmake.stages.mapping.kernel_yaml import read_kernel
 
     kernel = read_kernel(source)
     return kernel.key_span("tiles" if kernel.tiles else "facts")

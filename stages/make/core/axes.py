@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.mapping.yaml_text import Path, read_document
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.mapping.yaml_text import Path, read_document
 
 OPTION = "--set"
 KEY = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")

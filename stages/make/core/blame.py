@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from stages.diagnose import Span, UserError, source_of
-from stages.make.core.build import Build
-from stages.make.core.disk import compare
-from stages.make.core.outlook import current_key, entry_of
-from stages.make.core.verdict import list_wrong
-from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
-from stages.make.store.given import content_of
-from stages.make.store.store import store_of
+from lairmake.stages.diagnose import Span, UserError, source_of
+from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.disk import compare
+from lairmake.stages.make.core.outlook import current_key, entry_of
+from lairmake.stages.make.core.verdict import list_wrong
+from lairmake.stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
+from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.store import store_of
 
 RESULTS = "build/results.json"
 
 
 def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build) -> None:
     """Raise UserError for the failure of a stage, if texts that were edited by hand may be why."""
-    from stages.make.core.edits import first_change
+    from lairmake.stages.make.core.edits import first_change
 
     store = store_of(folder.home)
     wrote = list_edited(folder, build)
@@ -56,7 +56,7 @@ def _like(error: Exception, message: str, span: Span, hint: str | None) -> UserE
     stop = getattr(error, "stop", None)
     if stop is None:
         return UserError(message, span, hint)
-    from stages.fabric.stuck import FabricStopped
+    from lairmake.stages.fabric.stuck import FabricStopped
 
     return FabricStopped(message, span, hint, stop)
 

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stages.diagnose import Source, Span, UserError, UserErrors, source_of
-from stages.make.core.axes import Axis, Choice
-from stages.make.core.refused_keys import errors_in
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors, source_of
+from lairmake.stages.make.core.axes import Axis, Choice
+from lairmake.stages.make.core.refused_keys import errors_in
+from lairmake.stages.make.store.folders import (
     GRAPHS,
     KERNEL,
     LAYER,
@@ -30,10 +30,10 @@ from stages.make.store.folders import (
     shown_path,
     user_folder,
 )
-from stages.make.store.given import content_of
-from stages.mapping import layer_yaml
-from stages.mapping.yaml_set import MACHINE, set_values
-from stages.mapping.yaml_text import Document, Path as Keys, read_document
+from lairmake.stages.make.store.given import content_of
+from lairmake.stages.mapping import layer_yaml
+from lairmake.stages.mapping.yaml_set import MACHINE, set_values
+from lairmake.stages.mapping.yaml_text import Document, Path as Keys, read_document
 
 MOST = 1000
 """How many combinations a sweep has at most."""

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stages.diagnose import Source, UserError, source_of
-from stages.make.core.combinations import YAML_FILE, Combination, yaml_of
-from stages.make.core.layers import open_folder
-from stages.make.core.outputs import check_place
-from stages.make.store.files import read_file, write_whole
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import Source, UserError, source_of
+from lairmake.stages.make.core.combinations import YAML_FILE, Combination, yaml_of
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.outputs import check_place
+from lairmake.stages.make.store.files import read_file, write_whole
+from lairmake.stages.make.store.folders import (
     NETWORK,
     NOT_LAYERS,
     OF_DOIT,
@@ -25,8 +25,8 @@ from stages.make.store.folders import (
     mark_of,
     shown_path,
 )
-from stages.mapping.yaml_set import MACHINE, set_values
-from stages.mapping.yaml_text import Path as Keys, read_document
+from lairmake.stages.mapping.yaml_set import MACHINE, set_values
+from lairmake.stages.mapping.yaml_text import Path as Keys, read_document
 
 UP = "../"
 BUILT = NOT_LAYERS - {"inputs", "outputs"}

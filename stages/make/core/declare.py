@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stages import module_of
-from stages.make.store.believed import matches
-from stages.shipped import STAGES
+from lairmake.stages import module_of
+from lairmake.stages.make.store.believed import matches
+from lairmake.stages.shipped import STAGES
 
 if TYPE_CHECKING:
-    from stages.mapping.yaml_paths import Path
+    from lairmake.stages.mapping.yaml_paths import Path
 
 DECLARATION = re.compile(r"^(READS|WRITES)\b[^=\n]*=\s*(\([^)]*\))", re.MULTILINE)
 
@@ -46,7 +46,8 @@ def values_of(name: str, values: Mapping[str, tuple[Path, ...]]) -> tuple[Path, 
 
 def path_of(stage: str) -> pathlib.Path:
     """Return the file of a stage."""
-    return STAGES.parent.joinpath(*module_of(stage).split(".")).with_suffix(".py")
+    parts = module_of(stage).split(".")[2:]
+    return STAGES.joinpath(*parts).with_suffix(".py")
 
 
 def docstring_of(stage: str) -> str:
@@ -65,7 +66,7 @@ def declaration(stage: str) -> Declaration:
     found = {name: ast.literal_eval(value) for name, value in DECLARATION.findall(text)}
     assert found.keys() == {"READS", "WRITES"}, f"{path_of(stage)} declares {sorted(found)}"
     title = text.split("\n", 1)[0].strip('"').rstrip(".")
-    from stages.mapping.yaml_paths import split_reads
+    from lairmake.stages.mapping.yaml_paths import split_reads
 
     reads, values = split_reads(found["READS"])
     return Declaration(

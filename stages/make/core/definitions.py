@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stages.yaml_limits import pause_collector
+from lairmake.stages.yaml_limits import pause_collector
 
 WHOLE, LOADED = "*", ":"
 """References besides names: to all that a module defines, `m.*`, and to what importing it runs,
@@ -65,9 +65,10 @@ Names = Mapping[str, tuple[str, ...]]
 class Definition(NamedTuple):
     """The digest of a syntax tree, and what it refers to.
 
-    Names of its own module are single words, others are full: `stages.poly.text.read_objects`.
-    `lines` says how many it has. `bases` are those of a class, and `is_hook` says that it does
-    something where a class that is based on it is defined.
+    Names of its own module are single words, others are full:
+    `lairmake.stages.poly.text.read_objects`. `lines` says how many it has. `bases` are
+    those of a class, and `is_hook` says that it does something where a class that is based on it is
+    defined.
     """
 
     digest: str
@@ -138,7 +139,11 @@ class _Reader:
         )
 
     def _is_ours(self, name: str) -> bool:
-        return f"{name}.".startswith(f"{self._top}.")
+        """Return whether a name is that of something in our packages, or of one above them."""
+        return f"{name}.".startswith(f"{self._top}.") or self._is_above(name)
+
+    def _is_above(self, name: str) -> bool:
+        return f"{self._top}.".startswith(f"{name}.")
 
     def _loads(self, node: ast.stmt) -> Iterator[str]:
         """Yield what a statement at the top level imports; all names of a module count for `*`."""
@@ -177,7 +182,8 @@ class _Reader:
         """Yield what a name, and attributes of it, may be: a word for one of this module."""
         first, dot, others = name.partition(".")
         full = (f"{each}{dot}{others}" for each in imports.get(first, ()))
-        yield from (each for each in full if self._is_ours(each))
+        yield from (self._top if self._is_above(each) else each
+                    for each in full if self._is_ours(each))
         if first in self._own:
             yield first
 

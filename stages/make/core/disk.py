@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.core.build import PLAIN, Build
-from stages.make.core.declare import declaration
-from stages.make.core.outputs import check_place, stale_names
-from stages.make.core.pins import kept_edits
-from stages.make.store import log
-from stages.make.store.folders import LayerFolder, file_of
-from stages.make.store.memo import memo_of
-from stages.make.store.state_folder import state_folder
-from stages.make.store.store import store_of
+from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.outputs import check_place, stale_names
+from lairmake.stages.make.core.pins import kept_edits
+from lairmake.stages.make.store import log
+from lairmake.stages.make.store.folders import LayerFolder, file_of
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.store import store_of
 
 SAFELY = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 """What git is told: nothing in the folder of a layer may say which programs it starts."""

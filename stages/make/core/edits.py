@@ -8,16 +8,16 @@ from typing import get_args
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.lair.names import did_you_mean
-from stages.mapping.isl_text import IslText
-from stages.mapping.layer_yaml import Way
-from stages.mapping.texts import parse_as
-from stages.mapping.yaml_text import Document, Path, read_document
-from stages.poly.iscc import Statement, TextError, Union, statements
-from stages.poly.text import read_objects
-from stages.program.source.parsing import parse_source
-from stages.program.source.places import Places
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.layer_yaml import Way
+from lairmake.stages.mapping.texts import parse_as
+from lairmake.stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.poly.iscc import Statement, TextError, Union, statements
+from lairmake.stages.poly.text import read_objects
+from lairmake.stages.program.source.parsing import parse_source
+from lairmake.stages.program.source.places import Places
 
 Single = isl.Set | isl.Map
 KINDS = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection
 
-from stages.make.core.apart import Apart, Lost, apart
-from stages.make.core.key import code_units
+from lairmake.stages.make.core.apart import Apart, Lost, apart
+from lairmake.stages.make.core.key import code_units
 
 PLAIN, RECORDED = False, True
 ON_FABRIC = {"simulate": (PLAIN, RECORDED), "operate": (PLAIN,), "execute": (PLAIN,)}
@@ -32,7 +32,7 @@ def engines_of(layer: str, tasks: Collection[str]) -> list[bool]:
 def begin_engines(kinds: Collection[bool], first: int, count: int) -> list[Apart]:
     """Return so many processes that compile engines, numbered from `first`; none if there is
     nothing to compile."""
-    from stages.fabric.compiler import compile_engine, keeps_engine
+    from lairmake.stages.fabric.compiler import compile_engine, keeps_engine
 
     missing = [kind for kind in kinds if not keeps_engine(recorded=kind)]
     helpers = [apart(first + at) for at in range(min(count, MOST_HELPERS))] if missing else []

@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stages.diagnose import Source, Span, UserError, UserErrors, source_of, worked_on
-from stages.make.core.apart import watched
-from stages.make.core.asked import as_asked
-from stages.make.core.key import code_units
-from stages.make.core.workers import workers
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors, source_of, worked_on
+from lairmake.stages.make.core.apart import watched
+from lairmake.stages.make.core.asked import as_asked
+from lairmake.stages.make.core.key import code_units
+from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.store.folders import (
     GRAPHS,
     LAYER,
     MLIR,
@@ -23,10 +23,10 @@ from stages.make.store.folders import (
     mark_of,
     shown_path,
 )
-from stages.shipped import looked_at
+from lairmake.stages.shipped import looked_at
 
 if TYPE_CHECKING:
-    from stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
 
 REFUSALS = {
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO),
@@ -50,11 +50,11 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
     Raises UserError or UserErrors where that is wrong, at places in files that a user wrote, and
     UndeclaredDataError where the stage reads a file of ours that its key does not follow.
     """
-    from stages.make.core.stage import MOST_IN_A_SLOT, MOST_OPERATIONS, load, perform
+    from lairmake.stages.make.core.stage import MOST_IN_A_SLOT, MOST_OPERATIONS, load, perform
 
     with workers().undisturbed():
         load(stage)
-        from stages.poly.quota import TooManyOperations
+        from lairmake.stages.poly.quota import TooManyOperations
     watch = contextlib.nullcontext() if stage in RUNS_PROGRAMS else watched()
     try:
         with looked_at(stage, lambda file: _is_known(file, stage, inputs)), watch:
@@ -68,7 +68,7 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
 
 def _is_known(file: str, stage: str, inputs: FolderInputs) -> bool:
     """Return whether the key of a stage follows a file of ours: its code, or a profile."""
-    from stages.make.core.stage_code import name_of
+    from lairmake.stages.make.core.stage_code import name_of
 
     return file in inputs.profiles or name_of(file) in code_units(stage)
 
@@ -96,7 +96,7 @@ def _easier(path: Path) -> str:
 
 def _place_of(name: str, source: Source) -> Span:
     """Return where a user says how a tensor goes, or else the first that isl has to work on."""
-    from stages.mapping.yaml_text import read_document
+    from lairmake.stages.mapping.yaml_text import read_document
 
     keys = {} if source.path.endswith(MLIR) else read_document(source).keys
     found = (re.search(pattern, source.text, re.MULTILINE) for pattern in HARD)

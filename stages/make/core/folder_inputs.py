@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 
-from stages.diagnose import Span, UndeclaredReadError, UserError, source_of
-from stages.make.core.declare import values_of
-from stages.make.core.opened import further_digest, may_be_opened
-from stages.make.core.yaml_values import Read, checked, text_of
-from stages.make.store.believed import is_name, matches
-from stages.make.store.files import digest_of
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import Span, UndeclaredReadError, UserError, source_of
+from lairmake.stages.make.core.declare import values_of
+from lairmake.stages.make.core.opened import further_digest, may_be_opened
+from lairmake.stages.make.core.yaml_values import Read, checked, text_of
+from lairmake.stages.make.store.believed import is_name, matches
+from lairmake.stages.make.store.files import digest_of
+from lairmake.stages.make.store.folders import (
     FIGURES,
     KERNEL,
     PROGRAM,
@@ -24,11 +24,11 @@ from stages.make.store.folders import (
     names_of,
     shown_path,
 )
-from stages.make.store.given import WEIGHTS, read_given
-from stages.make.store.memo import Mark, mark_of, memo_of
-from stages.make.store.state_folder import state_folder
-from stages.mapping.inputs import LayerInputs, Model
-from stages.mapping.yaml_paths import WHOLE, split_reads
+from lairmake.stages.make.store.given import WEIGHTS, read_given
+from lairmake.stages.make.store.memo import Mark, mark_of, memo_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.mapping.inputs import LayerInputs, Model
+from lairmake.stages.mapping.yaml_paths import WHOLE, split_reads
 
 Tell = Callable[[float], None]
 ANY = ("*", "*/*")

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from stages.make.core.build import PLAIN, Build
-from stages.make.core.key import ActionKey
-from stages.make.core.outlook import Foreseen, foresee
-from stages.make.core.pipeline import orders, tasks_of_folders
-from stages.make.store.folders import LayerFolder
-from stages.make.store.marks import IGNORED, is_marked
-from stages.make.store.memo import memo_of
-from stages.make.store.state_folder import state_folder
-from stages.make.store.store import store_of
+from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.key import ActionKey
+from lairmake.stages.make.core.outlook import Foreseen, foresee
+from lairmake.stages.make.core.pipeline import orders, tasks_of_folders
+from lairmake.stages.make.store.folders import LayerFolder
+from lairmake.stages.make.store.marks import IGNORED, is_marked
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.store import store_of
 
 UP_TO_DATE = "up to date"
 FROM_STORE = "from the store"

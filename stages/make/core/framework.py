@@ -7,15 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from stages.diagnose import source_of
-from stages.make.core.plans import kept_plan, run_stages, why_unread
-from stages.make.core.written import Plan, is_plan, with_written_parts
-from stages.make.store.folders import GRAPHS, LAYER, NETWORK, LayerFolder, files_in, shown_path
-from stages.make.store.given import content_of
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.make.core.plans import kept_plan, run_stages, why_unread
+from lairmake.stages.make.core.written import Plan, is_plan, with_written_parts
+from lairmake.stages.make.store.folders import (
+    GRAPHS,
+    LAYER,
+    NETWORK,
+    LayerFolder,
+    files_in,
+    shown_path,
+)
+from lairmake.stages.make.store.given import content_of
 
 if TYPE_CHECKING:
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.mapping.graph_yaml import Graph
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.mapping.graph_yaml import Graph
 
 
 def open_graph(folder: LayerFolder) -> LayerFolder:
@@ -24,7 +31,7 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
     Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
     build, with a traceback of a bug. So is one that was never built, where no stage may run.
     """
-    from stages import WHOLE, WHOLE_PICTURES
+    from lairmake.stages import WHOLE, WHOLE_PICTURES
 
     stages = before_parts(folder).stages
     try:
@@ -39,7 +46,7 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
 
 def before_parts(folder: LayerFolder) -> LayerFolder:
     """Return the folder of a graph without its parts: for stages that come before all of them."""
-    from stages import GRAPH, GRAPH_PARTS
+    from lairmake.stages import GRAPH, GRAPH_PARTS
 
     return replace(folder, stages=GRAPH + GRAPH_PARTS)
 
@@ -49,7 +56,7 @@ def read_plan(folder: LayerFolder) -> Plan:
 
     Raises any Exception where something is wrong: UserError, or another one for a bug.
     """
-    from stages import GRAPH, GRAPH_PARTS
+    from lairmake.stages import GRAPH, GRAPH_PARTS
 
     names = sorted(n for n in files_in(folder.path) if n == NETWORK or n.endswith(GRAPHS))
     further: dict[str, str | None] = {}
@@ -65,14 +72,14 @@ def _read_whole(folder: LayerFolder) -> bool:
 
     Raises UserErrors for a network.yaml that is wrong.
     """
-    from stages import GRAPH_PARTS
+    from lairmake.stages import GRAPH_PARTS
 
     path = folder.path / NETWORK
     if not path.is_file():
         return False
 
     def read() -> bool:
-        from stages.mapping.graph_yaml import load_graph
+        from lairmake.stages.mapping.graph_yaml import load_graph
 
         return load_graph([source_of(shown_path(path), content_of(path))]).is_whole
 
@@ -88,7 +95,7 @@ def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan:
 
     Raises UserError where something is wrong.
     """
-    from stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
 
     written = run_stages(folder, ("extract", "split"), further)
     return _parts(FolderInputs(folder, (*written, NETWORK), written))
@@ -96,7 +103,7 @@ def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan:
 
 def _parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, from parts.yaml and network.yaml."""
-    from stages.mapping.graph_yaml import load_graph
+    from lairmake.stages.mapping.graph_yaml import load_graph
 
     given = load_graph(map(inputs.source, inputs.names(NETWORK)))
     return {
@@ -106,9 +113,9 @@ def _parts(inputs: FolderInputs) -> Plan:
 
 def _part(name: str, described: Mapping[str, Any], given: Graph) -> Sequence[Any]:
     """Return what a plan says of a part; for a folder of the user's only inputs are written."""
-    from stages.mapping.layer_yaml import read_mapping
-    from stages.network.parts.described import find_chained, is_result, list_given
-    from stages.network.parts.part_layers import write_part_layer
+    from lairmake.stages.mapping.layer_yaml import read_mapping
+    from lairmake.stages.network.parts.described import find_chained, is_result, list_given
+    from lairmake.stages.network.parts.part_layers import write_part_layer
 
     moved = {
         tensor: [end.split(".") for end in sources if is_result(end)]

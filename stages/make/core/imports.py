@@ -14,9 +14,9 @@ import os
 import sys
 from pathlib import Path
 
-from stages.make.core.definitions import Definition, Module, digest_of, read_module
-from stages.make.store.files import read_file, write_whole
-from stages.shipped import STAGES, compiled
+from lairmake.stages.make.core.definitions import Definition, Module, digest_of, read_module
+from lairmake.stages.make.store.files import read_file, write_whole
+from lairmake.stages.shipped import STAGES, compiled
 
 TOP = __name__.removesuffix(".make.core.imports")
 """The package that all modules lie in, in its folder `STAGES`."""

@@ -6,13 +6,13 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from stages.diagnose import source_of
-from stages.make.core.plans import kept_plan, run_stages, why_unread
-from stages.make.core.written import Plan, is_plan, with_written_parts
-from stages.make.store.folders import KERNEL, LAYER, MLIR, LayerFolder, files_in
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.make.core.plans import kept_plan, run_stages, why_unread
+from lairmake.stages.make.core.written import Plan, is_plan, with_written_parts
+from lairmake.stages.make.store.folders import KERNEL, LAYER, MLIR, LayerFolder, files_in
 
 if TYPE_CHECKING:
-    from stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
 
 
 def open_kernel(folder: LayerFolder) -> LayerFolder:
@@ -21,7 +21,7 @@ def open_kernel(folder: LayerFolder) -> LayerFolder:
     Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
     build, with a traceback of a bug.
     """
-    from stages import KERNEL as STAGES, TILES
+    from lairmake.stages import KERNEL as STAGES, TILES
 
     try:
         plan = read_plan(folder)
@@ -40,7 +40,7 @@ def read_plan(folder: LayerFolder) -> Plan | None:
     names = sorted(n for n in files_in(folder.path) if n == KERNEL or n.endswith(MLIR))
     if KERNEL not in names:
         return None
-    from stages import KERNEL as STAGES, TILES
+    from lairmake.stages import KERNEL as STAGES, TILES
 
     further: dict[str, str | None] = {}
     found: Plan | None = kept_plan(
@@ -55,9 +55,9 @@ def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan | None:
 
     Returns None where kernel.yaml asks for none. Raises UserError where something is wrong.
     """
-    from stages import KERNEL as STAGES, TILES
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.mapping.kernel_yaml import load_kernel
+    from lairmake.stages import KERNEL as STAGES, TILES
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.mapping.kernel_yaml import load_kernel
 
     inputs = FolderInputs(folder, (KERNEL,))
     if not load_kernel([inputs.source(KERNEL)]).has_parts:
@@ -69,8 +69,8 @@ def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan | None:
 
 def _parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, and what it takes from others, from tiles.yaml."""
-    from stages.mapping.layer_yaml import read_mapping
-    from stages.parts.pasting import list_placed_tiles, plan_pasting
+    from lairmake.stages.mapping.layer_yaml import read_mapping
+    from lairmake.stages.parts.pasting import list_placed_tiles, plan_pasting
 
     tiles = inputs.yaml("tiles.yaml")
     texts = {tile.name: tile.region.get("layer", "") for tile in list_placed_tiles(tiles)}

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stages.fabric.command import State, compiler_state
-from stages.make.core.declare import declaration
-from stages.make.core.opened import further_digest, may_be_opened
-from stages.make.store.files import read_file
-from stages.make.store.folders import (
+from lairmake.stages.fabric.command import State, compiler_state
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.opened import further_digest, may_be_opened
+from lairmake.stages.make.store.files import read_file
+from lairmake.stages.make.store.folders import (
     FIGURES,
     KERNEL,
     LAYER,
@@ -29,8 +29,8 @@ from stages.make.store.folders import (
     is_program,
     names_meant,
 )
-from stages.make.store.memo import Memo
-from stages.make.store.store import Store
+from lairmake.stages.make.store.memo import Memo
+from lairmake.stages.make.store.store import Store
 
 PACKAGES = (
     "islpy", "jinja2", "lark", "numpy", "onnx", "protobuf", "pydantic", "pygments",
@@ -88,7 +88,7 @@ def action_key(
 def digest_further(folder: LayerFolder, name: str, memo: Memo) -> str | None:
     """Return the digest of what a stage reads beyond what it declares, figures of a profile too."""
     if name.startswith(FIGURES):
-        from stages.make.core.profiles import digest_figures
+        from lairmake.stages.make.core.profiles import digest_figures
 
         return digest_figures(folder, name, memo, code_digest)
     return further_digest(folder, name, memo)
@@ -96,7 +96,7 @@ def digest_further(folder: LayerFolder, name: str, memo: Memo) -> str | None:
 
 def read_digest(stage: str, folder: LayerFolder, name: str, memo: Memo) -> str | None:
     """Return the digest of what a stage reads of a file: all of it, or the values it declares."""
-    from stages.make.core.yaml_digests import digest_read
+    from lairmake.stages.make.core.yaml_digests import digest_read
 
     return digest_read(folder, name, declaration(stage), memo, code_digest)
 
@@ -157,7 +157,7 @@ def known_units() -> dict[str, Mapping[str, str]]:
 
 
 def _code_units(stage: str) -> dict[str, str]:
-    from stages.make.core.stage_code import reach_of
+    from lairmake.stages.make.core.stage_code import reach_of
 
     units, tools = reach_of(stage).units, {"packages": _digest(_packages())}
     if COMPILES in units:

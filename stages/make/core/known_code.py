@@ -8,18 +8,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from stages.make.core.key import compiler, known_units
-from stages.make.core.signature import (
+from lairmake.stages.make.core.key import compiler, known_units
+from lairmake.stages.make.core.signature import (
     Signature,
     add_files,
     digest_of_signature,
     find_changes,
     find_state,
 )
-from stages.make.store.memo import is_fresh
-from stages.make.store.state import MOST_OPEN, state_of
-from stages.make.store.state_folder import state_folder
-from stages.shipped import STAGES, shipped
+from lairmake.stages.make.store.memo import is_fresh
+from lairmake.stages.make.store.state import MOST_OPEN, state_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.shipped import STAGES, shipped
 
 
 class KnownCode:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from stages import (
+from lairmake.stages import (
     ANALYSES,
     GRAPH as GRAPH_STAGES,
     KERNEL as KERNEL_STAGES,
@@ -17,10 +17,10 @@ from stages import (
     PROGRAM as PROGRAM_STAGES,
     PROGRAM_PICTURES,
 )
-from stages.make.core.reported import with_report
-from stages.make.core.searched import with_slots
-from stages.make.core.task_names import TaskNames
-from stages.make.store.folders import (
+from lairmake.stages.make.core.reported import with_report
+from lairmake.stages.make.core.searched import with_slots
+from lairmake.stages.make.core.task_names import TaskNames
+from lairmake.stages.make.store.folders import (
     GRAPHS,
     KERNEL,
     MLIR,
@@ -46,7 +46,7 @@ def open_folder(path: Path | str) -> LayerFolder:
     folder = Path(path).resolve()
     for place in (folder, folder.parent):
         if mark_of(files_in(place)) == NETWORK:
-            from stages.make.core.network import open_network
+            from lairmake.stages.make.core.network import open_network
 
             network = with_report(open_network(lone_folder(place)))
             inside = (f for f in (network, *parts_of(network)) if f.build == folder / "build")
@@ -63,7 +63,7 @@ def open_first(path: Path | str) -> LayerFolder | None:
     marks = [mark_of(files_in(place)) for place in (folder, folder.parent)]
     if marks[0] is None or not marks[0].endswith(GRAPHS) or marks[1] is not None:
         return None
-    from stages.make.core.framework import before_parts
+    from lairmake.stages.make.core.framework import before_parts
 
     return before_parts(lone_folder(folder))
 
@@ -83,11 +83,11 @@ def with_parts(folder: LayerFolder) -> LayerFolder:
 
 def _opened(folder: LayerFolder) -> LayerFolder:
     if folder.stages == KERNEL_STAGES and (folder.path / KERNEL).is_file():
-        from stages.make.core.kernel import open_kernel
+        from lairmake.stages.make.core.kernel import open_kernel
 
         return open_kernel(folder)
     if folder.stages == GRAPH_STAGES:
-        from stages.make.core.framework import open_graph
+        from lairmake.stages.make.core.framework import open_graph
 
         return open_graph(folder)
     return with_slots(folder) if folder.stages == PIPELINE else folder

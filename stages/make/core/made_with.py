@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stages.fabric.command import WHEEL, State
-from stages.make.core.key import compiler, versions
-from stages.make.store.state import state_of
+from lairmake.stages.fabric.command import WHEEL, State
+from lairmake.stages.make.core.key import compiler, versions
+from lairmake.stages.make.store.state import state_of
 
 
 def news(state: Path) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from stages.diagnose import nearest
-from stages.make.store.folders import LayerFolder, every_stage
+from lairmake.stages.diagnose import nearest
+from lairmake.stages.make.store.folders import LayerFolder, every_stage
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

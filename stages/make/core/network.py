@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from stages import NETWORK as STAGES, NETWORK_PICTURES, WHOLE, WHOLE_PICTURES
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.core.plans import kept_plan, why_unread
-from stages.make.core.receiving import with_receiving
-from stages.make.core.reported import with_report
-from stages.make.core.searched import with_slots
-from stages.make.store.believed import is_name, is_word
-from stages.make.store.folders import (
+from lairmake.stages import NETWORK as STAGES, NETWORK_PICTURES, WHOLE, WHOLE_PICTURES
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.make.core.plans import kept_plan, why_unread
+from lairmake.stages.make.core.receiving import with_receiving
+from lairmake.stages.make.core.reported import with_report
+from lairmake.stages.make.core.searched import with_slots
+from lairmake.stages.make.store.believed import is_name, is_word
+from lairmake.stages.make.store.folders import (
     LAYER,
     NETWORK,
     Crossing,
@@ -23,10 +23,10 @@ from stages.make.store.folders import (
     file_of,
     shown_path,
 )
-from stages.make.store.given import content_of
+from lairmake.stages.make.store.given import content_of
 
 if TYPE_CHECKING:
-    from stages.lair.specialise import Layer
+    from lairmake.stages.lair.specialise import Layer
 
 Plan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
@@ -154,8 +154,8 @@ def _is_plan(data: Any) -> bool:
 
 
 def _plan(folder: LayerFolder) -> Plan:
-    from stages.mapping.network_yaml import describe_plan, read_network
-    from stages.network.ends import list_unknown_ends
+    from lairmake.stages.mapping.network_yaml import describe_plan, read_network
+    from lairmake.stages.network.ends import list_unknown_ends
 
     path = folder.path / NETWORK
     network = read_network(source_of(shown_path(path), content_of(path)))
@@ -169,7 +169,7 @@ def _plan(folder: LayerFolder) -> Plan:
 
 def _layer(network: LayerFolder, path: str) -> Layer | None:
     """Return the layer of a part; None where it cannot be read, which a stage of it says."""
-    from stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
 
     place = (network.path / path).resolve()
     part = replace(network, path=place, build=place / "build", cache=place / "cache")

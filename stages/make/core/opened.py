@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 
-from stages.make.store.believed import is_inside
-from stages.make.store.files import digest_of
-from stages.make.store.folders import STATE, LayerFolder, further_file
-from stages.make.store.memo import Memo
+from lairmake.stages.make.store.believed import is_inside
+from lairmake.stages.make.store.files import digest_of
+from lairmake.stages.make.store.folders import STATE, LayerFolder, further_file
+from lairmake.stages.make.store.memo import Memo
 
 NO_INPUTS = frozenset({"build", "cache", STATE})
 """Where a folder has what stages write."""

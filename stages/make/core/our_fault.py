@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 
-from stages.diagnose import OurFault, UserError, UserErrors
-from stages.make.core.blame import list_edited
-from stages.make.core.build import Build
-from stages.make.store.folders import KERNEL, LayerFolder, shown_path
+from lairmake.stages.diagnose import OurFault, UserError, UserErrors
+from lairmake.stages.make.core.blame import list_edited
+from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.store.folders import KERNEL, LayerFolder, shown_path
 
 REPORT = (
     "nothing that you wrote is wrong: please report it to the authors of Lairmake, with the files "
@@ -57,7 +57,7 @@ def _is_written(error: UserError, stage: str, folder: LayerFolder) -> bool:
 
 def _is_edited(folder: LayerFolder, build: Build) -> bool:
     """Return whether a text of a folder, or of that which it is a part of, was edited by hand."""
-    from stages.make.core.layers import open_folder
+    from lairmake.stages.make.core.layers import open_folder
 
     with contextlib.suppress(UserError, UserErrors, OSError):
         if list_edited(folder, build):

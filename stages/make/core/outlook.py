@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.core.build import PLAIN, Build
-from stages.make.core.declare import declaration
-from stages.make.core.disk import Disk, compare
-from stages.make.core.key import ActionKey, action_key, read_digest
-from stages.make.store.believed import matches
-from stages.make.store.entry import Entry
-from stages.make.store.folders import CHOSEN, LayerFolder, file_of, is_pattern, names_of
-from stages.make.store.marks import FORGOTTEN, is_marked
-from stages.make.store.memo import Memo, memo_of
-from stages.make.store.state_folder import state_folder
-from stages.make.store.store import Store, store_of
+from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.disk import Disk, compare
+from lairmake.stages.make.core.key import ActionKey, action_key, read_digest
+from lairmake.stages.make.store.believed import matches
+from lairmake.stages.make.store.entry import Entry
+from lairmake.stages.make.store.folders import CHOSEN, LayerFolder, file_of, is_pattern, names_of
+from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
+from lairmake.stages.make.store.memo import Memo, memo_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.store import Store, store_of
 
 
 class Foreseen(Memo):

@@ -7,9 +7,9 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from stages.diagnose import UserError
-from stages.make.store.files import read_file, temporary_name, write_new, write_whole
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.store.files import read_file, temporary_name, write_new, write_whole
+from lairmake.stages.make.store.folders import (
     LayerFolder,
     file_of,
     is_pattern,
@@ -90,11 +90,11 @@ def stale_names(
     patterns = [name for name in declared if is_pattern(name)]
     found = [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
     if any(pattern.startswith("build/parts/") for pattern in patterns):
-        from stages.make.core.written import old_names
+        from lairmake.stages.make.core.written import old_names
 
         found += old_names(folder)
     if PLACEMENT in declared and not folder.is_searched:
-        from stages.make.core.searched import old_slots
+        from lairmake.stages.make.core.searched import old_slots
 
         found += old_slots(folder)
     return found

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import get_args
 
-from stages.diagnose import UserError, source_of
-from stages.make.core.build import Build
-from stages.make.core.declare import is_text
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserError, source_of
+from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.declare import is_text
+from lairmake.stages.make.store.folders import (
     GRAPHS,
     LAYER,
     NETWORK,
@@ -24,10 +24,10 @@ from stages.make.store.folders import (
     mark_of,
     shown_path,
 )
-from stages.make.store.given import content_of
-from stages.make.store.memo import memo_of
-from stages.make.store.state_folder import state_folder
-from stages.make.store.store import store_of
+from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.store import store_of
 
 
 def kept_edits(
@@ -68,7 +68,7 @@ def pins(folder: LayerFolder) -> list[str]:
         return []
     import yaml
 
-    from stages.yaml_limits import load
+    from lairmake.stages.yaml_limits import load
 
     try:
         data = load(content.decode("utf-8-sig"))
@@ -101,7 +101,7 @@ def pinning_file(folder: LayerFolder, name: str = "") -> str:
         is_of_graph = folder.asked_in.name == NETWORK
         return f"{NETWORK}, under parts: {folder.path.name}:" if is_of_graph else ""
     if mark is not None and mark.endswith(GRAPHS):
-        from stages.mapping.graph_yaml import Pinned
+        from lairmake.stages.mapping.graph_yaml import Pinned
 
         return NETWORK if name in ("", *get_args(Pinned)) else ""
     return LAYER if mark == LAYER else ""
@@ -109,7 +109,7 @@ def pinning_file(folder: LayerFolder, name: str = "") -> str:
 
 def _fits(folder: LayerFolder, name: str, wanted: str) -> bool:
     """Return whether there is something to compare an edited file with. Raises UserErrors."""
-    from stages.make.core.edits import check_edit
+    from lairmake.stages.make.core.edits import check_edit
 
     original = store_of(folder.home).blob(wanted)
     if original is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
-from stages.make.core.declare import declaration
-from stages.make.core.writers import before
-from stages.make.store.believed import matches
-from stages.make.store.folders import LayerFolder, every_stage, folders_of, names_meant
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.writers import before
+from lairmake.stages.make.store.believed import matches
+from lairmake.stages.make.store.folders import LayerFolder, every_stage, folders_of, names_meant
 
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from dataclasses import replace
 from typing import Any
 
-from stages.diagnose import headline
-from stages.make.core.declare import declaration
-from stages.make.core.key import code_digest, digest_further, is_named
-from stages.make.core.known_code import known_code_of
-from stages.make.store.believed import matches
-from stages.make.store.folders import LayerFolder
-from stages.make.store.given import content_of
-from stages.make.store.memo import memo_of
-from stages.make.store.state import state_of
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.diagnose import headline
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.key import code_digest, digest_further, is_named
+from lairmake.stages.make.core.known_code import known_code_of
+from lairmake.stages.make.store.believed import matches
+from lairmake.stages.make.store.folders import LayerFolder
+from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state import state_of
+from lairmake.stages.make.store.state_folder import state_folder
 
 KIND = "plans"
 _MAY_RUN, _MAY_BEGIN = [True], [True]
@@ -82,8 +82,8 @@ def run_stages(
 
     In `further` is noted what they read beyond what they declare. Raises what they do.
     """
-    from stages.make.core.faults import perform_in
-    from stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.faults import perform_in
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
 
     written: dict[str, bytes] = {}
     for stage in stages:
@@ -127,7 +127,7 @@ def _are_same(
 def _values(folder: LayerFolder, name: str, content: bytes, stages: Sequence[str]) -> bytes:
     """Return what stages read of a file: all of it where one of them does, and where it is not
     valid."""
-    from stages.make.core.yaml_digests import values_read
+    from lairmake.stages.make.core.yaml_digests import values_read
 
     if any(_is_read_whole(name, stage) for stage in stages):
         return content

@@ -10,9 +10,15 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
-from stages.make.store.files import digest_of, read_file
-from stages.make.store.folders import FIGURES, PROFILES, LayerFolder, further_file, is_profile
-from stages.make.store.memo import Mark, Memo, mark_of
+from lairmake.stages.make.store.files import digest_of, read_file
+from lairmake.stages.make.store.folders import (
+    FIGURES,
+    PROFILES,
+    LayerFolder,
+    further_file,
+    is_profile,
+)
+from lairmake.stages.make.store.memo import Mark, Memo, mark_of
 
 MOST = 8
 CHECKED_BY = "simd"
@@ -26,8 +32,8 @@ def is_figures(name: str) -> bool:
 
 def read_figures_text(folder: LayerFolder, name: str) -> bytes | None:
     """Return the text of the figures that are called so; None where they are none."""
-    from stages.machine.figures import ProfileError
-    from stages.machine.profile import write_figures
+    from lairmake.stages.machine.figures import ProfileError
+    from lairmake.stages.machine.profile import write_figures
 
     given = name.removeprefix(FIGURES)
     try:

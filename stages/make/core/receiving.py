@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from stages import RECEIVES
-from stages.make.store.folders import Crossing, LayerFolder, file_of
+from lairmake.stages import RECEIVES
+from lairmake.stages.make.store.folders import Crossing, LayerFolder, file_of
 
 MOVES = "crossed.isl"
 """What says which elements they are."""

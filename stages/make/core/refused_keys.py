@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.store.folders import (
     GRAPHS,
     KERNEL,
     LAYER,
@@ -31,8 +31,8 @@ def errors_in(folder: LayerFolder, name: str, source: Source) -> list[UserError]
 
 def _check_layer(folder: LayerFolder, source: Source) -> Iterator[UserError]:
     """Yield what is wrong with tensors, sizes, types and the machine; raise what comes before."""
-    from stages.mapping.layer_names import check_names
-    from stages.mapping.machine import read_machine
+    from lairmake.stages.mapping.layer_names import check_names
+    from lairmake.stages.mapping.machine import read_machine
 
     inputs = FolderInputs(folder, (LAYER, "*.lair"), {LAYER: source.text.encode()})
     mapping = inputs.mapping()
@@ -51,18 +51,18 @@ def _check_layer(folder: LayerFolder, source: Source) -> Iterator[UserError]:
 def _check_other(folder: LayerFolder, name: str, source: Source) -> None:
     """Raise UserError(s) for what is wrong in the file of a network, a kernel or a program."""
     if name == KERNEL:
-        from stages.mapping.kernel_yaml import load_kernel
+        from lairmake.stages.mapping.kernel_yaml import load_kernel
 
         load_kernel([source])
     elif name != NETWORK:
-        from stages.mapping.program_yaml import read_program
+        from lairmake.stages.mapping.program_yaml import read_program
 
         read_program(source)
     elif graphs := [each for each in files_in(folder.path) if each.endswith(GRAPHS)]:
-        from stages.mapping.graph_yaml import load_graph
+        from lairmake.stages.mapping.graph_yaml import load_graph
 
         load_graph([source], graphs)
     else:
-        from stages.mapping.network_yaml import read_network
+        from lairmake.stages.mapping.network_yaml import read_network
 
         read_network(source)

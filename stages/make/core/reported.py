@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.core.declare import declaration
-from stages.make.core.plans import UnknownPlanError, kept_plan
-from stages.make.store.folders import KERNEL, LAYER, NETWORK, PROGRAM, LayerFolder, shown_path
-from stages.make.store.given import content_of
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.plans import UnknownPlanError, kept_plan
+from lairmake.stages.make.store.folders import (
+    KERNEL,
+    LAYER,
+    NETWORK,
+    PROGRAM,
+    LayerFolder,
+    shown_path,
+)
+from lairmake.stages.make.store.given import content_of
 
 PAGE = "build/report.html"
 KEY = "report"
@@ -60,7 +67,7 @@ def _is_plan(data: Any) -> bool:
 
 
 def _read(folder: LayerFolder, name: str, content: bytes) -> bool:
-    from stages.mapping.yaml_text import read_document
+    from lairmake.stages.mapping.yaml_text import read_document
 
     value = read_document(source_of(shown_path(folder.path / name), content)).value
     return isinstance(value, dict) and value.get(KEY) is True

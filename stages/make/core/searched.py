@@ -10,11 +10,11 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from stages import PIPELINE, SEARCHED, SLOTS, TRIED
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.core.declare import declaration
-from stages.make.core.plans import UnknownPlanError, kept_plan
-from stages.make.store.folders import (
+from lairmake.stages import PIPELINE, SEARCHED, SLOTS, TRIED
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.plans import UnknownPlanError, kept_plan
+from lairmake.stages.make.store.folders import (
     CHOSEN,
     LAYER,
     Crossing,
@@ -24,8 +24,8 @@ from stages.make.store.folders import (
     names_of,
     shown_path,
 )
-from stages.make.store.given import content_of
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.state_folder import state_folder
 
 LAIR = "lair.isl"
 CANDIDATES = "candidates.yaml"
@@ -62,8 +62,8 @@ def old_slots(folder: LayerFolder) -> list[str]:
 
     What somebody edited is not among them, nor what is of a layer that is called like a slot.
     """
-    from stages.make.store.memo import memo_of
-    from stages.make.store.store import store_of
+    from lairmake.stages.make.store.memo import memo_of
+    from lairmake.stages.make.store.store import store_of
 
     if not file_of(folder, CANDIDATES).is_file():
         return []
@@ -112,7 +112,7 @@ def _is_plan(data: Any) -> bool:
 
 
 def _is_open(folder: LayerFolder, content: bytes) -> bool:
-    from stages.mapping.layer_yaml import read_mapping
+    from lairmake.stages.mapping.layer_yaml import read_mapping
 
     try:
         return read_mapping(source_of(shown_path(folder.path / LAYER), content)).is_open

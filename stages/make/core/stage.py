@@ -7,12 +7,12 @@ import importlib
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from stages import module_of
-from stages.make.core.declare import declaration
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.store.believed import matches
-from stages.make.store.folders import is_pattern
-from stages.shipped import watch_files
+from lairmake.stages import module_of
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.store.believed import matches
+from lairmake.stages.make.store.folders import is_pattern
+from lairmake.stages.shipped import watch_files
 
 watch_files()  # before a stage is loaded: what it reads then is read for all that come after it
 
@@ -30,7 +30,7 @@ def perform(
     Raises UserError or UserErrors where the layer folder is wrong, and TooManyOperations for a
     layer that isl would work on for minutes.
     """
-    from stages.poly.quota import limit_operations
+    from lairmake.stages.poly.quota import limit_operations
 
     with limit_operations(most_operations):
         outputs: Mapping[str, str | bytes] = load(name).run(inputs)
@@ -42,7 +42,7 @@ def perform(
 @functools.cache
 def load(name: str) -> ModuleType:
     """Return the module of a stage, loaded with all that it needs."""
-    importlib.import_module("stages.poly.quota")
+    importlib.import_module("lairmake.stages.poly.quota")
     return importlib.import_module(module_of(name))
 
 

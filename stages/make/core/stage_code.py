@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages import module_of
-from stages.make.core.definitions import LOADED, WHOLE, digest_of
-from stages.make.core.imports import TOP, keep, module, path_of_module
-from stages.shipped import STAGES
+from lairmake.stages import module_of
+from lairmake.stages.make.core.definitions import LOADED, WHOLE, digest_of
+from lairmake.stages.make.core.imports import TOP, keep, module, path_of_module
+from lairmake.stages.shipped import STAGES
 
 CALLED = ("run", "READS", "WRITES")
 """What the Make takes of a stage."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stages.make.core.declare import declaration
-from stages.make.store.folders import LayerFolder, file_of, names_meant
-from stages.make.store.memo import memo_of
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.store.folders import LayerFolder, file_of, names_meant
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state_folder import state_folder
 
 RESULTS = "build/results.json"
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stages.diagnose import UndeclaredReadError, UserError, UserErrors, headline
-from stages.make.core.declare import declaration, is_text
-from stages.make.core.faults import perform_in
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.store.folders import LAYER, LayerFolder, names_meant
-from stages.mapping.refused import REFUSED, refusal, refusal_in, why_refused
-from stages.shipped import UndeclaredDataError
+from lairmake.stages.diagnose import UndeclaredReadError, UserError, UserErrors, headline
+from lairmake.stages.make.core.declare import declaration, is_text
+from lairmake.stages.make.core.faults import perform_in
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.store.folders import LAYER, LayerFolder, names_meant
+from lairmake.stages.mapping.refused import REFUSED, refusal, refusal_in, why_refused
+from lairmake.stages.shipped import UndeclaredDataError
 
 
 def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:

@@ -9,12 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.core.declare import declaration
-from stages.make.core.layers import lone_folder, network_of, open_first, open_folder, with_parts
-from stages.make.core.task_names import TaskNames
-from stages.make.core.untouched import Place, find_folders, places_of
-from stages.make.store.believed import matches
-from stages.make.store.folders import (
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.layers import (
+    lone_folder,
+    network_of,
+    open_first,
+    open_folder,
+    with_parts,
+)
+from lairmake.stages.make.core.task_names import TaskNames
+from lairmake.stages.make.core.untouched import Place, find_folders, places_of
+from lairmake.stages.make.store.believed import matches
+from lairmake.stages.make.store.folders import (
     GRAPHS,
     LAYER,
     PROGRAM,

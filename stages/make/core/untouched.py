@@ -15,16 +15,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.make.core.known_code import known_code_of
-from stages.make.core.signature import (
+from lairmake.stages.make.core.known_code import known_code_of
+from lairmake.stages.make.core.signature import (
     Signature,
     add_files,
     digest_of_signature,
     find_changes,
     find_state,
 )
-from stages.make.store.files import remove_left_overs
-from stages.make.store.folders import (
+from lairmake.stages.make.store.files import remove_left_overs
+from lairmake.stages.make.store.folders import (
     NETWORK,
     NOT_LAYERS,
     SWEEP,
@@ -34,12 +34,12 @@ from stages.make.store.folders import (
     mark_of,
     parts_of,
 )
-from stages.make.store.memo import FINE, SECOND, is_fresh
-from stages.make.store.state import MOST_OPEN, state_of
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.memo import FINE, SECOND, is_fresh
+from lairmake.stages.make.store.state import MOST_OPEN, state_of
+from lairmake.stages.make.store.state_folder import state_folder
 
 if TYPE_CHECKING:
-    from stages.make.core.action import Result
+    from lairmake.stages.make.core.action import Result
 
 Place = tuple[str, str, str]
 """The folder of a layer, its build folder, and its cache."""
@@ -74,7 +74,7 @@ class Untouched:
 
         `results` say what became of its tasks in this build.
         """
-        from stages.make.core.action import is_still
+        from lairmake.stages.make.core.action import is_still
 
         found = [
             (results[f"{f.name}:{stage}"], f) for f in folders_of(folder) for stage in f.stages

@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stages import LAYER_PICTURES
-from stages.make.core.receiving import with_receiving
-from stages.make.core.searched import open_slots, with_slots
-from stages.make.store.believed import is_inside, is_name, is_word
-from stages.make.store.folders import (
+from lairmake.stages import LAYER_PICTURES
+from lairmake.stages.make.core.receiving import with_receiving
+from lairmake.stages.make.core.searched import open_slots, with_slots
+from lairmake.stages.make.store.believed import is_inside, is_name, is_word
+from lairmake.stages.make.store.folders import (
     Crossing,
     LayerFolder,
     file_of,
     files_in,
     names_of,
 )
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.state_folder import state_folder
 
 Plan = Mapping[str, Sequence[Any]]
 """By the name of each part: the names of the files that are written for it, the part and tensor
@@ -82,7 +82,7 @@ def old_names(whole: LayerFolder) -> list[str]:
 
 def names_of_parts(whole: LayerFolder) -> list[str]:
     """Return the files in `build/` that stages wrote for parts, whether these are there or not."""
-    from stages.make.core.declare import declaration
+    from lairmake.stages.make.core.declare import declaration
 
     there = sorted(files_in(whole.build / "parts"))
     patterns = [pattern for stage in whole.stages for pattern in declaration(stage).writes]
@@ -92,8 +92,8 @@ def names_of_parts(whole: LayerFolder) -> list[str]:
 
 
 def _names_of_part(whole: LayerFolder, name: str) -> Iterator[str]:
-    from stages import RECEIVES, SEARCHED, TRIED
-    from stages.make.core.declare import declaration
+    from lairmake.stages import RECEIVES, SEARCHED, TRIED
+    from lairmake.stages.make.core.declare import declaration
 
     part = open_slots(_part(whole, name, whole.path))
     patterns = [pattern for stage in SEARCHED + RECEIVES for pattern in declaration(stage).writes]
@@ -109,8 +109,8 @@ def _names_of_part(whole: LayerFolder, name: str) -> Iterator[str]:
 
 def _is_written(whole: LayerFolder, path: Path) -> bool:
     """Return whether a file holds what a stage once wrote."""
-    from stages.make.store.memo import memo_of
-    from stages.make.store.store import store_of
+    from lairmake.stages.make.store.memo import memo_of
+    from lairmake.stages.make.store.store import store_of
 
     digest = memo_of(state_folder(whole.home)).digest(path)
     return digest is not None and store_of(whole.home).has_blob(digest)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.core.declare import Declaration, declaration
-from stages.make.core.yaml_values import Read, checked, text_of
-from stages.make.store.files import digest_of
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.make.core.declare import Declaration, declaration
+from lairmake.stages.make.core.yaml_values import Read, checked, text_of
+from lairmake.stages.make.store.files import digest_of
+from lairmake.stages.make.store.folders import (
     KERNEL,
     LAYER,
     NETWORK,
@@ -19,12 +19,12 @@ from stages.make.store.folders import (
     every_stage,
     file_of,
 )
-from stages.make.store.given import MOST_BY_HAND
-from stages.make.store.memo import Memo
-from stages.mapping.yaml_paths import Path, unite
+from lairmake.stages.make.store.given import MOST_BY_HAND
+from lairmake.stages.make.store.memo import Memo
+from lairmake.stages.mapping.yaml_paths import Path, unite
 
 if TYPE_CHECKING:
-    from stages.mapping.yaml_file import File
+    from lairmake.stages.mapping.yaml_file import File
 
 CHECKED_BY = {LAYER: "parse", KERNEL: "shape", PROGRAM: "translate", NETWORK: "connect"}
 """A stage whose code says what is valid in a file, by the name of that."""
@@ -95,21 +95,21 @@ def read_values(
 
 def _reader(name: str, is_graph: bool) -> Read[File]:
     if name == LAYER:
-        from stages.mapping.layer_yaml import read_mapping
+        from lairmake.stages.mapping.layer_yaml import read_mapping
 
         return read_mapping
     if name == KERNEL:
-        from stages.mapping.kernel_yaml import read_kernel
+        from lairmake.stages.mapping.kernel_yaml import read_kernel
 
         return read_kernel
     if name == PROGRAM:
-        from stages.mapping.program_yaml import read_program
+        from lairmake.stages.mapping.program_yaml import read_program
 
         return read_program
     if is_graph:
-        from stages.mapping.graph_yaml import read_graph
+        from lairmake.stages.mapping.graph_yaml import read_graph
 
         return read_graph
-    from stages.mapping.network_yaml import read_network_file
+    from lairmake.stages.mapping.network_yaml import read_network_file
 
     return read_network_file

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from stages import ANALYSES, SEARCHED
-from stages.diagnose import Source, UserError
-from stages.make.core.declare import declaration, texts_of
-from stages.make.store.folders import LAYER
-from stages.mapping.inputs import Model
-from stages.mapping.yaml_paths import Path
+from lairmake.stages import ANALYSES, SEARCHED
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.make.core.declare import declaration, texts_of
+from lairmake.stages.make.store.folders import LAYER
+from lairmake.stages.mapping.inputs import Model
+from lairmake.stages.mapping.yaml_paths import Path
 
 if TYPE_CHECKING:
-    from stages.mapping.layer_yaml import Mapping
-    from stages.mapping.yaml_file import File
+    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.yaml_file import File
 
 Read = Callable[[Source], Model]
 
@@ -42,7 +42,7 @@ def text_of(file: File, paths: Collection[Path], content: bytes) -> bytes:
 
 def _check_pins(mapping: Mapping) -> None:
     """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
-    from stages.lair.names import did_you_mean
+    from lairmake.stages.lair.names import did_you_mean
 
     stages = SEARCHED + ANALYSES if mapping.pin else ()
     texts = texts_of(name for stage in stages for name in declaration(stage).writes)

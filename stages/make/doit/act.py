@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import TaskError, TaskFailed
 
-from stages.diagnose import OurFault, UserError, UserErrors
-from stages.make.core.apart import Apart, Lost, TooLong, apart
-from stages.make.core.build import Build
-from stages.make.core.task_values import values_of
-from stages.make.core.workers import workers
-from stages.make.store.folders import LayerFolder
-from stages.shipped import UndeclaredDataError
+from lairmake.stages.diagnose import OurFault, UserError, UserErrors
+from lairmake.stages.make.core.apart import Apart, Lost, TooLong, apart
+from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.task_values import values_of
+from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.store.folders import LayerFolder
+from lairmake.stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
-    from stages.fabric.stuck import Stop
-    from stages.make.core.key import ActionKey
+    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.make.core.key import ActionKey
 
 _ONE = threading.RLock()
 """Held while a stage runs: isl counts what it does, and threads of `doit -P thread` share it."""
@@ -57,7 +57,7 @@ def ask(
 
     Raises KeyboardInterrupt where something else ended the process.
     """
-    from stages.make.core.action import build
+    from lairmake.stages.make.core.action import build
 
     try:
         process.ask(build, stage, folder, how, seen)
@@ -76,13 +76,13 @@ def outcome(process: Apart, stage: str, folder: LayerFolder, task: Any) -> Any:
     except (UserError, UserErrors) as error:
         return StageFailed(str(error), getattr(error, "stop", None))
     except OSError as error:
-        from stages.make.core.faults import is_refusal, refusal
+        from lairmake.stages.make.core.faults import is_refusal, refusal
 
         if not is_refusal(error):
             raise
         return StageFailed(str(refusal(f"{folder.name}:{stage}", error)))
     except TooLong:
-        from stages.make.core.faults import too_hard
+        from lairmake.stages.make.core.faults import too_hard
 
         return StageFailed(str(too_hard(stage, folder, "isl works for more than ten minutes")))
     except Lost as error:

@@ -7,11 +7,11 @@ from typing import Any
 
 from doit.dependency import SqliteDB
 
-from stages.make.doit.session import Session
-from stages.make.store.folders import shown_path
-from stages.make.store.state import State, state_of
-from stages.make.store.state_folder import state_folder
-from stages.make.store.warn import warn
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.store.folders import shown_path
+from lairmake.stages.make.store.state import State, state_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.warn import warn
 
 
 def open_database(

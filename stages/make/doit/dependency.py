@@ -12,11 +12,11 @@ from typing import Any
 
 from doit.dependency import Dependency, DependencyStatus
 
-from stages.make.core.task_values import files_of, path_from_here, result_of, values_of
-from stages.make.doit.session import Session
-from stages.make.store.folders import LayerFolder, file_of, further_file
-from stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.make.core.task_values import files_of, path_from_here, result_of, values_of
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.store.folders import LayerFolder, file_of, further_file
+from lairmake.stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
+from lairmake.stages.make.store.state_folder import state_folder
 
 RESULT, VALUES = "result:", "_values_:"
 
@@ -34,7 +34,7 @@ class StageDependency(Dependency):  # type: ignore[misc]
         """Return whether a task is up to date."""
         if task.name not in self.session.stages:
             return super().get_status(task, tasks_dict, get_log)
-        from stages.make.core.action import unchanged
+        from lairmake.stages.make.core.action import unchanged
 
         status = DependencyStatus(get_log)
         task.dep_changed = []
@@ -116,8 +116,8 @@ def _add_reasons(
     status: DependencyStatus, name: str, folder: LayerFolder, stage: str
 ) -> None:
     """Add why a stage would run: what it wrote is gone, or what it read is new."""
-    from stages.make.core.outlook import current_key
-    from stages.make.store import log
+    from lairmake.stages.make.core.outlook import current_key
+    from lairmake.stages.make.store import log
 
     last = (log.history(state_folder(folder.home), name) or [{"reads": {}}])[-1]
     key = current_key(stage, folder)

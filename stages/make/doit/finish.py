@@ -9,16 +9,16 @@ from typing import Any
 
 from doit import doit_cmd
 
-from stages.make.core.declare import declaration
-from stages.make.core.task_values import RESULTS
-from stages.make.core.untouched import untouched_of
-from stages.make.core.verdict import list_wrong
-from stages.make.doit.interrupts import INTERRUPTED
-from stages.make.doit.reporter import StageReporter
-from stages.make.doit.session import Session
-from stages.make.store.folders import LayerFolder, file_of, folders_of
-from stages.make.store.memo import memo_of
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.task_values import RESULTS
+from lairmake.stages.make.core.untouched import untouched_of
+from lairmake.stages.make.core.verdict import list_wrong
+from lairmake.stages.make.doit.interrupts import INTERRUPTED
+from lairmake.stages.make.doit.reporter import StageReporter
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.store.folders import LayerFolder, file_of, folders_of
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state_folder import state_folder
 
 LAYOUTS = "layouts.isl"
 """What the last stage of a kernel writes that is not cut into parts."""
@@ -51,7 +51,7 @@ def _use(known: Session) -> None:
     """Note that tasks which were up to date are of use."""
     for name, found in known.results.items():
         if found.how == "same":
-            from stages.make.core.action import use
+            from lairmake.stages.make.core.action import use
 
             use(found, known.stages[name][0])
 
@@ -115,7 +115,7 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
     """Return what the stages of a kernel found that is not cut into parts; nothing of others."""
     if LAYOUTS not in _written(folder):
         return ""
-    from stages.make.report.found import READS, summary
+    from lairmake.stages.make.report.found import READS, summary
 
     text = summary(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
     return text if in_full else text[: text.index("\n") + 1]
@@ -125,13 +125,13 @@ def _shown(known: Session, name: str, results: Mapping[str, Any], in_full: bool)
     if not results:
         return _found(known.folders[name], in_full)
     if "parts" in results:
-        from stages.make.report.table import line_of_parts, table
+        from lairmake.stages.make.report.table import line_of_parts, table
 
         return table(name, results, known.verbose) if in_full else line_of_parts(name, results)
     if "outputs" in results:
-        from stages.make.report import agreed
+        from lairmake.stages.make.report import agreed
 
         return agreed.summary(name, results) if in_full else agreed.line(name, results)
-    from stages.make.report.summary import line, summary
+    from lairmake.stages.make.report.summary import line, summary
 
     return summary(results) if in_full else line(name, results)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from stages.make.store.folders import LayerFolder, wholes_of
+from lairmake.stages.make.store.folders import LayerFolder, wholes_of
 
 INTERVAL = 30.0
 """After how many seconds without a line one says how far a layer is."""

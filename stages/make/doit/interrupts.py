@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import IO
 
-from stages.make.doit.pipe import go_nowhere
+from lairmake.stages.make.doit.pipe import go_nowhere
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 128

@@ -19,14 +19,14 @@ from doit.cmdparse import CmdOption, CmdParseError, TaskParse
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 from doit.globals import Globals
 
-from stages.make.core.task_names import name_fault, shown_name
-from stages.make.core.units import Units, target_named, usable_units
-from stages.make.doit.dependency import StageDependency
-from stages.make.doit.reach import groups_of_unit, join, reach_of, tasks_of_unit
-from stages.make.doit.references import References, real_path, references_of
-from stages.make.doit.session import Session
-from stages.make.doit.tasks import Layers, make_state, serve
-from stages.make.store.folders import one_path
+from lairmake.stages.make.core.task_names import name_fault, shown_name
+from lairmake.stages.make.core.units import Units, target_named, usable_units
+from lairmake.stages.make.doit.dependency import StageDependency
+from lairmake.stages.make.doit.reach import groups_of_unit, join, reach_of, tasks_of_unit
+from lairmake.stages.make.doit.references import References, real_path, references_of
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.doit.tasks import Layers, make_state, serve
+from lairmake.stages.make.store.folders import one_path
 
 OURS = "lairmake"
 """The key that marks the DOIT_CONFIG of our dodo files: it holds the folder of their state."""

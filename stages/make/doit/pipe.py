@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 
 LAST = 2
 """The number of stderr: what is opened later must not have it, nor that of stdout."""

@@ -14,15 +14,15 @@ from typing import Any
 from doit.exceptions import InvalidTask
 from doit.task import Task
 
-from stages.make.core.pipeline import knows_parts, tasks_up_to
-from stages.make.core.units import Unit, Units, asked_of
-from stages.make.core.untouched import places_of, remove_temporary, untouched_of
-from stages.make.doit.references import Paths, References, reached_by
-from stages.make.doit.session import Session
-from stages.make.doit.tasks import group_of, tasks_needed, tasks_of
-from stages.make.store.folders import LAYER, LayerFolder, folders_of
-from stages.make.store.marks import marked
-from stages.make.store.store import store_of
+from lairmake.stages.make.core.pipeline import knows_parts, tasks_up_to
+from lairmake.stages.make.core.units import Unit, Units, asked_of
+from lairmake.stages.make.core.untouched import places_of, remove_temporary, untouched_of
+from lairmake.stages.make.doit.references import Paths, References, reached_by
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.doit.tasks import group_of, tasks_needed, tasks_of
+from lairmake.stages.make.store.folders import LAYER, LayerFolder, folders_of
+from lairmake.stages.make.store.marks import marked
+from lairmake.stages.make.store.store import store_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

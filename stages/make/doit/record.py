@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import TaskFailed, UnmetDependency
 
-from stages.make.core.key import ActionKey, code_units
-from stages.make.doit.act import StageFailed
-from stages.make.doit.grouped import needed
-from stages.make.doit.session import Session
-from stages.make.doit.stopped import is_drawn
-from stages.make.store.state import state_of
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.make.core.key import ActionKey, code_units
+from lairmake.stages.make.doit.act import StageFailed
+from lairmake.stages.make.doit.grouped import needed
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.doit.stopped import is_drawn
+from lairmake.stages.make.store.state import state_of
+from lairmake.stages.make.store.state_folder import state_folder
 
 if TYPE_CHECKING:
-    from stages.make.core.action import Result
+    from lairmake.stages.make.core.action import Result
 
 WRONG, BUG = 1, 2
 """What doit exits with where a task fails, and where one cannot be run."""
@@ -67,7 +67,7 @@ class Recorded:
         if not isinstance(fail, UnmetDependency):
             self._fail(WRONG if isinstance(fail, TaskFailed) else BUG)
         if task.name in self.session.stages and not isinstance(fail, UnmetDependency):
-            from stages.make.core.outlook import current_key
+            from lairmake.stages.make.core.outlook import current_key
 
             layer, _, stage = task.name.rpartition(":")
             key = current_key(stage, self.session.folders[layer])
@@ -114,14 +114,14 @@ class Recorded:
         layer, _, stage = task.rpartition(":")
         home = self.session.home
         if not self._build and home is not None:
-            from stages.make.core.made_with import news
+            from lairmake.stages.make.core.made_with import news
 
             self._start("begin", {"always": self.session.build.always, **news(state_folder(home))})
         if "reads" in more and stage not in self._stages:
             self._stages.add(stage)
             self._append({"event": "code", "stage": stage, "units": code_units(stage)})
             if home is not None:
-                from stages.make.report.code import remember
+                from lairmake.stages.make.report.code import remember
 
                 remember(state_folder(home), stage, code_units(stage))
         self._append({"task": task, "layer": layer, "stage": stage, "how": how, **more})

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
-from stages.make.doit.act import StageError, StageFailed
-from stages.make.doit.grouped import Grouped, needed
-from stages.make.doit.pipe import printing
-from stages.make.doit.session import Session
-from stages.make.doit.stopped import hint_of
-from stages.make.store.folders import LayerFolder, file_of, shown_path
-from stages.make.store.store import store_of
+from lairmake.stages.make.doit.act import StageError, StageFailed
+from lairmake.stages.make.doit.grouped import Grouped, needed
+from lairmake.stages.make.doit.pipe import printing
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.doit.stopped import hint_of
+from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
+from lairmake.stages.make.store.store import store_of
 
 if TYPE_CHECKING:
-    from stages.make.core.action import Result
-    from stages.make.doit.live import LiveLine
+    from lairmake.stages.make.core.action import Result
+    from lairmake.stages.make.doit.live import LiveLine
 
 
 LINES = {"ran": ".  {}\n", "hit": "=  {}  from the store\n"}
@@ -49,7 +49,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         stages = (name for name in names if name in known.stages)
         self._grouped = Grouped(stages, known.folders.values())
         if self.outstream.isatty():
-            from stages.make.doit.live import LiveLine
+            from lairmake.stages.make.doit.live import LiveLine
 
             self._live = LiveLine(self.outstream, len(names))
 
@@ -145,7 +145,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
 
     def _tell_repaired(self, layer: LayerFolder, name: str, digest: str) -> None:
         """Say that an edit was replaced, and what keeps such edits, if anything does."""
-        from stages.make.core.pins import how_to_keep
+        from lairmake.stages.make.core.pins import how_to_keep
 
         path, how = shown_path(file_of(layer, name)), how_to_keep(layer, name, self.session.build)
         kept = shown_path(store_of(layer.home).edit_path(digest))

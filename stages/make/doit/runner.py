@@ -12,14 +12,14 @@ from typing import Any
 from doit.exceptions import BaseFail, TaskError
 from doit.runner import MRunner
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.apart import Apart, apart, wait_for
-from stages.make.core.task_values import values_of
-from stages.make.core.workers import workers
-from stages.make.doit.act import ask, outcome
-from stages.make.doit.grouped import needed
-from stages.make.doit.session import Session
-from stages.make.store.store import store_of
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.apart import Apart, apart, wait_for
+from lairmake.stages.make.core.task_values import values_of
+from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.doit.act import ask, outcome
+from lairmake.stages.make.doit.grouped import needed
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.store.store import store_of
 
 
 def cores() -> int:
@@ -107,7 +107,7 @@ class LazyRunner(MRunner):  # type: ignore[misc]
 
     def _restore(self, node: Any) -> bool:
         """Restore a stage from the store, here, if it knows it; return whether it did."""
-        from stages.make.core.action import restored
+        from lairmake.stages.make.core.action import restored
 
         folder, stage = self._session.stages.get(node.task.name, (None, ""))
         if folder is None or node.task.name in self._session.unknown:
@@ -141,7 +141,7 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         """Let other processes compile the engine, once, if a layer that begins runs on it."""
         if self._helpers is not None:
             return
-        from stages.make.core.engine import begin_engines, engines_of
+        from lairmake.stages.make.core.engine import begin_engines, engines_of
 
         if kinds := engines_of(layer, self._needed):
             self._helpers = begin_engines(kinds, self._most, max(cores() - 1, 1))
@@ -180,7 +180,7 @@ class LazyRunner(MRunner):  # type: ignore[misc]
 
     def _load_stages(self) -> None:
         """Load the stages that are ready; one that fails does so where it runs."""
-        from stages.make.core.stage import load
+        from lairmake.stages.make.core.stage import load
 
         names = {node.task.name for node in self._ready} & self._session.stages.keys()
         with workers().undisturbed(), contextlib.suppress(Exception):

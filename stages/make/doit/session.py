@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from stages.make.core.build import PLAIN, Build
-from stages.make.core.task_names import TaskNames
+from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.task_names import TaskNames
 
 if TYPE_CHECKING:
-    from stages.fabric.stuck import Stop
-    from stages.make.core.action import Result
-    from stages.make.core.key import ActionKey
-    from stages.make.core.units import Units
-    from stages.make.store.folders import LayerFolder
+    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.make.core.action import Result
+    from lairmake.stages.make.core.key import ActionKey
+    from lairmake.stages.make.core.units import Units
+    from lairmake.stages.make.store.folders import LayerFolder
 
 
 class Reporter(Protocol):

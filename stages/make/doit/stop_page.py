@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stages.make.core.declare import declaration
-from stages.make.core.outputs import write_outputs
-from stages.make.core.reported import PAGE, stage_that_draws
-from stages.make.store.folders import LayerFolder, file_of, shown_path
-from stages.make.store.store import store_of
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.outputs import write_outputs
+from lairmake.stages.make.core.reported import PAGE, stage_that_draws
+from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
+from lairmake.stages.make.store.store import store_of
 
 if TYPE_CHECKING:
-    from stages.fabric.stuck import Stop
+    from lairmake.stages.fabric.stuck import Stop
 
 
 def draw_stop(folder: LayerFolder, stop: Stop) -> str:
@@ -20,9 +20,9 @@ def draw_stop(folder: LayerFolder, stop: Stop) -> str:
     The store keeps the page: the next report replaces what is known, and nothing that somebody
     edited by hand. Raises UserError and UserErrors, as stages do.
     """
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.stage import MOST_OPERATIONS, load
-    from stages.poly.quota import limit_operations
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.stage import MOST_OPERATIONS, load
+    from lairmake.stages.poly.quota import limit_operations
 
     stage = stage_that_draws(folder)
     assert stage is not None, "what runs on a fabric can be drawn"

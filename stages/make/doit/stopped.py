@@ -6,12 +6,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.apart import apart
-from stages.make.core.reported import stage_that_draws
-from stages.make.doit.session import Session
-from stages.make.doit.stop_page import draw_stop
-from stages.make.store.folders import wholes_of
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.apart import apart
+from lairmake.stages.make.core.reported import stage_that_draws
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.doit.stop_page import draw_stop
+from lairmake.stages.make.store.folders import wholes_of
 
 
 def is_drawn(known: Session, task: str, needed: Collection[str]) -> bool:

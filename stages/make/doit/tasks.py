@@ -12,18 +12,18 @@ from doit import get_initial_workdir
 from doit.exceptions import InvalidDodoFile
 from doit.task import Task
 
-from stages.diagnose import UserErrors
-from stages.make.core.declare import declaration
-from stages.make.core.outputs import remove
-from stages.make.core.task_names import TaskNames
-from stages.make.core.task_values import path_from_here
-from stages.make.core.units import Unit, Units, unit_at, usable_units
-from stages.make.core.writers import before, writers_in
-from stages.make.doit.act import build_stage
-from stages.make.doit.reporter import StageReporter
-from stages.make.doit.session import Session
-from stages.make.store.files import write_whole
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.outputs import remove
+from lairmake.stages.make.core.task_names import TaskNames
+from lairmake.stages.make.core.task_values import path_from_here
+from lairmake.stages.make.core.units import Unit, Units, unit_at, usable_units
+from lairmake.stages.make.core.writers import before, writers_in
+from lairmake.stages.make.doit.act import build_stage
+from lairmake.stages.make.doit.reporter import StageReporter
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.store.files import write_whole
+from lairmake.stages.make.store.folders import (
     SWEEP,
     LayerFolder,
     file_of,
@@ -36,7 +36,7 @@ from stages.make.store.folders import (
     parts_of,
     shown_path,
 )
-from stages.make.store.state_folder import make_state_folder, state_folder
+from lairmake.stages.make.store.state_folder import make_state_folder, state_folder
 
 let_move(get_initial_workdir)
 
@@ -233,7 +233,7 @@ def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -
 
 def remove_parts(folder: LayerFolder, dryrun: bool) -> None:
     """Remove what stages wrote to `build/` for the parts of a kernel, old ones included."""
-    from stages.make.core.written import names_of_parts
+    from lairmake.stages.make.core.written import names_of_parts
 
     _remove(folder, names_of_parts(folder), dryrun)
 

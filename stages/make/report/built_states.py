@@ -7,15 +7,15 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from stages.make.core.declare import declaration
-from stages.make.core.yaml_digests import values_of_texts
-from stages.make.report.states import State, is_source
-from stages.make.store import log
-from stages.make.store.folders import LayerFolder
-from stages.make.store.log import Line
-from stages.make.store.state_folder import state_folder
-from stages.make.store.store import store_of
-from stages.plural import plural
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.yaml_digests import values_of_texts
+from lairmake.stages.make.report.states import State, is_source
+from lairmake.stages.make.store import log
+from lairmake.stages.make.store.folders import LayerFolder
+from lairmake.stages.make.store.log import Line
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.store import store_of
+from lairmake.stages.plural import plural
 
 CHANGED = ("ran", "hit")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")

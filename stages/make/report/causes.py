@@ -6,23 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stages.make.core.action import SMALL
-from stages.make.core.profiles import is_figures, read_figures_text
-from stages.make.core.writers import writer_of
-from stages.make.core.yaml_digests import is_read_by_values, values_read
-from stages.make.report.code import changed_names
-from stages.make.report.details import details
-from stages.make.store.files import digest_of
-from stages.make.store.folders import (
+from lairmake.stages.make.core.action import SMALL
+from lairmake.stages.make.core.profiles import is_figures, read_figures_text
+from lairmake.stages.make.core.writers import writer_of
+from lairmake.stages.make.core.yaml_digests import is_read_by_values, values_read
+from lairmake.stages.make.report.code import changed_names
+from lairmake.stages.make.report.details import details
+from lairmake.stages.make.store.files import digest_of
+from lairmake.stages.make.store.folders import (
     LayerFolder,
     file_of,
     further_file,
     parts_of,
     shown_path,
 )
-from stages.make.store.log import Build, Line, builds, changes, covers
-from stages.make.store.state_folder import state_folder
-from stages.make.store.store import Store, store_of
+from lairmake.stages.make.store.log import Build, Line, builds, changes, covers
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.store import Store, store_of
 
 DONE = ("ran", "hit")
 CODE = "code "

@@ -7,10 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stages.make.core.stage_code import Reach, digest_of_part, lines_of, path_of_unit, reach_of
-from stages.make.report.colour import paint
-from stages.make.store.state import state_of
-from stages.plural import plural
+from lairmake.stages.make.core.stage_code import (
+    Reach,
+    digest_of_part,
+    lines_of,
+    path_of_unit,
+    reach_of,
+)
+from lairmake.stages.make.report.colour import paint
+from lairmake.stages.make.store.state import state_of
+from lairmake.stages.plural import plural
 
 KIND = "definitions"
 """Of what is remembered of the code that was logged: by the digest of what is reached of a module,
@@ -56,7 +62,7 @@ def _part(state: Path, stage: str, unit: str, digest: str | None) -> Part | None
 
 def list_stages() -> list[str]:
     """Return the names of all stages, wing by wing."""
-    from stages import WINGS
+    from lairmake.stages import WINGS
 
     return [stage for wing in WINGS for stage in wing.STAGES]
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stages.make.report.colour import paint
-from stages.make.report.compared import COLUMNS, SAID, Figures, Row, front_of, knows_pes, list_work
-from stages.plural import plural
+from lairmake.stages.make.report.colour import paint
+from lairmake.stages.make.report.compared import (
+    COLUMNS,
+    SAID,
+    Figures,
+    Row,
+    front_of,
+    knows_pes,
+    list_work,
+)
+from lairmake.stages.plural import plural
 
 FRONT = "*"
 BETTER = "takes fewer cycles on as few PEs, or as few on fewer"

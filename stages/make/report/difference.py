@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from stages.make.report.change import Change, Changes
+from lairmake.stages.make.report.change import Change, Changes
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -53,7 +53,7 @@ def is_respelled(changes: Changes) -> bool:
 
 def known_by_both(old: bytes | None, new: bytes | None) -> dict[str, isl.Set]:
     """Return the symbolic constants with which tasks are invoked in both of two texts, by task."""
-    from stages.poly.text import read_objects
+    from lairmake.stages.poly.text import read_objects
 
     with suppress(ValueError):
         sides = [read_objects((content or b"").decode()) for content in (old, new)]
@@ -66,7 +66,7 @@ def known_by_both(old: bytes | None, new: bytes | None) -> dict[str, isl.Set]:
 
 def _of_objects(old: bytes, new: bytes, known: Mapping[str, isl.Set]) -> Changes:
     """Compare isl texts. Raises ValueError where one is malformed."""
-    from stages.poly.text import read_objects
+    from lairmake.stages.poly.text import read_objects
 
     before, after = read_objects(old.decode()), read_objects(new.decode())
     names = [*before, *(name for name in after if name not in before)]
@@ -82,7 +82,7 @@ def _known_of(name: str, known: Mapping[str, isl.Set]) -> isl.Set | None:
 
 def _of_object(old: Any, new: Any, known: isl.Set | None = None) -> Change | None:
     """Return what is in one object and not in the other; None where they are equal."""
-    from stages.make.report.sets import describe_part, find_change
+    from lairmake.stages.make.report.sets import describe_part, find_change
 
     if type(old) is type(new):
         return find_change(old, new, known)
@@ -102,7 +102,7 @@ def find_values(name: str, content: bytes) -> dict[str, Any]:
     """
     with suppress(ValueError):
         if name.endswith(".isl"):
-            from stages.poly.text import read_objects
+            from lairmake.stages.poly.text import read_objects
 
             return {key: str(value) for key, value in read_objects(content.decode()).items()}
         return _inside(_data(content), "") or {}
@@ -138,7 +138,7 @@ def _inside(data: Any, name: str) -> dict[str, Any] | None:
 def _of_value(old: Any, new: Any) -> Change | None:
     """Return the old and the new value; where both are isl text, what changed in the set."""
     if all(ISL.fullmatch(str(value)) for value in (old, new)):
-        from stages.poly.text import read_objects
+        from lairmake.stages.poly.text import read_objects
 
         with suppress(ValueError):
             before, after = (read_objects(f"it := {value};")["it"] for value in (old, new))
@@ -154,7 +154,7 @@ def _spelled(value: Any) -> str:
 def _data(content: bytes) -> Any:
     import yaml
 
-    from stages.yaml_limits import load
+    from lairmake.stages.yaml_limits import load
 
     try:
         return load(content.decode())

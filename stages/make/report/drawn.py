@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from stages.make.core.forecast import (
+from lairmake.stages.make.core.forecast import (
     FROM_STORE,
     LEFT_OUT,
     MAY_RUN,
@@ -13,9 +13,9 @@ from stages.make.core.forecast import (
     WOULD_RUN,
     Forecast,
 )
-from stages.make.report.colour import paint
-from stages.make.report.folded import Told, group, name_slots, say_slots
-from stages.make.report.planned import STYLES
+from lairmake.stages.make.report.colour import paint
+from lairmake.stages.make.report.folded import Told, group, name_slots, say_slots
+from lairmake.stages.make.report.planned import STYLES
 
 FILLS = {
     UP_TO_DATE: "palegreen",

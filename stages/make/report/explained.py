@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stages.make.core.pins import pinned_in, pins
-from stages.make.report.causes import CODE, Event, History, find_sources
-from stages.make.report.colour import paint
-from stages.make.report.details import list_some
-from stages.make.report.folded import say_slots
-from stages.make.store.folders import LayerFolder
-from stages.make.store.log import Build, begun
+from lairmake.stages.make.core.pins import pinned_in, pins
+from lairmake.stages.make.report.causes import CODE, Event, History, find_sources
+from lairmake.stages.make.report.colour import paint
+from lairmake.stages.make.report.details import list_some
+from lairmake.stages.make.report.folded import say_slots
+from lairmake.stages.make.store.folders import LayerFolder
+from lairmake.stages.make.store.log import Build, begun
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}

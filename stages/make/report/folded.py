@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from stages.make.report.colour import paint
-from stages.make.store.folders import LayerFolder
+from lairmake.stages.make.report.colour import paint
+from lairmake.stages.make.store.folders import LayerFolder
 
 T = TypeVar("T")
 ALL = "-v lists them"

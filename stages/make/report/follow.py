@@ -6,18 +6,18 @@ import fnmatch
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stages.make.core.declare import declaration
-from stages.make.core.pipeline import stages_until
-from stages.make.report.change import Changes
-from stages.make.report.details import changed_keys
-from stages.make.report.difference import (
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.pipeline import stages_until
+from lairmake.stages.make.report.change import Changes
+from lairmake.stages.make.report.details import changed_keys
+from lairmake.stages.make.report.difference import (
     find_differences,
     find_values,
     is_respelled,
     known_by_both,
 )
-from stages.make.report.states import State
-from stages.make.store.folders import LayerFolder
+from lairmake.stages.make.report.states import State
+from lairmake.stages.make.store.folders import LayerFolder
 
 BUILD = "build/"
 INSTANCES = "instances.isl"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stages.make.report.details import list_some
+from lairmake.stages.make.report.details import list_some
 
 Results = Mapping[str, Any]
 Line = tuple[str, str]

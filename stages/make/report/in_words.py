@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from stages.diagnose import UserError
-from stages.make.store.folders import LayerFolder, file_of, shown_path
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
 
 PROGRAM, WRITTEN = "program", "build/program.yaml"
 SHOWN = {"render": "simd", "lower": "vm"}
@@ -19,9 +19,9 @@ def program_in_words(folder: LayerFolder, stage: str) -> dict[str, str]:
 
     Raises UserError where the file is not as the stage wrote it.
     """
-    from stages.pe.speller import WORDS, spell
-    from stages.pe.written import read_programs
-    from stages.yaml_limits import load
+    from lairmake.stages.pe.speller import WORDS, spell
+    from lairmake.stages.pe.written import read_programs
+    from lairmake.stages.yaml_limits import load
 
     path, found = file_of(folder, WRITTEN), {}
     try:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stages.make.core.declare import declaration
-from stages.make.core.forecast import (
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.forecast import (
     FROM_STORE,
     LEFT_OUT,
     MAY_RUN,
@@ -16,18 +16,18 @@ from stages.make.core.forecast import (
     WOULD_RUN,
     Forecast,
 )
-from stages.make.core.key import code_units, digest_further, read_digest
-from stages.make.core.writers import writer_of
-from stages.make.report.causes import Cause, History, find_causes, find_sources
-from stages.make.report.colour import paint
-from stages.make.report.details import list_some
-from stages.make.report.folded import Told, group, say_slots
-from stages.make.store.believed import matches
-from stages.make.store.folders import names_meant
-from stages.make.store.marks import FORGOTTEN, is_marked
-from stages.make.store.memo import memo_of
-from stages.make.store.state_folder import state_folder
-from stages.plural import plural
+from lairmake.stages.make.core.key import code_units, digest_further, read_digest
+from lairmake.stages.make.core.writers import writer_of
+from lairmake.stages.make.report.causes import Cause, History, find_causes, find_sources
+from lairmake.stages.make.report.colour import paint
+from lairmake.stages.make.report.details import list_some
+from lairmake.stages.make.report.folded import Told, group, say_slots
+from lairmake.stages.make.store.believed import matches
+from lairmake.stages.make.store.folders import names_meant
+from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.plural import plural
 
 MOST_LINES = 40
 """How many lines are printed at most, but with `-v`."""

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stages.jinja import template_in
-from stages.make.report.compared import Row, front_of, is_right, knows_pes, work_of
-from stages.make.report.compared_table import cells_of
-from stages.shipped import shipped
+from lairmake.stages.jinja import template_in
+from lairmake.stages.make.report.compared import Row, front_of, is_right, knows_pes, work_of
+from lairmake.stages.make.report.compared_table import cells_of
+from lairmake.stages.shipped import shipped
 
-DATA = ("../../templates/scatter.svg.j2", "../templates/scatter.svg.j2")
+DATA = ("../../../templates/scatter.svg.j2",)
 """In a checkout, and where it is installed."""
 LEFT, RIGHT, TOP, BOTTOM = 70, 690, 30, 370
 STEPS = (1, 2, 2.5, 5, 10)

@@ -6,16 +6,16 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from stages.make.core.declare import is_text
-from stages.make.core.profiles import is_figures
-from stages.make.report.change import Change, Changes, Part, count_of_lines
-from stages.make.report.colour import WIDTH, paint, paint_isl, wrap_isl
-from stages.make.report.details import details, list_some
-from stages.make.report.difference import find_differences
-from stages.make.report.follow import BUILD, Comparison
-from stages.make.report.headline import headlines
-from stages.make.report.states import State
-from stages.plural import plural
+from lairmake.stages.make.core.declare import is_text
+from lairmake.stages.make.core.profiles import is_figures
+from lairmake.stages.make.report.change import Change, Changes, Part, count_of_lines
+from lairmake.stages.make.report.colour import WIDTH, paint, paint_isl, wrap_isl
+from lairmake.stages.make.report.details import details, list_some
+from lairmake.stages.make.report.difference import find_differences
+from lairmake.stages.make.report.follow import BUILD, Comparison
+from lairmake.stages.make.report.headline import headlines
+from lairmake.stages.make.report.states import State
+from lairmake.stages.plural import plural
 
 RESULTS = "build/results.json"
 MEASURED = (RESULTS, "build/usage.npz")

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from stages.make.report.change import Change, Part
+from lairmake.stages.make.report.change import Change, Part
 
 if TYPE_CHECKING:
     import islpy as isl
 
-    from stages.poly.iscc import Union
+    from lairmake.stages.poly.iscc import Union
 
 MOST_OPERATIONS = 5_000_000
 """How much isl may work for one object, in its own unit: a second or two."""
@@ -40,7 +40,7 @@ def find_change(old: Union, new: Union, known: isl.Set | None = None) -> Change 
     gisted on the inequalities that both state, `known`, within which they are. With `known`
     symbolic constants, { : ... }, only what differs for those is told: the note says if nothing is.
     """
-    from stages.poly.quota import TooManyOperations, limit_operations
+    from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
     try:
         with limit_operations(MOST_OPERATIONS):
@@ -100,7 +100,7 @@ def _is_equal(old: Any, new: Any) -> bool:
 
 def describe_part(union: Union, text: str | None = None) -> Part:
     """Return a set or relation, and where that is cheap how many elements it has, and one."""
-    from stages.poly.quota import TooManyOperations, limit_operations
+    from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
     sample, points = None, None
     with suppress(TooManyOperations), limit_operations(MOST_FOR_COUNT):
@@ -111,8 +111,8 @@ def describe_part(union: Union, text: str | None = None) -> Part:
 
 def write_text(union: Union | Single) -> str:
     """Return a set or relation as the stages write it; as isl does, where that takes long."""
-    from stages.poly.quota import TooManyOperations, limit_operations
-    from stages.poly.text import spell_object
+    from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+    from lairmake.stages.poly.text import spell_object
 
     with suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
         return spell_object(union)

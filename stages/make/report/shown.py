@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.make.core.declare import declaration, docstring_of
-from stages.make.core.pipeline import stages_until
-from stages.make.report.colour import paint, paint_isl, wrap_isl
-from stages.make.report.objects import find_header, find_objects
-from stages.make.report.states import first_out_of_date
-from stages.make.store.folders import CHOSEN, LayerFolder, every_stage, file_of, shown_path
+from lairmake.stages.make.core.declare import declaration, docstring_of
+from lairmake.stages.make.core.pipeline import stages_until
+from lairmake.stages.make.report.colour import paint, paint_isl, wrap_isl
+from lairmake.stages.make.report.objects import find_header, find_objects
+from lairmake.stages.make.report.states import first_out_of_date
+from lairmake.stages.make.store.folders import CHOSEN, LayerFolder, every_stage, file_of, shown_path
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
 CITED = {

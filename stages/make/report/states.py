@@ -12,17 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import build
-from stages.make.core.build import Build
-from stages.make.core.disk import SAFELY
-from stages.make.core.layers import is_buildable, lone_folder, network_of, open_folder
-from stages.make.core.outlook import current_key, is_up_to_date
-from stages.make.core.pipeline import files_written, needed, orders, tasks_of_folders
-from stages.make.core.profiles import is_figures, read_figures_text
-from stages.make.core.writers import writer_of
-from stages.make.core.yaml_digests import values_of_texts, values_read
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import build
+from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.disk import SAFELY
+from lairmake.stages.make.core.layers import is_buildable, lone_folder, network_of, open_folder
+from lairmake.stages.make.core.outlook import current_key, is_up_to_date
+from lairmake.stages.make.core.pipeline import files_written, needed, orders, tasks_of_folders
+from lairmake.stages.make.core.profiles import is_figures, read_figures_text
+from lairmake.stages.make.core.writers import writer_of
+from lairmake.stages.make.core.yaml_digests import values_of_texts, values_read
+from lairmake.stages.make.store.folders import (
     LAYER,
     PROGRAM,
     LayerFolder,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
-from stages.make.report.colour import paint
-from stages.make.report.folded import ALL, name_slots
-from stages.make.store.log import Build, Line
+from lairmake.stages.make.report.colour import paint
+from lairmake.stages.make.report.folded import ALL, name_slots
+from lairmake.stages.make.store.log import Build, Line
 
 MICROSECONDS = 1e6
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stages.make.store.believed import is_digest, is_inside, is_name, matches
+from lairmake.stages.make.store.believed import is_digest, is_inside, is_name, matches
 
 MOST_BYTES = 64_000_000
 """No entry is longer: a stage that writes 100 000 files has one of 20 MB."""

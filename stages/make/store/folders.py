@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages import ANALYSES, PIPELINE, PROGRAM as PROGRAM_STAGES
-from stages.make.store.files import link_below
-from stages.shipped import STAGES
+from lairmake.stages import ANALYSES, PIPELINE, PROGRAM as PROGRAM_STAGES
+from lairmake.stages.make.store.files import link_below
+from lairmake.stages.shipped import STAGES
 
 LAYER = "layer.yaml"
 NETWORK = "network.yaml"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
-from stages.diagnose import UserError
-from stages.make.store.files import opened, read_open
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.store.files import opened, read_open
+from lairmake.stages.make.store.folders import (
     GRAPHS,
     KERNEL,
     LAYER,
@@ -16,7 +16,7 @@ from stages.make.store.folders import (
     PROGRAM,
     shown_path,
 )
-from stages.make.store.memo import Mark, mark_of
+from lairmake.stages.make.store.memo import Mark, mark_of
 
 ARRAYS = (".npy", ".npz")
 """These may have any size."""

@@ -12,11 +12,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from stages.make.store.access import settled
-from stages.make.store.files import Give, remove_whatever
-from stages.make.store.folders import STATE, shown_path
-from stages.make.store.lock_holders import ANYBODY, Holder, patience
-from stages.make.store.warn import warn
+from lairmake.stages.make.store.access import settled
+from lairmake.stages.make.store.files import Give, remove_whatever
+from lairmake.stages.make.store.folders import STATE, shown_path
+from lairmake.stages.make.store.lock_holders import ANYBODY, Holder, patience
+from lairmake.stages.make.store.warn import warn
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 ONE_AT_A_TIME = (

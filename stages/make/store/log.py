@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.make.store.state import state_of
+from lairmake.stages.make.store.state import state_of
 
 Line = dict[str, Any]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from stages.diagnose import UserError
-from stages.make.store.folders import shown_path
-from stages.make.store.state import state_of
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.store.folders import shown_path
+from lairmake.stages.make.store.state import state_of
+from lairmake.stages.make.store.state_folder import state_folder
 
 FORGOTTEN, IGNORED = "forgotten", "ignored"
 

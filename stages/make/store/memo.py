@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stages.make.store.believed import is_digest
-from stages.make.store.files import READ, read_file
-from stages.make.store.state import MOST_OPEN, state_of
+from lairmake.stages.make.store.believed import is_digest
+from lairmake.stages.make.store.files import READ, read_file
+from lairmake.stages.make.store.state import MOST_OPEN, state_of
 
 Mark = tuple[int, int, int, int]
 """Time of content, time of change, size and inode of a file: what changes when it is written."""

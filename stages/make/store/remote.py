@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stages.make.store.believed import is_digest
-from stages.make.store.settings import shared_store
-from stages.make.store.shelf import FolderShelf, Shelf
-from stages.make.store.state_folder import state_folder
-from stages.make.store.warn import warn
+from lairmake.stages.make.store.believed import is_digest
+from lairmake.stages.make.store.settings import shared_store
+from lairmake.stages.make.store.shelf import FolderShelf, Shelf
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.warn import warn
 
 LOCAL = "file://"
 PATIENCE = 10.0

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 from pydantic import PlainValidator, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from stages.diagnose import Source, UserError, UserErrors, source_of
-from stages.make.store.folders import shown_path, user_folder
-from stages.make.store.given import content_of
-from stages.mapping.yaml_file import File, Strict, read_file
-from stages.mapping.yaml_text import read_document
+from lairmake.stages.diagnose import Source, UserError, UserErrors, source_of
+from lairmake.stages.make.store.folders import shown_path, user_folder
+from lairmake.stages.make.store.given import content_of
+from lairmake.stages.mapping.yaml_file import File, Strict, read_file
+from lairmake.stages.mapping.yaml_text import read_document
 
 FILE = "lairmake.yaml"
 VARIABLE = "LAIRMAKE_STORE"

@@ -10,13 +10,13 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from stages.make.store.access import access_of, settled
-from stages.make.store.believed import is_digest
-from stages.make.store.files import Give, read_file, remove_whatever, write_whole
-from stages.make.store.folders import shown_path
-from stages.make.store.lock import is_own, locked
-from stages.make.store.lock_holders import Holder
-from stages.make.store.warn import warn
+from lairmake.stages.make.store.access import access_of, settled
+from lairmake.stages.make.store.believed import is_digest
+from lairmake.stages.make.store.files import Give, read_file, remove_whatever, write_whole
+from lairmake.stages.make.store.folders import shown_path
+from lairmake.stages.make.store.lock import is_own, locked
+from lairmake.stages.make.store.lock_holders import Holder
+from lairmake.stages.make.store.warn import warn
 
 SWEEPING = "what nobody needs is removed"
 UNREADABLE = (

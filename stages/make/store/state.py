@@ -21,12 +21,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stages.make.store.files import NO_FILE, remove_whatever
-from stages.make.store.folders import shown_path
-from stages.make.store.forking import hold_while_forking
-from stages.make.store.lock import has_locks, locked
-from stages.make.store.lock_holders import Holder
-from stages.make.store.warn import warn
+from lairmake.stages.make.store.files import NO_FILE, remove_whatever
+from lairmake.stages.make.store.folders import shown_path
+from lairmake.stages.make.store.forking import hold_while_forking
+from lairmake.stages.make.store.lock import has_locks, locked
+from lairmake.stages.make.store.lock_holders import Holder
+from lairmake.stages.make.store.warn import warn
 
 VERSION = 1
 PATIENCE = 60.0

@@ -15,9 +15,9 @@ import stat
 from pathlib import Path
 from typing import NoReturn
 
-from stages.diagnose import Span, UserError, UserErrors
-from stages.make.store.files import read_file
-from stages.make.store.folders import STATE, files_in, mark_of, shown_path, user_folder
+from lairmake.stages.diagnose import Span, UserError, UserErrors
+from lairmake.stages.make.store.files import read_file
+from lairmake.stages.make.store.folders import STATE, files_in, mark_of, shown_path, user_folder
 
 VARIABLE = "LAIRMAKE_STATE"
 FILE, KEY = "lairmake.yaml", "state"
@@ -72,7 +72,7 @@ def _named_in(path: Path) -> tuple[str, Span] | None:
     with contextlib.suppress(OSError):
         if not re.search(NAMED, read_file(path)):
             return None
-        from stages.make.store.settings import read_settings
+        from lairmake.stages.make.store.settings import read_settings
 
         found = read_settings(path)
         return (found.state, found.span(KEY)) if found.state is not None else None

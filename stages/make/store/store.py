@@ -14,13 +14,20 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stages.diagnose import UserError
-from stages.make.store.entry import Entry, Record, bytes_of, bytes_of_further, fits, record_of
-from stages.make.store.files import digest_of, remove_left_overs, remove_whatever
-from stages.make.store.folders import shown_path
-from stages.make.store.shelf import FolderShelf, Shelf
-from stages.make.store.state_folder import state_folder
-from stages.make.store.warn import warn
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.store.entry import (
+    Entry,
+    Record,
+    bytes_of,
+    bytes_of_further,
+    fits,
+    record_of,
+)
+from lairmake.stages.make.store.files import digest_of, remove_left_overs, remove_whatever
+from lairmake.stages.make.store.folders import shown_path
+from lairmake.stages.make.store.shelf import FolderShelf, Shelf
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.warn import warn
 
 T = TypeVar("T")
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -255,7 +262,7 @@ def store_of(home: Path) -> Store:
 def _second_of(home: Path) -> Shelf | None:
     if not os.environ.get("LAIRMAKE_STORE") and not (home / "lairmake.yaml").is_file():
         return None
-    from stages.make.store.remote import second_shelf
+    from lairmake.stages.make.store.remote import second_shelf
 
     return second_shelf(home)
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.network.extraction.checking import cannot_read
-from stages.network.extraction.contracting import multiply
-from stages.network.extraction.draft import Draft, Piece, Read, iterators, label
-from stages.network.extraction.moving import concatenate, cut
-from stages.network.extraction.pointwise import apply
-from stages.network.extraction.reducing import reduce
+from lairmake.stages.network.extraction.checking import cannot_read
+from lairmake.stages.network.extraction.contracting import multiply
+from lairmake.stages.network.extraction.draft import Draft, Piece, Read, iterators, label
+from lairmake.stages.network.extraction.moving import concatenate, cut
+from lairmake.stages.network.extraction.pointwise import apply
+from lairmake.stages.network.extraction.reducing import reduce
 
 WITHIN_ONE = 0.5
 """What a sum is at least if its largest term is 1, and divides by where no term counts."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stages.network.extraction.draft import Draft, Read, Shape, label
-from stages.network.extraction.pointwise import broadcast_shape
+from lairmake.stages.network.extraction.draft import Draft, Read, Shape, label
+from lairmake.stages.network.extraction.pointwise import broadcast_shape
 
 
 def multiply(

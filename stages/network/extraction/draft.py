@@ -14,17 +14,17 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.lair.names import make_plain_name
-from stages.network.extraction.checking import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.names import make_plain_name
+from lairmake.stages.network.extraction.checking import (
     NoVolumeError,
     check_inside,
     check_values,
     write_box,
 )
-from stages.poly.pieces import unite_sets
-from stages.volumes.domains import make_domain
-from stages.volumes.operation import Operation, Program, read_program
+from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.volumes.domains import make_domain
+from lairmake.stages.volumes.operation import Operation, Program, read_program
 
 MOST_ELEMENTS = 2**27
 """How many elements a volume may have: more fill the memory of who computes it."""

@@ -9,7 +9,7 @@ import zlib
 
 import numpy as np
 
-from stages.network.extraction.draft import Array, Shape
+from lairmake.stages.network.extraction.draft import Array, Shape
 
 GROWTH = 2.0**19
 """By how much all sums together may grow what the inputs are: small integers, in float32."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.network.extraction.checking import FITTING
-from stages.network.extraction.draft import Array, Draft, Place, Shape
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.network.extraction.checking import FITTING
+from lairmake.stages.network.extraction.draft import Array, Draft, Place, Shape
 
 
 def misfit(place: Place, operands: Sequence[str]) -> UserError:

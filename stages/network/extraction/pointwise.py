@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from stages.network.extraction.draft import Draft, Read, Shape, broadcast, label
+from lairmake.stages.network.extraction.draft import Draft, Read, Shape, broadcast, label
 
 Operand = str | float | Read
 """A volume, which is broadcast; a number; or an element of a volume for each of the result."""

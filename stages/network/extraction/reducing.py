@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.network.extraction.draft import Array, Draft, Read, Shape, count, label
-from stages.network.extraction.pointwise import Operand, apply, of_channels, write_number
+from lairmake.stages.network.extraction.draft import Array, Draft, Read, Shape, count, label
+from lairmake.stages.network.extraction.pointwise import Operand, apply, of_channels, write_number
 
 
 def reduce(

@@ -14,10 +14,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from stages.network.extraction.checking import cannot_read
-from stages.network.extraction.draft import Draft, Indices, Piece, Read, Shape, label
-from stages.network.extraction.moving import pad
-from stages.network.extraction.pointwise import apply
+from lairmake.stages.network.extraction.checking import cannot_read
+from lairmake.stages.network.extraction.draft import Draft, Indices, Piece, Read, Shape, label
+from lairmake.stages.network.extraction.moving import pad
+from lairmake.stages.network.extraction.pointwise import apply
 
 EMPTY = {"max=": -np.inf, "min=": np.inf, "+=": 0.0}
 """What changes nothing where it is reduced, by the operator."""

@@ -1,6 +1,6 @@
 """What a part of a network would take, in closed form, before any stage has seen it.
 
-Source   design, Placement by search; `stages.layer.search` has the figures
+Source   design, Placement by search; stages/layer/search has the figures
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.lair.grammar import parse_lair
-from stages.lair.layer import Layer
-from stages.lair.polyhedral import polyhedral_description
-from stages.lair.specialise import specialise
-from stages.layer.search.beam import Search
-from stages.layer.search.proposal import propose_state
-from stages.layer.search.question import Question, ask
-from stages.layer.search.state import BORDERS, State, are_free
-from stages.layer.search.weight import find_extent
-from stages.machine.profile import Profile
-from stages.mapping.layer_yaml import Mapping, read_mapping
-from stages.poly.text import Objects, write_objects
-from stages.skewing.elements import Lair, read_lair
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.lair.grammar import parse_lair
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.lair.polyhedral import polyhedral_description
+from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.layer.search.beam import Search
+from lairmake.stages.layer.search.proposal import propose_state
+from lairmake.stages.layer.search.question import Question, ask
+from lairmake.stages.layer.search.state import BORDERS, State, are_free
+from lairmake.stages.layer.search.weight import find_extent
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.layer_yaml import Mapping, read_mapping
+from lairmake.stages.poly.text import Objects, write_objects
+from lairmake.stages.skewing.elements import Lair, read_lair
 
 MOST_LOOKED_AT = 3
 """How many of the best placements are looked at for one that may be."""

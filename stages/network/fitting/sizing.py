@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from stages.network.fitting.expecting import Expected
+from lairmake.stages.network.fitting.expecting import Expected
 
 Size = tuple[int, int]
 """The columns and rows of a rectangle."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from stages.network.extraction.pointwise import (
+from lairmake.stages.network.extraction.pointwise import (
     POWERS,
     SHARED,
     TRUE,
@@ -18,7 +18,7 @@ from stages.network.extraction.pointwise import (
     apply,
     write_number,
 )
-from stages.network.onnx.node import Node
+from lairmake.stages.network.onnx.node import Node
 
 PLAIN: Mapping[str, str] = {
     **SHARED,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from stages.network.extraction import attending, moving
-from stages.network.extraction.attending import Seen
-from stages.network.onnx.node import Node
+from lairmake.stages.network.extraction import attending, moving
+from lairmake.stages.network.extraction.attending import Seen
+from lairmake.stages.network.onnx.node import Node
 
 MASK, PAST, COUNT = 3, 4, 6
 """The operands of attention that may be left out: a mask, keys and values of before, and how many

@@ -8,11 +8,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from stages.network.extraction import reducing, windows
-from stages.network.extraction.draft import Shape
-from stages.network.extraction.pointwise import apply, of_channels
-from stages.network.extraction.windows import Windows
-from stages.network.onnx.node import Node
+from lairmake.stages.network.extraction import reducing, windows
+from lairmake.stages.network.extraction.draft import Shape
+from lairmake.stages.network.extraction.pointwise import apply, of_channels
+from lairmake.stages.network.extraction.windows import Windows
+from lairmake.stages.network.onnx.node import Node
 
 
 def convolution(node: Node) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 from onnx import ModelProto, TensorProto, helper
 
-from stages.diagnose import UserError
-from stages.network.extraction.draft import count
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.network.extraction.draft import count
 
 Beside = Callable[[str], bytes]
 """Gives the bytes of a file by its path from the folder of the model. Raises UserError."""

@@ -19,8 +19,8 @@ from onnx import (
     shape_inference,
 )
 
-from stages.network.extraction.draft import Array, Shape
-from stages.network.onnx.corrected import evaluator
+from lairmake.stages.network.extraction.draft import Array, Shape
+from lairmake.stages.network.onnx.corrected import evaluator
 
 PLAIN_WEIGHTS = 4
 """The version of files from which on weights need not be inputs as well."""

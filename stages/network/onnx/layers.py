@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from stages.network.extraction import contracting, moving, reducing
-from stages.network.extraction.draft import Array
-from stages.network.extraction.pointwise import apply, of_channels
-from stages.network.onnx.node import Node
+from lairmake.stages.network.extraction import contracting, moving, reducing
+from lairmake.stages.network.extraction.draft import Array
+from lairmake.stages.network.extraction.pointwise import apply, of_channels
+from lairmake.stages.network.onnx.node import Node
 
 PER_CHANNEL = 21
 """The opset from which on a group normalisation scales channels, and not groups."""

@@ -18,13 +18,13 @@ from onnx import (
     shape_inference,
 )
 
-from stages.diagnose import UserError
-from stages.network.extraction.draft import Array, Shape
-from stages.network.extraction.gathering import raise_all
-from stages.network.extraction.input_sizes import InputSize, list_open
-from stages.network.extraction.operands import misfit
-from stages.network.onnx.external import Beside, load_external, nothing_beside
-from stages.network.onnx.refusals import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.network.extraction.draft import Array, Shape
+from lairmake.stages.network.extraction.gathering import raise_all
+from lairmake.stages.network.extraction.input_sizes import InputSize, list_open
+from lairmake.stages.network.extraction.operands import misfit
+from lairmake.stages.network.onnx.external import Beside, load_external, nothing_beside
+from lairmake.stages.network.onnx.refusals import (
     EXPORT,
     WHOLE,
     find_place,
@@ -33,7 +33,7 @@ from stages.network.onnx.refusals import (
     refuse_nodes,
     refuse_operators,
 )
-from stages.network.onnx.widening import widen
+from lairmake.stages.network.onnx.widening import widen
 
 NOT_INFERRED = frozenset({"GroupNormalization"})
 """Operators of which ONNX infers no shape; it is that of the first operand."""

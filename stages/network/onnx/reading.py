@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 
 from onnx import ModelProto, NodeProto
 
-from stages.diagnose import UserError
-from stages.network.extraction.checking import NoVolumeError
-from stages.network.extraction.draft import Draft, Extracted, Origin, Place
-from stages.network.extraction.operands import misfit
-from stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
-from stages.network.onnx.folding import fold, shape_of
-from stages.network.onnx.model import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.network.extraction.checking import NoVolumeError
+from lairmake.stages.network.extraction.draft import Draft, Extracted, Origin, Place
+from lairmake.stages.network.extraction.operands import misfit
+from lairmake.stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
+from lairmake.stages.network.onnx.folding import fold, shape_of
+from lairmake.stages.network.onnx.model import (
     NOT_INFERRED,
     list_inputs,
     read_constants,
     read_values,
 )
-from stages.network.onnx.node import NUMBERS, Graph, Node, explain_type
-from stages.network.onnx.refusals import CONTROL, NOT_FOLDED, find_place, unknown_operator
+from lairmake.stages.network.onnx.node import NUMBERS, Graph, Node, explain_type
+from lairmake.stages.network.onnx.refusals import CONTROL, NOT_FOLDED, find_place, unknown_operator
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
     **arithmetic.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,

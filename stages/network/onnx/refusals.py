@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator
 import onnx
 from onnx import AttributeProto, ModelProto, NodeProto
 
-from stages.diagnose import UserError, nearest
-from stages.network.extraction.draft import Place
-from stages.network.extraction.gathering import list_unknown
+from lairmake.stages.diagnose import UserError, nearest
+from lairmake.stages.network.extraction.draft import Place
+from lairmake.stages.network.extraction.gathering import list_unknown
 
 OLDEST = 7
 """The first opset whose operators broadcast as NumPy does."""

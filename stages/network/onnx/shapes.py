@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from stages.network.extraction import moving
-from stages.network.extraction.draft import Piece
-from stages.network.onnx.node import Node
+from lairmake.stages.network.extraction import moving
+from lairmake.stages.network.extraction.draft import Piece
+from lairmake.stages.network.onnx.node import Node
 
 
 def transpose(node: Node) -> None:

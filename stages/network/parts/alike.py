@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.parts.cutting import list_regions
-from stages.parts.matching import NoSliceError, Slice
-from stages.parts.tiling import Statement, Tile, tile
-from stages.poly.extents import bounding_box
-from stages.volumes.operation import Operation
+from lairmake.stages.parts.cutting import list_regions
+from lairmake.stages.parts.matching import NoSliceError, Slice
+from lairmake.stages.parts.tiling import Statement, Tile, tile
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.volumes.operation import Operation
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 MOST_REMEMBERED = 256

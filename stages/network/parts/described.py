@@ -13,20 +13,20 @@ from typing import Any
 
 import islpy as isl
 
-from stages.lair.names import make_plain_name
-from stages.network.parts.dividing import Piece
-from stages.network.parts.grouping import Group
-from stages.network.parts.loop_names import name_loops
-from stages.network.parts.resolving import trace
-from stages.parts.matching import Slice
-from stages.parts.tile_layers import write_lair
-from stages.parts.tiling import Tile
-from stages.poly.extents import bounding_box
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.naming import letters
-from stages.poly.text import spell_object
-from stages.poly.unnamed import Told, tell
-from stages.volumes.operation import Program
+from lairmake.stages.lair.names import make_plain_name
+from lairmake.stages.network.parts.dividing import Piece
+from lairmake.stages.network.parts.grouping import Group
+from lairmake.stages.network.parts.loop_names import name_loops
+from lairmake.stages.network.parts.resolving import trace
+from lairmake.stages.parts.matching import Slice
+from lairmake.stages.parts.tile_layers import write_lair
+from lairmake.stages.parts.tiling import Tile
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.text import spell_object
+from lairmake.stages.poly.unnamed import Told, tell
+from lairmake.stages.volumes.operation import Program
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 RESULT = "y"

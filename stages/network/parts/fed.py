@@ -12,16 +12,16 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
-from stages.diagnose import Source, Span
-from stages.lair.layer import Layer, Tensor
-from stages.mapping.layer_yaml import Data
-from stages.parts.evaluation import evaluate, extents
-from stages.parts.pasting import where
-from stages.reference.data import generate
-from stages.reference.input_files import read_inputs
-from stages.reference.strided import Array
-from stages.volumes.domains import make_domains
-from stages.volumes.operation import Operation, Program
+from lairmake.stages.diagnose import Source, Span
+from lairmake.stages.lair.layer import Layer, Tensor
+from lairmake.stages.mapping.layer_yaml import Data
+from lairmake.stages.parts.evaluation import evaluate, extents
+from lairmake.stages.parts.pasting import where
+from lairmake.stages.reference.data import generate
+from lairmake.stages.reference.input_files import read_inputs
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.volumes.domains import make_domains
+from lairmake.stages.volumes.operation import Operation, Program
 
 NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 
 import islpy as isl
 
-from stages.lair.names import make_plain_name
-from stages.volumes.operation import Operation, Program
+from lairmake.stages.lair.names import make_plain_name
+from lairmake.stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out
 POOLED = ("+=", "max=", "min=")

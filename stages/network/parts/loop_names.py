@@ -14,8 +14,8 @@ import string
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stages.parts.tile_layers import iterators
-from stages.parts.tiling import Rows, Statement, Tile
+from lairmake.stages.parts.tile_layers import iterators
+from lairmake.stages.parts.tiling import Rows, Statement, Tile
 
 Names = Mapping[int, str]
 """What iterators are called, by their places among all of a statement."""

@@ -14,15 +14,15 @@ from typing import Any
 import islpy as isl
 import yaml
 
-from stages.machine.types import BYTES
-from stages.mapping.graph_yaml import Graph
-from stages.mapping.layer_yaml import is_whole
-from stages.mapping.texts import parse_target
-from stages.network.parts.described import RESULT
-from stages.network.parts.dividing import Room
-from stages.network.parts.spreading import find_source
-from stages.poly.extents import bounding_box
-from stages.poly.text import spell_object
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.layer_yaml import is_whole
+from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.network.parts.described import RESULT
+from lairmake.stages.network.parts.dividing import Room
+from lairmake.stages.network.parts.spreading import find_source
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.text import spell_object
 
 WIDTH, HEIGHT = 20, 8
 """The rectangle of a part, in PEs, where network.yaml says none."""

@@ -14,11 +14,11 @@ from dataclasses import replace
 
 import islpy as isl
 
-from stages.parts.partitioning import find_needed
-from stages.parts.reached import affine_pieces, find_constants, find_ends
-from stages.parts.splitting import split_loops
-from stages.poly.function import find_function_in
-from stages.volumes.operation import Operation, Program
+from lairmake.stages.parts.partitioning import find_needed
+from lairmake.stages.parts.reached import affine_pieces, find_constants, find_ends
+from lairmake.stages.parts.splitting import split_loops
+from lairmake.stages.poly.function import find_function_in
+from lairmake.stages.volumes.operation import Operation, Program
 
 OUT, DIV = isl.dim_type.out, isl.dim_type.div
 

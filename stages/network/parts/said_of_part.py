@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from stages.diagnose import Span
-from stages.mapping.graph_yaml import Graph, Part
-from stages.mapping.isl_text import IslText
-from stages.mapping.layer_yaml import ANYWHERE, Analysis, TensorMapping
+from lairmake.stages.diagnose import Span
+from lairmake.stages.mapping.graph_yaml import Graph, Part
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.layer_yaml import ANYWHERE, Analysis, TensorMapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 import islpy as isl
 
-from stages.network.parts.described import RESULT, is_result
-from stages.poly.extents import bounding_box
-from stages.poly.naming import letters
+from lairmake.stages.network.parts.described import RESULT, is_result
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.naming import letters
 
 Lanes = isl.Map
 """{ y[e] -> [lane] }"""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stages.network.extraction.pointwise import (
+from lairmake.stages.network.extraction.pointwise import (
     POWERS,
     SHARED,
     TRUE,
@@ -18,8 +18,8 @@ from stages.network.extraction.pointwise import (
     of_channels,
     write_number,
 )
-from stages.network.tensorflow.model import read_type
-from stages.network.tensorflow.node import Node, Operator, of
+from lairmake.stages.network.tensorflow.model import read_type
+from lairmake.stages.network.tensorflow.node import Node, Operator, of
 
 PLAIN: Mapping[str, str] = {
     **SHARED,

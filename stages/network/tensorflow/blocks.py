@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from stages.network.extraction import moving
-from stages.network.extraction.draft import Piece, Shape, iterators
-from stages.network.tensorflow.convolutions import read_layout
-from stages.network.tensorflow.node import Node, Operator, of
+from lairmake.stages.network.extraction import moving
+from lairmake.stages.network.extraction.draft import Piece, Shape, iterators
+from lairmake.stages.network.tensorflow.convolutions import read_layout
+from lairmake.stages.network.tensorflow.node import Node, Operator, of
 
 
 def to_space(node: Node) -> None:

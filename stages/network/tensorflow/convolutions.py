@@ -8,10 +8,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from stages.network.extraction import windows
-from stages.network.extraction.draft import Shape
-from stages.network.extraction.windows import Filters, Layout, Windows
-from stages.network.tensorflow.node import Node, Operator, of
+from lairmake.stages.network.extraction import windows
+from lairmake.stages.network.extraction.draft import Shape
+from lairmake.stages.network.extraction.windows import Filters, Layout, Windows
+from lairmake.stages.network.tensorflow.node import Node, Operator, of
 
 LAYOUTS: Mapping[str, Layout] = {"NHWC": Layout(last=True), "NCHW": Layout()}
 

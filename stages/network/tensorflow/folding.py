@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from stages.lair.grammar import parse_expression
-from stages.network.extraction.draft import Array
-from stages.network.tensorflow.arithmetic import EXPRESSIONS, PLAIN, TRUTHS
-from stages.network.tensorflow.model import MOST_ELEMENTS, read_type
-from stages.network.tensorflow.node import Node
-from stages.network.tensorflow.slicing import read_slices
-from stages.reference.accumulate import value
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.network.extraction.draft import Array
+from lairmake.stages.network.tensorflow.arithmetic import EXPRESSIONS, PLAIN, TRUTHS
+from lairmake.stages.network.tensorflow.model import MOST_ELEMENTS, read_type
+from lairmake.stages.network.tensorflow.node import Node
+from lairmake.stages.network.tensorflow.slicing import read_slices
+from lairmake.stages.reference.accumulate import value
 
 Fold = Callable[[Node, Sequence[Array]], Array | Sequence[Array]]
 

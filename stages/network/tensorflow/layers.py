@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stages.network.extraction import contracting, reducing
-from stages.network.extraction.draft import Array
-from stages.network.tensorflow.convolutions import read_layout
-from stages.network.tensorflow.node import Node, Operator, of
+from lairmake.stages.network.extraction import contracting, reducing
+from lairmake.stages.network.extraction.draft import Array
+from lairmake.stages.network.tensorflow.convolutions import read_layout
+from lairmake.stages.network.tensorflow.node import Node, Operator, of
 
 REDUCTIONS: Mapping[str, str] = {"Sum": "+=", "Max": "max=", "Min": "min=", "Prod": "*="}
 

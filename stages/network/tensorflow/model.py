@@ -11,10 +11,10 @@ import numpy as np
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from stages.diagnose import UserError
-from stages.network.extraction.draft import Array, Shape
-from stages.network.extraction.input_sizes import InputSize
-from stages.network.tensorflow.schema import TYPES, GraphDef
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.network.extraction.draft import Array, Shape
+from lairmake.stages.network.extraction.input_sizes import InputSize
+from lairmake.stages.network.tensorflow.schema import TYPES, GraphDef
 
 TEXT = ".pbtxt"
 WITH = "convert_variables_to_constants_v2 of the function that is run"

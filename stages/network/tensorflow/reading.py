@@ -7,14 +7,14 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stages.diagnose import UserError, nearest
-from stages.network.extraction.checking import NoVolumeError
-from stages.network.extraction.draft import Draft, Extracted, Origin, Place
-from stages.network.extraction.gathering import list_unknown, raise_all
-from stages.network.extraction.input_sizes import list_open
-from stages.network.tensorflow import arithmetic, blocks, convolutions, layers, shapes
-from stages.network.tensorflow.folding import FOLDS, INTEGERS, SIZES, fold
-from stages.network.tensorflow.model import (
+from lairmake.stages.diagnose import UserError, nearest
+from lairmake.stages.network.extraction.checking import NoVolumeError
+from lairmake.stages.network.extraction.draft import Draft, Extracted, Origin, Place
+from lairmake.stages.network.extraction.gathering import list_unknown, raise_all
+from lairmake.stages.network.extraction.input_sizes import list_open
+from lairmake.stages.network.tensorflow import arithmetic, blocks, convolutions, layers, shapes
+from lairmake.stages.network.tensorflow.folding import FOLDS, INTEGERS, SIZES, fold
+from lairmake.stages.network.tensorflow.model import (
     FREEZE,
     INLINE,
     VALUES,
@@ -24,9 +24,9 @@ from stages.network.tensorflow.model import (
     name_type,
     read_tensor,
 )
-from stages.network.tensorflow.node import Graph, Node, Operator
-from stages.plural import plural
-from stages.reference.tolerance import list_types
+from lairmake.stages.network.tensorflow.node import Graph, Node, Operator
+from lairmake.stages.plural import plural
+from lairmake.stages.reference.tolerance import list_types
 
 OPERATORS: Mapping[str, Operator] = {
     **arithmetic.OPERATORS, **blocks.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,

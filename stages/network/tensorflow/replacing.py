@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.network.extraction.draft import Place
-from stages.network.extraction.drawing import draw_weights
-from stages.network.tensorflow.model import TensorError, read_tensor
-from stages.network.tensorflow.reading import read_name
-from stages.network.tensorflow.schema import TYPES
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.network.extraction.draft import Place
+from lairmake.stages.network.extraction.drawing import draw_weights
+from lairmake.stages.network.tensorflow.model import TensorError, read_tensor
+from lairmake.stages.network.tensorflow.reading import read_name
+from lairmake.stages.network.tensorflow.schema import TYPES
 
 SUMS = "BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D DepthwiseConv2dNative MatMul"
 ADDED = "Add AddV2 BiasAdd Maximum Minimum Mul Sub"

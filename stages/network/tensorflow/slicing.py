@@ -5,7 +5,7 @@ Source   TensorFlow, core/util/strided_slice_op.h
 
 from __future__ import annotations
 
-from stages.network.tensorflow.node import Node
+from lairmake.stages.network.tensorflow.node import Node
 
 Slice = tuple[int | None, int | None, int] | int | None
 """Start, end and step of a dimension; the index of one that goes; None for a new one."""

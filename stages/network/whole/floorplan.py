@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
-from stages.fabric.grid import STEPS
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.moved import Place
-from stages.mapping.network_yaml import Network
-from stages.network.whole.joints import Joint
-from stages.poly.side import Rectangle, bounding_rectangle
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.fabric.grid import STEPS
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.moved import Place
+from lairmake.stages.mapping.network_yaml import Network
+from lairmake.stages.network.whole.joints import Joint
+from lairmake.stages.poly.side import Rectangle, bounding_rectangle
 
 Places = dict[str, Place]
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import UserErrors
-from stages.fabric.layout_yaml import Entry, Exit, Layout, Memory, Role
-from stages.fabric.moved import move_layout
-from stages.machine.profile import Profile
-from stages.mapping.network_yaml import Network
-from stages.movement.colour import Colour
-from stages.network.whole.floorplan import find_rectangle, place_parts
-from stages.network.whole.joints import Joint, Pair
-from stages.network.whole.part_names import name_colour, name_layout
-from stages.network.whole.ways import Way, check_ways, cross, enter, leave
-from stages.poly.side import Rectangle
-from stages.poly.text import spell_object
+from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, Memory, Role
+from lairmake.stages.fabric.moved import move_layout
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.network_yaml import Network
+from lairmake.stages.movement.colour import Colour
+from lairmake.stages.network.whole.floorplan import find_rectangle, place_parts
+from lairmake.stages.network.whole.joints import Joint, Pair
+from lairmake.stages.network.whole.part_names import name_colour, name_layout
+from lairmake.stages.network.whole.ways import Way, check_ways, cross, enter, leave
+from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.text import spell_object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
-from stages.fabric.grid import OPPOSITE, STEPS
-from stages.fabric.layout_yaml import Entry, Exit, Layout
-from stages.fabric.moved import Place, shift
-from stages.mapping.network_yaml import Crossing, End, Network
-from stages.poly.extents import bounding_box
-from stages.poly.pieces import find_example
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.fabric.grid import OPPOSITE, STEPS
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
+from lairmake.stages.fabric.moved import Place, shift
+from lairmake.stages.mapping.network_yaml import Crossing, End, Network
+from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.pieces import find_example
 
 Pair = tuple[int, int]
 """The numbers of two colours: of what is heard and of what is sent."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from stages.diagnose import Span, UserError
-from stages.fabric.grid import OPPOSITE, STEPS
-from stages.fabric.layout_yaml import Entry, Exit, Layout
-from stages.fabric.moved import Place, move_order, shift
-from stages.network.whole.floorplan import find_distance, overlap, spell
-from stages.network.whole.joints import (
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.fabric.grid import OPPOSITE, STEPS
+from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
+from lairmake.stages.fabric.moved import Place, move_order, shift
+from lairmake.stages.network.whole.floorplan import find_distance, overlap, spell
+from lairmake.stages.network.whole.joints import (
     Joint,
     Pair,
     all_of,
@@ -26,7 +26,7 @@ from stages.network.whole.joints import (
     find_ports,
     list_bridges,
 )
-from stages.poly.side import Rectangle, bounding_rectangle
+from lairmake.stages.poly.side import Rectangle, bounding_rectangle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

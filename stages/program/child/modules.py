@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType
 
-from stages.program.child.watch import Watch
-from stages.program.values.errors import ProgramError
+from lairmake.stages.program.child.watch import Watch
+from lairmake.stages.program.values.errors import ProgramError
 
 
 class Sources(SourceFileLoader):

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeAlias
 
-from stages.diagnose import Source, Span, UserError
-from stages.program.child.limits import LIMITS, Limits, spell_bytes, suggest_more
-from stages.program.child.place import Fault, Place
-from stages.program.child.process import Ended, converse
-from stages.program.child.wire import pack, unpack
-from stages.shipped import STAGES
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.program.child.limits import LIMITS, Limits, spell_bytes, suggest_more
+from lairmake.stages.program.child.place import Fault, Place
+from lairmake.stages.program.child.process import Ended, converse
+from lairmake.stages.program.child.wire import pack, unpack
+from lairmake.stages.shipped import PACKAGES
 
 LINES_SAID = 3
 """How many of the lines that code printed last an error shows."""
@@ -141,7 +141,7 @@ def tell_of_limits(settings: Settings, path: str) -> None:
 
 def _list_paths() -> list[str]:
     """Return where this process finds modules, but for the folder that a user stands in."""
-    return [path for path in sys.path if path not in ("", os.getcwd(), str(STAGES.parent))]
+    return [path for path in sys.path if path not in ("", os.getcwd(), str(PACKAGES))]
 
 
 def _read_answer(

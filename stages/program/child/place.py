@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any
 
-from stages.diagnose import nearest
-from stages.program.child.limits import LIMITS, Limits, spell_bytes, suggest_more
-from stages.program.child.watch import RefusedError, Watch
-from stages.program.values.errors import ProgramError
-from stages.program.values.parameters import ParameterError
-from stages.shipped import STAGES
+from lairmake.stages.diagnose import nearest
+from lairmake.stages.program.child.limits import LIMITS, Limits, spell_bytes, suggest_more
+from lairmake.stages.program.child.watch import RefusedError, Watch
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.parameters import ParameterError
+from lairmake.stages.shipped import STAGES
 
 OURS = f"{STAGES}{os.sep}"
 IMPORTS = f"{STAGES}/program/child/modules.py"

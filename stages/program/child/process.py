@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stages.program.child.limits import Limits
-from stages.program.child.main import serve
-from stages.shipped import STAGES
+from lairmake.stages.program.child.limits import Limits
+from lairmake.stages.program.child.main import serve
+from lairmake.stages.shipped import PACKAGES
 
 GRACE = 5.0
 """How many seconds longer than it may run the process has until it is ended from here."""
@@ -58,7 +58,7 @@ def converse(request: bytes, folder: str, limits: Limits) -> Ended:
     options = ["-P", "-s", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
     held, hold = os.pipe()
     answer, theirs = os.pipe()
-    words = [sys.executable, *options, "-c", START, str(STAGES.parent), str(theirs), str(held)]
+    words = [sys.executable, *options, "-c", START, str(PACKAGES), str(theirs), str(held)]
     start, before = time.monotonic(), _computed()
     with contextlib.ExitStack() as stack:
         stack.callback(os.close, hold)

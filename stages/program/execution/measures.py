@@ -15,13 +15,13 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from stages.fabric.layout_yaml import Layout
-from stages.fabric.outcome import FabricRun
-from stages.machine.profile import Profile
-from stages.program.lowering.lowered import WORKER
-from stages.program.lowering.routines import find_instruction
-from stages.program.sections.hops import CENTER
-from stages.program.sections.program import (
+from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.program.lowering.lowered import WORKER
+from lairmake.stages.program.lowering.routines import find_instruction
+from lairmake.stages.program.sections.hops import CENTER
+from lairmake.stages.program.sections.program import (
     ARRAY,
     COMPUTE,
     REDUCE,
@@ -30,8 +30,8 @@ from stages.program.sections.program import (
     Procedure,
     Sections,
 )
-from stages.program.vm.colours import REDUCTION_1, REDUCTION_3, REDUCTION_BROADCAST
-from stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.colours import REDUCTION_1, REDUCTION_3, REDUCTION_BROADCAST
+from lairmake.stages.program.vm.geometry import Geometry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

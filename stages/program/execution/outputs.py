@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.program.interpreter.compare import find_difference, spell_value
-from stages.program.irg.graph import Entry
-from stages.program.values.arithmetic import Array
-from stages.program.values.forms import UNIFORM
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.program.interpreter.compare import find_difference, spell_value
+from lairmake.stages.program.irg.graph import Entry
+from lairmake.stages.program.values.arithmetic import Array
+from lairmake.stages.program.values.forms import UNIFORM
 
 OURS = "the compiler is at fault, not the program, unless what it wrote was edited: please " \
        "report it with the program folder"

@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stages.fabric import used
-from stages.fabric.outcome import FabricRun
-from stages.fabric.usage import sum_up
-from stages.machine.profile import Profile
-from stages.mapping.records import as_data
-from stages.program.execution.measures import (
+from lairmake.stages.fabric import used
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.fabric.usage import sum_up
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.records import as_data
+from lairmake.stages.program.execution.measures import (
     Shares,
     Spent,
     count_sums,
@@ -22,11 +22,11 @@ from stages.program.execution.measures import (
     find_shares,
     find_spent,
 )
-from stages.program.interpreter.counts import Counts
-from stages.program.irg.graph import ForLoop, Graph, WhileLoop
-from stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER
-from stages.program.sections.program import Sections
-from stages.program.values.arithmetic import Array
+from lairmake.stages.program.interpreter.counts import Counts
+from lairmake.stages.program.irg.graph import ForLoop, Graph, WhileLoop
+from lairmake.stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER
+from lairmake.stages.program.sections.program import Sections
+from lairmake.stages.program.values.arithmetic import Array
 
 Number = int | float | str
 """As JSON has it, which has no NaN and no infinity: these are texts."""

@@ -13,36 +13,36 @@ from pathlib import Path
 
 import islpy as isl
 
-from stages.diagnose import Source, UserError
-from stages.fabric.compiler import CompilerError, build_library, users_cache
-from stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from stages.fabric.layout_texts import check_texts
-from stages.fabric.layout_yaml import Layout, read_layout
-from stages.fabric.outcome import FabricRun
-from stages.fabric.progress import Tell
-from stages.fabric.recorded import Asked
-from stages.fabric.resident import find_residents
-from stages.fabric.stuck import error_of
-from stages.machine.profile import Profile
-from stages.mapping.machine import read_machine
-from stages.program.execution.measures import find_probes
-from stages.program.execution.outputs import OURS, check_outputs, take_output
-from stages.program.execution.results import Results, describe_run
-from stages.program.interpreter.arrays import check_array
-from stages.program.interpreter.counts import Counts, read_counts
-from stages.program.irg.graph import FROM_FILE, Entry, Graph
-from stages.program.irg.reading import read_graph
-from stages.program.lowering.data import make_arrays
-from stages.program.lowering.tensors import STATE
-from stages.program.sections.program import Sections
-from stages.program.sections.sections_reading import read_sections
-from stages.program.values.arithmetic import Array
-from stages.program.values.forms import ON_PES, UNIFORM, count_elements
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.roles import ROLES
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.fabric.compiler import CompilerError, build_library, users_cache
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
+from lairmake.stages.fabric.layout_texts import check_texts
+from lairmake.stages.fabric.layout_yaml import Layout, read_layout
+from lairmake.stages.fabric.outcome import FabricRun
+from lairmake.stages.fabric.progress import Tell
+from lairmake.stages.fabric.recorded import Asked
+from lairmake.stages.fabric.resident import find_residents
+from lairmake.stages.fabric.stuck import error_of
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.program.execution.measures import find_probes
+from lairmake.stages.program.execution.outputs import OURS, check_outputs, take_output
+from lairmake.stages.program.execution.results import Results, describe_run
+from lairmake.stages.program.interpreter.arrays import check_array
+from lairmake.stages.program.interpreter.counts import Counts, read_counts
+from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
+from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.lowering.data import make_arrays
+from lairmake.stages.program.lowering.tensors import STATE
+from lairmake.stages.program.sections.program import Sections
+from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.values.arithmetic import Array
+from lairmake.stages.program.values.forms import ON_PES, UNIFORM, count_elements
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.roles import ROLES
 
 if typing.TYPE_CHECKING:
-    from stages.mapping.inputs import Inputs
+    from lairmake.stages.mapping.inputs import Inputs
 
 EDITED = "lower writes it anew once it is deleted"
 PROGRAMS = "vm"

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from stages.program.front.value import Value, make_fixed
-from stages.program.front.world import WORLD
-from stages.program.values.arithmetic import Array
-from stages.program.values.checked import SCALARS
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import (
+from lairmake.stages.program.front.value import Value, make_fixed
+from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.values.arithmetic import Array
+from lairmake.stages.program.values.checked import SCALARS
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
     GLOBAL_SCALAR,
     LOCAL_ARRAY,
@@ -24,8 +24,8 @@ from stages.program.values.forms import (
     Form,
     read_flag,
 )
-from stages.program.values.initial import Initial, check_name, find_initial
-from stages.program.values.ranges import TYPE, find_range
+from lairmake.stages.program.values.initial import Initial, check_name, find_initial
+from lairmake.stages.program.values.ranges import TYPE, find_range
 
 
 class _Object(Value):

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from stages.program.front.world import WORLD
-from stages.program.values.arithmetic import Array
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import Form
-from stages.program.values.operators import Operators, make_index, make_missing
+from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.values.arithmetic import Array
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import Form
+from lairmake.stages.program.values.operators import Operators, make_index, make_missing
 
 
 class Readable(Operators):

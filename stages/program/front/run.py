@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from stages.program.front.stripped import digest_code, strip_source
-from stages.program.front.value import Value, take_array
-from stages.program.front.world import WORLD
-from stages.program.values.errors import ProgramError
-from stages.program.values.execution import execute
-from stages.program.values.forms import Number
-from stages.program.values.initial import Initial
-from stages.program.values.parameters import check_parameters
+from lairmake.stages.program.front.stripped import digest_code, strip_source
+from lairmake.stages.program.front.value import Value, take_array
+from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.execution import execute
+from lairmake.stages.program.values.forms import Number
+from lairmake.stages.program.values.initial import Initial
+from lairmake.stages.program.values.parameters import check_parameters
 
 
 def rehearse_program(

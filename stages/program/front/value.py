@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from stages.program.front.readable import Readable, read_operands
-from stages.program.front.world import WORLD
-from stages.program.values.arithmetic import Array, cast, compute, match_rank
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import (
+from lairmake.stages.program.front.readable import Readable, read_operands
+from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.values.arithmetic import Array, cast, compute, match_rank
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import (
     GLOBAL_SCALAR,
     Form,
     Number,
@@ -29,10 +29,10 @@ from stages.program.values.forms import (
     combine_forms,
     convert_form,
 )
-from stages.program.values.initial import name_type, read_number
-from stages.program.values.names import make_alone
-from stages.program.values.operators import make_rebound
-from stages.program.values.slices import find_region
+from lairmake.stages.program.values.initial import name_type, read_number
+from lairmake.stages.program.values.names import make_alone
+from lairmake.stages.program.values.operators import make_rebound
+from lairmake.stages.program.values.slices import find_region
 
 PYTHON: dict[str, Any] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from stages.program.il.deciding import (
+from lairmake.stages.program.il.deciding import (
     ALWAYS,
     is_computed,
     is_plain,
     make_condition,
     read_arguments,
 )
-from stages.program.il.locating import list_written
-from stages.program.il.nodes import copy_part
-from stages.program.il.recording import (
+from lairmake.stages.program.il.locating import list_written
+from lairmake.stages.program.il.nodes import copy_part
+from lairmake.stages.program.il.recording import (
     add_step,
     close_scope,
     find_line,
@@ -29,7 +29,7 @@ from stages.program.il.recording import (
     open_scope,
     read_part,
 )
-from stages.program.il.records import (
+from lairmake.stages.program.il.records import (
     ELSE,
     FOR,
     IF,
@@ -42,10 +42,10 @@ from stages.program.il.records import (
     Part,
     Scope,
 )
-from stages.program.il.value import Value, find_part, make_value
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import GLOBAL_SCALAR, Form, check_iteration
-from stages.program.values.slices import whole_region
+from lairmake.stages.program.il.value import Value, find_part, make_value
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import GLOBAL_SCALAR, Form, check_iteration
+from lairmake.stages.program.values.slices import whole_region
 
 
 class _Context:

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from stages.program.il.nodes import copy_part, round_to
-from stages.program.il.recording import read_part
-from stages.program.il.records import TEMPORARY, Cell, Condition, Part, Source
-from stages.program.il.value import read_source
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import check_condition, check_number
+from lairmake.stages.program.il.nodes import copy_part, round_to
+from lairmake.stages.program.il.recording import read_part
+from lairmake.stages.program.il.records import TEMPORARY, Cell, Condition, Part, Source
+from lairmake.stages.program.il.value import read_source
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import check_condition, check_number
 
 PLACE = re.compile(r"\{(\d+)\}")
 ALWAYS = Condition(text="True")

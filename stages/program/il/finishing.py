@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stages.program.il.laying import lay_accesses
-from stages.program.il.locating import Origins, find_origins, leave_out_copies, list_scopes
-from stages.program.il.records import (
+from lairmake.stages.program.il.laying import lay_accesses
+from lairmake.stages.program.il.locating import Origins, find_origins, leave_out_copies, list_scopes
+from lairmake.stages.program.il.records import (
     TEMPORARY,
     WHILE,
     Block,
@@ -25,8 +25,8 @@ from stages.program.il.records import (
     Scope,
     Step,
 )
-from stages.program.irg.accesses import Access
-from stages.program.irg.graph import (
+from lairmake.stages.program.irg.accesses import Access
+from lairmake.stages.program.irg.graph import (
     FROM_FILE,
     Branch,
     Entry,
@@ -40,8 +40,8 @@ from stages.program.irg.graph import (
     Transfer,
     WhileLoop,
 )
-from stages.program.values.arithmetic import Array
-from stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.arithmetic import Array
+from lairmake.stages.program.values.errors import ProgramError
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
-from stages.program.il.records import Part, Source
-from stages.program.values.slices import Axis
+from lairmake.stages.program.il.records import Part, Source
+from lairmake.stages.program.values.slices import Axis
 
 
 def is_hazard(sources: Iterable[Source], target: Part) -> bool:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stages.program.il.locating import Origins
-from stages.program.il.records import Cell, Part, Record
-from stages.program.irg.accesses import Access, Bounds, Coordinate
-from stages.program.values.slices import Axis
+from lairmake.stages.program.il.locating import Origins
+from lairmake.stages.program.il.records import Cell, Part, Record
+from lairmake.stages.program.irg.accesses import Access, Bounds, Coordinate
+from lairmake.stages.program.values.slices import Axis
 
 
 def lay_accesses(

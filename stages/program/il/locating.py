@@ -12,9 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stages.program.il.hazards import is_hazard
-from stages.program.il.records import TEMPORARY, Block, Cell, Part, Record, Recording, Scope, Step
-from stages.program.values.forms import GLOBAL_ARRAY, REDUCTIONS
+from lairmake.stages.program.il.hazards import is_hazard
+from lairmake.stages.program.il.records import (
+    TEMPORARY,
+    Block,
+    Cell,
+    Part,
+    Record,
+    Recording,
+    Scope,
+    Step,
+)
+from lairmake.stages.program.values.forms import GLOBAL_ARRAY, REDUCTIONS
 
 Origins = dict[Cell, tuple[int, int]]
 """The PE where the first element of each temporary lies."""

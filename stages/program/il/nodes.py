@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.program.il.hazards import is_hazard
-from stages.program.il.recording import (
+from lairmake.stages.program.il.hazards import is_hazard
+from lairmake.stages.program.il.recording import (
     add_node,
     add_object,
     check_scope,
@@ -17,9 +17,9 @@ from stages.program.il.recording import (
     read_part,
     write_part,
 )
-from stages.program.il.records import NAMED, PROGRAM, Part, Source
-from stages.program.values.arithmetic import round_number
-from stages.program.values.forms import (
+from lairmake.stages.program.il.records import NAMED, PROGRAM, Part, Source
+from lairmake.stages.program.values.arithmetic import round_number
+from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
     GLOBAL_SCALAR,
     LOCAL_SCALAR,
@@ -32,7 +32,7 @@ from stages.program.values.forms import (
     convert_form,
     reduce_form,
 )
-from stages.program.values.initial import check_name
+from lairmake.stages.program.values.initial import check_name
 
 SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from numpy import float16, float32, int16, int32
 
-from stages.program.il.nodes import reduce_part
-from stages.program.il.value import Value, compute, find_part, make_value
-from stages.program.values.errors import ProgramError
-from stages.program.values.names import make_unknown
+from lairmake.stages.program.il.nodes import reduce_part
+from lairmake.stages.program.il.value import Value, compute, find_part, make_value
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.names import make_unknown
 
 
 def sqrt(x: Any) -> Value:

@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from stages.program.il.blocks import for_loop, if_, while_loop
-from stages.program.il.recording import add_object, check_is_outside, find_recording
-from stages.program.il.records import OBJECT, PROGRAM, Cell, Part
-from stages.program.il.value import Value
-from stages.program.values.checked import SCALARS, holds_objects, strict, typed
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import read_flag
-from stages.program.values.initial import check_name, find_initial
-from stages.program.values.parameters import parameter
-from stages.program.values.ranges import find_range
-from stages.program.values.slices import whole_region
+from lairmake.stages.program.il.blocks import for_loop, if_, while_loop
+from lairmake.stages.program.il.recording import add_object, check_is_outside, find_recording
+from lairmake.stages.program.il.records import OBJECT, PROGRAM, Cell, Part
+from lairmake.stages.program.il.value import Value
+from lairmake.stages.program.values.checked import SCALARS, holds_objects, strict, typed
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import read_flag
+from lairmake.stages.program.values.initial import check_name, find_initial
+from lairmake.stages.program.values.parameters import parameter
+from lairmake.stages.program.values.ranges import find_range
+from lairmake.stages.program.values.slices import whole_region
 
 
 class _Object(Value):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from stages.diagnose import Source, UserError, UserErrors
-from stages.program.source.parsing import give_room
-from stages.program.source.translation import convert_source
+from lairmake.stages.diagnose import Source, UserError, UserErrors
+from lairmake.stages.program.source.parsing import give_room
+from lairmake.stages.program.source.translation import convert_source
 
 Place = tuple[int | None, ...]
 """The first and the last line, and the first and the last byte, as code objects have them."""

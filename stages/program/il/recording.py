@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import CodeType
 
-from stages.program.il.records import (
+from lairmake.stages.program.il.records import (
     ELSE,
     IF,
     ITERATED,
@@ -19,10 +19,10 @@ from stages.program.il.records import (
     Source,
     Step,
 )
-from stages.program.values.errors import ProgramError
-from stages.program.values.field import Field
-from stages.program.values.forms import Form
-from stages.program.values.slices import whole_region
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.field import Field
+from lairmake.stages.program.values.forms import Form
+from lairmake.stages.program.values.slices import whole_region
 
 _recordings: list[Recording] = []
 

@@ -13,16 +13,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stages.program.il import numpy as il_numpy, objects as il_objects
-from stages.program.il.finishing import Captured, finish_recording
-from stages.program.il.naming import GIVEN, Naming
-from stages.program.il.recording import begin_recording
-from stages.program.irg.accesses import write_accesses
-from stages.program.irg.graph_text import write_graph
-from stages.program.irg.objects_text import write_entries
-from stages.program.source.parsing import give_room
-from stages.program.values.execution import execute
-from stages.program.values.parameters import check_parameters
+from lairmake.stages.program.il import numpy as il_numpy, objects as il_objects
+from lairmake.stages.program.il.finishing import Captured, finish_recording
+from lairmake.stages.program.il.naming import GIVEN, Naming
+from lairmake.stages.program.il.recording import begin_recording
+from lairmake.stages.program.irg.accesses import write_accesses
+from lairmake.stages.program.irg.graph_text import write_graph
+from lairmake.stages.program.irg.objects_text import write_entries
+from lairmake.stages.program.source.parsing import give_room
+from lairmake.stages.program.values.execution import execute
+from lairmake.stages.program.values.parameters import check_parameters
 
 
 def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:

@@ -10,14 +10,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stages.program.il.nodes import assign_part, compute_parts, convert_part, name_part
-from stages.program.il.records import Part, Source
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import KINDS, Form, check_condition, check_fresh
-from stages.program.values.initial import name_type, read_number
-from stages.program.values.names import make_alone
-from stages.program.values.operators import Operators, make_index, make_missing, make_rebound
-from stages.program.values.slices import find_region, take_region
+from lairmake.stages.program.il.nodes import assign_part, compute_parts, convert_part, name_part
+from lairmake.stages.program.il.records import Part, Source
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import KINDS, Form, check_condition, check_fresh
+from lairmake.stages.program.values.initial import name_type, read_number
+from lairmake.stages.program.values.names import make_alone
+from lairmake.stages.program.values.operators import (
+    Operators,
+    make_index,
+    make_missing,
+    make_rebound,
+)
+from lairmake.stages.program.values.slices import find_region, take_region
 
 CLASSES: dict[str, type[Value]] = {}
 """The class of the values of each kind."""

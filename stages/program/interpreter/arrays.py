@@ -6,9 +6,9 @@ import io
 
 import numpy as np
 
-from stages.diagnose import UserError
-from stages.program.irg.graph import Entry
-from stages.program.values.arithmetic import Array
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.program.irg.graph import Entry
+from lairmake.stages.program.values.arithmetic import Array
 
 
 def check_array(array: Array, entry: Entry, path: str) -> Array:

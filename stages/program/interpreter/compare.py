@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stages.program.interpreter.stores import find_bits
-from stages.program.values.arithmetic import Array
+from lairmake.stages.program.interpreter.stores import find_bits
+from lairmake.stages.program.values.arithmetic import Array
 
 
 def find_difference(found: Array, wanted: Array) -> tuple[int, ...] | None:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stages.diagnose import Source
-from stages.mapping.record_reader import read_record
-from stages.mapping.records import as_data
+from lairmake.stages.diagnose import Source
+from lairmake.stages.mapping.record_reader import read_record
+from lairmake.stages.mapping.records import as_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ from itertools import zip_longest
 
 import numpy as np
 
-from stages.diagnose import Source, Span, UserError
-from stages.program.interpreter.compare import find_difference, spell_value
-from stages.program.interpreter.graph_run import CounterError, EndlessError, run_graph
-from stages.program.interpreter.stores import Store
-from stages.program.interpreter.tracing import (
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.program.interpreter.compare import find_difference, spell_value
+from lairmake.stages.program.interpreter.graph_run import CounterError, EndlessError, run_graph
+from lairmake.stages.program.interpreter.stores import Store
+from lairmake.stages.program.interpreter.tracing import (
     Step,
     find_writer,
     find_written,
@@ -19,9 +19,9 @@ from stages.program.interpreter.tracing import (
     trace_element,
     trace_steps,
 )
-from stages.program.irg.graph import Graph
-from stages.program.irg.regions import Accesses
-from stages.program.values.arithmetic import Array
+from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.irg.regions import Accesses
+from lairmake.stages.program.values.arithmetic import Array
 
 Make = Callable[[], Store]
 SAME = "both do the same operations in one order, so a bug of ours, if no file was edited"

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from stages.program.interpreter.steps import prepare_step
-from stages.program.interpreter.stores import Store
-from stages.program.irg.graph import (
+from lairmake.stages.program.interpreter.steps import prepare_step
+from lairmake.stages.program.interpreter.stores import Store
+from lairmake.stages.program.irg.graph import (
     Branch,
     ForLoop,
     Graph,
@@ -27,9 +27,9 @@ from stages.program.irg.graph import (
     Operand,
     WhileLoop,
 )
-from stages.program.irg.logic import parse_logic
-from stages.program.irg.regions import Accesses
-from stages.program.values.arithmetic import Array
+from lairmake.stages.program.irg.logic import parse_logic
+from lairmake.stages.program.irg.regions import Accesses
+from lairmake.stages.program.values.arithmetic import Array
 
 LONGEST = 600.0
 """Seconds of a processor that a graph may take, if its program has a minute."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from stages.program.irg.graph import Entry, Graph, Node, list_bodies, list_items
-from stages.program.irg.regions import Accesses, list_nodes
-from stages.program.values.forms import ON_PES
+from lairmake.stages.program.irg.graph import Entry, Graph, Node, list_bodies, list_items
+from lairmake.stages.program.irg.regions import Accesses, list_nodes
+from lairmake.stages.program.values.forms import ON_PES
 
 
 def share_temporaries(graph: Graph, accesses: Mapping[int, Accesses]) -> dict[str, str]:

@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from stages.program.interpreter.stores import Store
-from stages.program.interpreter.views import drop_axes, view_operand
-from stages.program.irg.graph import Graph, Node
-from stages.program.irg.regions import Access, Accesses
-from stages.program.values.arithmetic import Array, cast, compute, round_number
-from stages.program.values.forms import GLOBAL_ARRAY, ON_PES, REDUCTIONS
-from stages.program.values.sums import add_global, add_locally, add_up
+from lairmake.stages.program.interpreter.stores import Store
+from lairmake.stages.program.interpreter.views import drop_axes, view_operand
+from lairmake.stages.program.irg.graph import Graph, Node
+from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.values.arithmetic import Array, cast, compute, round_number
+from lairmake.stages.program.values.forms import GLOBAL_ARRAY, ON_PES, REDUCTIONS
+from lairmake.stages.program.values.sums import add_global, add_locally, add_up
 
 Step: TypeAlias = Callable[[], object]
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.machine.types import BYTES
-from stages.program.interpreter.sharing import share_temporaries
-from stages.program.irg.graph import Entry, Graph
-from stages.program.irg.regions import Accesses
-from stages.program.memory.addresses import Addresses, list_loops
-from stages.program.memory.lifespans import COUNTER
-from stages.program.values.arithmetic import Array, round_number
-from stages.program.values.forms import ON_PES, UNIFORM
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.interpreter.sharing import share_temporaries
+from lairmake.stages.program.irg.graph import Entry, Graph
+from lairmake.stages.program.irg.regions import Accesses
+from lairmake.stages.program.memory.addresses import Addresses, list_loops
+from lairmake.stages.program.memory.lifespans import COUNTER
+from lairmake.stages.program.values.arithmetic import Array, round_number
+from lairmake.stages.program.values.forms import ON_PES, UNIFORM
 
 BITS = {2: np.uint16, 4: np.uint32}
 OWN, SHARED = 0x5A, 0xA5

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stages.program.interpreter.compare import find_difference
-from stages.program.interpreter.graph_run import run_graph
-from stages.program.interpreter.stores import Store, find_bits
-from stages.program.interpreter.views import view_operand
-from stages.program.irg.graph import Branch, ForLoop, Graph, Items, Node, WhileLoop
-from stages.program.irg.regions import Access, Accesses
-from stages.program.values.forms import ON_PES, UNIFORM
+from lairmake.stages.program.interpreter.compare import find_difference
+from lairmake.stages.program.interpreter.graph_run import run_graph
+from lairmake.stages.program.interpreter.stores import Store, find_bits
+from lairmake.stages.program.interpreter.views import view_operand
+from lairmake.stages.program.irg.graph import Branch, ForLoop, Graph, Items, Node, WhileLoop
+from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.values.forms import ON_PES, UNIFORM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stages.program.interpreter.stores import Store
-from stages.program.irg.graph import Entry, Node
-from stages.program.irg.regions import Access
-from stages.program.values.arithmetic import Array
-from stages.program.values.forms import ON_PES, UNIFORM
+from lairmake.stages.program.interpreter.stores import Store
+from lairmake.stages.program.irg.graph import Entry, Node
+from lairmake.stages.program.irg.regions import Access
+from lairmake.stages.program.values.arithmetic import Array
+from lairmake.stages.program.values.forms import ON_PES, UNIFORM
 
 
 def view_operand(

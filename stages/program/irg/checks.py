@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stages.machine.types import is_integer
-from stages.program.irg.graph import Entry, Node, Operand
-from stages.program.irg.logic import parse_logic
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import (
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.program.irg.graph import Entry, Node, Operand
+from lairmake.stages.program.irg.logic import parse_logic
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import (
     BITS,
     COMPARISONS,
     GLOBAL_ARRAY,

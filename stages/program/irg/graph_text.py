@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stages.program.irg.graph import (
+from lairmake.stages.program.irg.graph import (
     Branch,
     Entry,
     ForLoop,
@@ -32,7 +32,7 @@ from stages.program.irg.graph import (
     Transfer,
     WhileLoop,
 )
-from stages.program.irg.spelling_yaml import (
+from lairmake.stages.program.irg.spelling_yaml import (
     quote,
     spell_list,
     spell_mapping,

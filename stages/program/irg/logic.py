@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.errors import ProgramError
 
 Number: TypeAlias = int | float
 Predicate: TypeAlias = Callable[[Sequence[Any]], Any]
@@ -177,7 +177,7 @@ def round_to(number: Number, type_: str) -> Any:
     """Return a number as one of a type, rounded once. Raises ProgramError where it has none."""
     import numpy as np
 
-    from stages.program.values.forms import check_number
+    from lairmake.stages.program.values.forms import check_number
 
     check_number(number, type_)
     with np.errstate(all="ignore"):

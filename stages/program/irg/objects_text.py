@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stages.program.irg.graph import FROM_FILE, Entry
-from stages.program.irg.spelling_yaml import spell_list, spell_mapping, spell_name, spell_number
+from lairmake.stages.program.irg.graph import FROM_FILE, Entry
+from lairmake.stages.program.irg.spelling_yaml import (
+    spell_list,
+    spell_mapping,
+    spell_name,
+    spell_number,
+)
 
 HEADER = "# What has a place in memory: objects of the program, values of loops, temporaries.\n"
 

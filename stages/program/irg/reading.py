@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import yaml
 
-from stages.diagnose import Source, UserError
-from stages.program.irg.checks import check_node, check_over, check_when
-from stages.program.irg.graph import (
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.program.irg.checks import check_node, check_over, check_when
+from lairmake.stages.program.irg.graph import (
     FROM_FILE,
     Branch,
     Entry,
@@ -26,9 +26,9 @@ from stages.program.irg.graph import (
     Transfer,
     WhileLoop,
 )
-from stages.program.irg.yaml_nodes import NAME, Fields, Reading, compose_text
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import (
+from lairmake.stages.program.irg.yaml_nodes import NAME, Fields, Reading, compose_text
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import (
     KINDS,
     ON_PES,
     OPERATIONS,
@@ -36,7 +36,7 @@ from stages.program.values.forms import (
     check_number,
     make_form,
 )
-from stages.yaml_limits import pause_collector
+from lairmake.stages.yaml_limits import pause_collector
 
 TRANSFER = "subgraph_transfer"
 LEAVES = ("break", "continue")

@@ -11,11 +11,11 @@ from functools import lru_cache
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError
-from stages.poly.extremes import find_greatest, find_least
-from stages.poly.iscc import Statement, TextError, statements
-from stages.program.irg.graph import Entry, Graph, Items, Node, list_items
-from stages.program.values.forms import ON_PES, REDUCTIONS, Form
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.iscc import Statement, TextError, statements
+from lairmake.stages.program.irg.graph import Entry, Graph, Items, Node, list_items
+from lairmake.stages.program.values.forms import ON_PES, REDUCTIONS, Form
 
 SET, IN, OUT = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
 HINT = "capture writes accesses.isl; what it wrote is in the store of the build"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from stages.machine.types import is_integer
+from lairmake.stages.machine.types import is_integer
 
 WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 """What YAML does not read as a name."""

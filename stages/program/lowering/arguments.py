@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stages.pe.value_nodes import AtWord, Element, Field, Operand
-from stages.poly.expression import Name, Number, Operation, Value
-from stages.program.sections.hops import CENTER
-from stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure
+from lairmake.stages.pe.value_nodes import AtWord, Element, Field, Operand
+from lairmake.stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.program.sections.hops import CENTER
+from lairmake.stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure
 
 ONE, SAME = Number(1), Number(0)
 """Strides: of elements that follow each other, and of what is the same for all instances."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from stages.machine.profile import Profile
-from stages.pe.c_functions import Body
-from stages.pe.listing import Colour, Function, Kept, Listing, Local, Table
-from stages.pe.statement_nodes import (
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, Table
+from lairmake.stages.pe.statement_nodes import (
     Assign,
     BlockColour,
     Call,
@@ -25,7 +25,7 @@ from stages.pe.statement_nodes import (
     Receive,
     Switch,
 )
-from stages.pe.value_nodes import (
+from lairmake.stages.pe.value_nodes import (
     Address,
     Element,
     Fabric,
@@ -34,10 +34,10 @@ from stages.pe.value_nodes import (
     Task,
     WaveletArgument,
 )
-from stages.poly.expression import Name, Number, Value, compare
-from stages.program.lowering.arguments import ARGUMENT, ONE
-from stages.program.sections.program import Procedure
-from stages.program.vm.colours import ARGS, COLOURS, CTRL
+from lairmake.stages.poly.expression import Name, Number, Value, compare
+from lairmake.stages.program.lowering.arguments import ARGUMENT, ONE
+from lairmake.stages.program.sections.program import Procedure
+from lairmake.stages.program.vm.colours import ARGS, COLOURS, CTRL
 
 MACHINE = "the virtual machine"
 CALLED, BEGUN, TAKING = Field("called"), Field("begun"), Address(Field("taking"))

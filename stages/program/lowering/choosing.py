@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from stages.pe.value_nodes import Not
-from stages.poly.expression import Number, Operation, Value
-from stages.program.irg import logic
-from stages.program.irg.logic import COMPARES, Comparison, Condition, Joined, Known, NonZero
-from stages.program.lowering.operations import compare, load, make_literal
+from lairmake.stages.pe.value_nodes import Not
+from lairmake.stages.poly.expression import Number, Operation, Value
+from lairmake.stages.program.irg import logic
+from lairmake.stages.program.irg.logic import (
+    COMPARES,
+    Comparison,
+    Condition,
+    Joined,
+    Known,
+    NonZero,
+)
+from lairmake.stages.program.lowering.operations import compare, load, make_literal
 
 Argument: TypeAlias = tuple[Value, str] | logic.Number
 """An element and its type, or a number."""

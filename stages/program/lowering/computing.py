@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
 
-from stages.pe.block import Block
-from stages.pe.listing import Local
-from stages.pe.statement_nodes import Assign, Declare, For
-from stages.pe.value_nodes import Element, Field
-from stages.poly.expression import Name, Number, Operation, Value
-from stages.program.irg.graph import Entry, Graph, Node, Operand
-from stages.program.irg.regions import Access, Accesses
-from stages.program.lowering.operations import load, make_literal, operate
-from stages.program.memory.addresses import EXECUTIVE, Place
-from stages.program.memory.lifespans import COUNTER
-from stages.program.values.forms import REDUCTIONS
-from stages.program.values.sums import STEPS, find_accumulator, find_neutral
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.listing import Local
+from lairmake.stages.pe.statement_nodes import Assign, Declare, For
+from lairmake.stages.pe.value_nodes import Element, Field
+from lairmake.stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.program.irg.graph import Entry, Graph, Node, Operand
+from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.lowering.operations import load, make_literal, operate
+from lairmake.stages.program.memory.addresses import EXECUTIVE, Place
+from lairmake.stages.program.memory.lifespans import COUNTER
+from lairmake.stages.program.values.forms import REDUCTIONS
+from lairmake.stages.program.values.sums import STEPS, find_accumulator, find_neutral
 
 SCRATCH = "scratch_"
 

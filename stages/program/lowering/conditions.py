@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from stages.poly.bind import PE_NAMES, bind_domain, bind_set
-from stages.poly.expressed import express, express_condition
-from stages.poly.expression import Number, Value
-from stages.poly.function import find_function
-from stages.program.lowering.lowered import Material
+from lairmake.stages.poly.bind import PE_NAMES, bind_domain, bind_set
+from lairmake.stages.poly.expressed import express, express_condition
+from lairmake.stages.poly.expression import Number, Value
+from lairmake.stages.poly.function import find_function
+from lairmake.stages.program.lowering.lowered import Material
 
 
 def find_geo_condition(material: Material, name: str, role: str) -> Value:

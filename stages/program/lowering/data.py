@@ -9,13 +9,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stages.program.irg.graph import Graph
-from stages.program.lowering.lowered import WORKER
-from stages.program.lowering.response import lay_tables
-from stages.program.lowering.tensors import ARGUMENTS, CONTROL, FILTERS, SECTIONS
-from stages.program.sections.program import Sections
-from stages.program.values.arithmetic import DTYPES, Array, round_number
-from stages.program.vm.geometry import Geometry
+from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.lowering.lowered import WORKER
+from lairmake.stages.program.lowering.response import lay_tables
+from lairmake.stages.program.lowering.tensors import ARGUMENTS, CONTROL, FILTERS, SECTIONS
+from lairmake.stages.program.sections.program import Sections
+from lairmake.stages.program.values.arithmetic import DTYPES, Array, round_number
+from lairmake.stages.program.vm.geometry import Geometry
 
 
 def make_arrays(

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.machine.types import BYTES
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.listing import Function, Kept, Local
-from stages.pe.statement_nodes import (
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.listing import Function, Kept, Local
+from lairmake.stages.pe.statement_nodes import (
     Activate,
     Assign,
     BlockColour,
@@ -32,16 +32,23 @@ from stages.pe.statement_nodes import (
     UnblockColour,
     While,
 )
-from stages.pe.value_nodes import Computed, Element, Field, Task, WaveletValue, find_mentioned
-from stages.poly.expression import Name, Number, Value, compare
-from stages.program.irg.graph import ForLoop, Item, Leave, Node, WhileLoop, list_items
-from stages.program.lowering.calls import begin, make_listing
-from stages.program.lowering.choosing import Argument, make_condition
-from stages.program.lowering.computing import SCRATCH, Globals, compute_node
-from stages.program.lowering.lowered import EXECUTIVE, Material, PeProgram
-from stages.program.lowering.operations import make_literal, operate
-from stages.program.lowering.tensors import list_executive_tensors
-from stages.program.sections.program import (
+from lairmake.stages.pe.value_nodes import (
+    Computed,
+    Element,
+    Field,
+    Task,
+    WaveletValue,
+    find_mentioned,
+)
+from lairmake.stages.poly.expression import Name, Number, Value, compare
+from lairmake.stages.program.irg.graph import ForLoop, Item, Leave, Node, WhileLoop, list_items
+from lairmake.stages.program.lowering.calls import begin, make_listing
+from lairmake.stages.program.lowering.choosing import Argument, make_condition
+from lairmake.stages.program.lowering.computing import SCRATCH, Globals, compute_node
+from lairmake.stages.program.lowering.lowered import EXECUTIVE, Material, PeProgram
+from lairmake.stages.program.lowering.operations import make_literal, operate
+from lairmake.stages.program.lowering.tensors import list_executive_tensors
+from lairmake.stages.program.sections.program import (
     Begin,
     Compute,
     Go,
@@ -52,8 +59,8 @@ from stages.program.sections.program import (
     State,
     TakeSum,
 )
-from stages.program.values.sums import find_accumulator
-from stages.program.vm.colours import CTRL_COORD, GLOBAL_BROADCAST, REDUCTION_3
+from lairmake.stages.program.values.sums import find_accumulator
+from lairmake.stages.program.vm.colours import CTRL_COORD, GLOBAL_BROADCAST, REDUCTION_3
 
 JUMPS = 16
 """How often a task jumps back before others have their turn: no task runs for ever."""

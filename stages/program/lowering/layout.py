@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.fabric.layout_yaml import Layout, Memory, Role
-from stages.program.lowering.lowered import Material, PeProgram
-from stages.program.lowering.needs import count_code
-from stages.program.lowering.queues import Ends, assign_queues, find_ends
-from stages.program.vm.numbers import number_colours
-from stages.program.vm.painting import Painting
-from stages.program.vm.plain_text import spell_pes
+from lairmake.stages.fabric.layout_yaml import Layout, Memory, Role
+from lairmake.stages.program.lowering.lowered import Material, PeProgram
+from lairmake.stages.program.lowering.needs import count_code
+from lairmake.stages.program.lowering.queues import Ends, assign_queues, find_ends
+from lairmake.stages.program.vm.numbers import number_colours
+from lairmake.stages.program.vm.painting import Painting
+from lairmake.stages.program.vm.plain_text import spell_pes
 
 
 def make_layout(

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from stages.fabric.layout_yaml import LocalTensor
-from stages.machine.profile import Profile
-from stages.pe.listing import Listing
-from stages.program.irg.graph import Graph
-from stages.program.irg.regions import Accesses
-from stages.program.memory.addresses import Addresses
-from stages.program.sections.program import Sections
-from stages.program.vm.geometry import Geometry
+from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.pe.listing import Listing
+from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.irg.regions import Accesses
+from lairmake.stages.program.memory.addresses import Addresses
+from lairmake.stages.program.sections.program import Sections
+from lairmake.stages.program.vm.geometry import Geometry
 
 WORKER, REDUCTION, RESPONSE = "worker", "reduction", "response"
 EXECUTIVE, MERGE = "executive", "merge"

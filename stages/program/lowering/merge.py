@@ -5,11 +5,11 @@ Paper    E Sec. 4.1, 6.1: nothing in it varies but the numbers of colours
 
 from __future__ import annotations
 
-from stages.pe.statement_nodes import Done, PassAsControl, PassBy
-from stages.poly.expression import Name
-from stages.program.lowering.calls import begin, make_listing
-from stages.program.lowering.lowered import MERGE, Material, PeProgram
-from stages.program.vm.colours import ARGS, ARGS_DIST, CTRL, CTRL_DIST
+from lairmake.stages.pe.statement_nodes import Done, PassAsControl, PassBy
+from lairmake.stages.poly.expression import Name
+from lairmake.stages.program.lowering.calls import begin, make_listing
+from lairmake.stages.program.lowering.lowered import MERGE, Material, PeProgram
+from lairmake.stages.program.vm.colours import ARGS, ARGS_DIST, CTRL, CTRL_DIST
 
 
 def write_merge(material: Material) -> PeProgram:

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from math import prod
 
-from stages.diagnose import Source, UserError
-from stages.machine.grades import note_grade
-from stages.machine.profile import Profile
-from stages.machine.types import BYTES
-from stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material, PeProgram
-from stages.program.memory.addresses import EXECUTIVE as OF_EXECUTIVE, WORKERS as OF_WORKERS
-from stages.program.memory.room import FEWER, ONE_PE, SHOWN, find_constructor, find_peak
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.lowering.lowered import (
+    EXECUTIVE,
+    RESPONSE,
+    WORKER,
+    Material,
+    PeProgram,
+)
+from lairmake.stages.program.memory.addresses import (
+    EXECUTIVE as OF_EXECUTIVE,
+    WORKERS as OF_WORKERS,
+)
+from lairmake.stages.program.memory.room import FEWER, ONE_PE, SHOWN, find_constructor, find_peak
 
 SPACES = {WORKER: OF_WORKERS, EXECUTIVE: OF_EXECUTIVE}
 

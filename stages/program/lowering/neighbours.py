@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.listing import Function
-from stages.pe.statement_nodes import Call, If, SendCommands
-from stages.pe.value_nodes import Choice, Task
-from stages.poly.expression import Name, Number, Value, compare, require_all
-from stages.program.vm.colours import CHECKER
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.listing import Function
+from lairmake.stages.pe.statement_nodes import Call, If, SendCommands
+from lairmake.stages.pe.value_nodes import Choice, Task
+from lairmake.stages.poly.expression import Name, Number, Value, compare, require_all
+from lairmake.stages.program.vm.colours import CHECKER
 
 STATES = ("west", "east", "north", "south")
 """The sides from which PEs take, in the order of states."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.machine.types import is_integer
-from stages.pe.statement_nodes import Assign, Statement, Store
-from stages.pe.value_nodes import Choice, Compared, Computed, Literal, Loaded
-from stages.poly.expression import Number, Operation, Value
-from stages.program.values import forms
-from stages.program.values.arithmetic import round_number
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.pe.statement_nodes import Assign, Statement, Store
+from lairmake.stages.pe.value_nodes import Choice, Compared, Computed, Literal, Loaded
+from lairmake.stages.poly.expression import Number, Operation, Value
+from lairmake.stages.program.values import forms
+from lairmake.stages.program.values.arithmetic import round_number
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 FUNCTIONS = INFIX | {"neg": "negative", "maximum": "max", "minimum": "min"}

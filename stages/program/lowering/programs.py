@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import islpy as isl
 
-from stages.poly.expression import Value
-from stages.program.lowering.conditions import find_geo_condition, find_geo_number
-from stages.program.lowering.executive import write_executive
-from stages.program.lowering.lowered import REDUCTION, WORKER, Material, PeProgram
-from stages.program.lowering.merge import write_merge
-from stages.program.lowering.reduction import write_reduction
-from stages.program.lowering.response import write_response
-from stages.program.lowering.tensors import list_worker_tensors
-from stages.program.lowering.worker import write_worker
+from lairmake.stages.poly.expression import Value
+from lairmake.stages.program.lowering.conditions import find_geo_condition, find_geo_number
+from lairmake.stages.program.lowering.executive import write_executive
+from lairmake.stages.program.lowering.lowered import REDUCTION, WORKER, Material, PeProgram
+from lairmake.stages.program.lowering.merge import write_merge
+from lairmake.stages.program.lowering.reduction import write_reduction
+from lairmake.stages.program.lowering.response import write_response
+from lairmake.stages.program.lowering.tensors import list_worker_tensors
+from lairmake.stages.program.lowering.worker import write_worker
 
 
 def make_programs(material: Material) -> tuple[PeProgram, ...]:

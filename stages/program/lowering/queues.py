@@ -13,16 +13,16 @@ from collections.abc import Collection, Mapping, Sequence
 
 import islpy as isl
 
-from stages.diagnose import UserError
-from stages.fabric.layout_yaml import Queue
-from stages.fabric.queue_numbers import number_queues
-from stages.machine.grades import note_grade
-from stages.machine.profile import Profile
-from stages.machine.types import BYTES
-from stages.movement.colouring import find_busiest_router, share
-from stages.program.lowering.lowered import PeProgram
-from stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
-from stages.program.vm.colours import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.fabric.layout_yaml import Queue
+from lairmake.stages.fabric.queue_numbers import number_queues
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.movement.colouring import find_busiest_router, share
+from lairmake.stages.program.lowering.lowered import PeProgram
+from lairmake.stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
+from lairmake.stages.program.vm.colours import (
     ARGS,
     ARGS_DIST,
     CHECKER,
@@ -36,7 +36,7 @@ from stages.program.vm.colours import (
     REDUCTION_4,
     REDUCTION_BROADCAST,
 )
-from stages.program.vm.painting import Painting
+from lairmake.stages.program.vm.painting import Painting
 
 Queues = Mapping[str, Queue] | None
 Ends = Mapping[str, tuple[isl.UnionSet, isl.UnionSet]]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.listing import Function, Kept, Local
-from stages.pe.statement_nodes import (
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.listing import Function, Kept, Local
+from lairmake.stages.pe.statement_nodes import (
     Activate,
     Assign,
     Call,
@@ -29,7 +29,7 @@ from stages.pe.statement_nodes import (
     Switch,
     UnblockColour,
 )
-from stages.pe.value_nodes import (
+from lairmake.stages.pe.value_nodes import (
     Address,
     Element,
     Fabric,
@@ -40,9 +40,9 @@ from stages.pe.value_nodes import (
     Task,
     make_operand,
 )
-from stages.poly.expression import Name, Number, Value, compare
-from stages.program.lowering.arguments import ARGUMENT
-from stages.program.lowering.calls import (
+from lairmake.stages.poly.expression import Name, Number, Value, compare
+from lairmake.stages.program.lowering.arguments import ARGUMENT
+from lairmake.stages.program.lowering.calls import (
     CALLED,
     ON_CONTROL,
     RUN,
@@ -54,12 +54,12 @@ from stages.program.lowering.calls import (
     react,
     write_calls,
 )
-from stages.program.lowering.lowered import REDUCTION, Material, PeProgram
-from stages.program.lowering.neighbours import ADVANCE, RESET
-from stages.program.lowering.routines import KEPT, VECTORS, find_beginning
-from stages.program.sections.program import HALT, REDUCE, Procedure, Sections
-from stages.program.values.sums import STEPS, find_accumulator
-from stages.program.vm.colours import (
+from lairmake.stages.program.lowering.lowered import REDUCTION, Material, PeProgram
+from lairmake.stages.program.lowering.neighbours import ADVANCE, RESET
+from lairmake.stages.program.lowering.routines import KEPT, VECTORS, find_beginning
+from lairmake.stages.program.sections.program import HALT, REDUCE, Procedure, Sections
+from lairmake.stages.program.values.sums import STEPS, find_accumulator
+from lairmake.stages.program.vm.colours import (
     ARGS,
     CTRL,
     REDUCTION_1,

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from stages.pe.c_functions import Body
-from stages.pe.listing import Function, Kept, Local
-from stages.pe.statement_nodes import (
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.listing import Function, Kept, Local
+from lairmake.stages.pe.statement_nodes import (
     BlockColour,
     Charge,
     Configure,
@@ -28,7 +28,7 @@ from stages.pe.statement_nodes import (
     SendCommands,
     UnblockColour,
 )
-from stages.pe.value_nodes import (
+from lairmake.stages.pe.value_nodes import (
     Address,
     AtWord,
     Computed,
@@ -39,15 +39,15 @@ from stages.pe.value_nodes import (
     WaveletValue,
     make_operand,
 )
-from stages.poly.expression import Name, Number, Value
-from stages.program.lowering.calls import begin, make_listing
-from stages.program.lowering.conditions import find_geo_condition
-from stages.program.lowering.lowered import RESPONSE, Material, PeProgram
-from stages.program.lowering.neighbours import ADVANCE, RESET
-from stages.program.lowering.tensors import list_response_tensors
-from stages.program.sections.program import Call, Sections
-from stages.program.values.arithmetic import Array
-from stages.program.vm.colours import ARGS_DIST, CTRL_COORD, CTRL_DIST
+from lairmake.stages.poly.expression import Name, Number, Value
+from lairmake.stages.program.lowering.calls import begin, make_listing
+from lairmake.stages.program.lowering.conditions import find_geo_condition
+from lairmake.stages.program.lowering.lowered import RESPONSE, Material, PeProgram
+from lairmake.stages.program.lowering.neighbours import ADVANCE, RESET
+from lairmake.stages.program.lowering.tensors import list_response_tensors
+from lairmake.stages.program.sections.program import Call, Sections
+from lairmake.stages.program.values.arithmetic import Array
+from lairmake.stages.program.vm.colours import ARGS_DIST, CTRL_COORD, CTRL_DIST
 
 OUTERMOST = "outermost"
 SECTION, CONTROL, ARGUMENT = "section", "control", "argument"

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from stages.machine.profile import Profile
-from stages.machine.types import is_integer
-from stages.pe.block import Block
-from stages.pe.c_functions import Body
-from stages.pe.listing import Function
-from stages.pe.statement_nodes import (
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.pe.block import Block
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.listing import Function
+from lairmake.stages.pe.statement_nodes import (
     Assign,
     Call,
     Charge,
@@ -36,7 +36,7 @@ from stages.pe.statement_nodes import (
     SendTurning,
     Store,
 )
-from stages.pe.value_nodes import (
+from lairmake.stages.pe.value_nodes import (
     Address,
     Choice,
     Element,
@@ -46,8 +46,8 @@ from stages.pe.value_nodes import (
     Operand,
     Task,
 )
-from stages.poly.expression import Name, Number, Operation, Value
-from stages.program.lowering.arguments import (
+from lairmake.stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.program.lowering.arguments import (
     ONE,
     SAME,
     Arguments,
@@ -56,11 +56,11 @@ from stages.program.lowering.arguments import (
     find_arguments,
     find_entry,
 )
-from stages.program.lowering.neighbours import RESET, STATES, Ring
-from stages.program.lowering.operations import count_scalars, make_literal, operate
-from stages.program.sections.program import ARRAY, TAKE_SUM, Procedure
-from stages.program.values.sums import STEPS, find_accumulator, find_neutral
-from stages.program.vm.colours import GLOBAL_BROADCAST, REDUCTION_1, REDUCTION_BROADCAST
+from lairmake.stages.program.lowering.neighbours import RESET, STATES, Ring
+from lairmake.stages.program.lowering.operations import count_scalars, make_literal, operate
+from lairmake.stages.program.sections.program import ARRAY, TAKE_SUM, Procedure
+from lairmake.stages.program.values.sums import STEPS, find_accumulator, find_neutral
+from lairmake.stages.program.vm.colours import GLOBAL_BROADCAST, REDUCTION_1, REDUCTION_BROADCAST
 
 VECTORS = {
     "copy": "COPY", "add": "ADD", "sub": "SUB", "mul": "MUL", "div": "DIV", "neg": "SUB",

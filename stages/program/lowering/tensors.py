@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from stages.fabric.layout_yaml import LocalTensor
-from stages.program.irg.graph import Entry
-from stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material
-from stages.program.memory.addresses import (
+from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.program.irg.graph import Entry
+from lairmake.stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material
+from lairmake.stages.program.memory.addresses import (
     EXECUTIVE as OF_EXECUTIVE,
     WORKERS as OF_WORKERS,
     find_space,
 )
-from stages.program.sections.program import Sections
-from stages.program.values.forms import ON_PES, UNIFORM
-from stages.program.vm.geometry import BETWEEN, Geometry
+from lairmake.stages.program.sections.program import Sections
+from lairmake.stages.program.values.forms import ON_PES, UNIFORM
+from lairmake.stages.program.vm.geometry import BETWEEN, Geometry
 
 Transfer = Literal["in", "out"]
 FILTERS = f"{WORKER}.filters"

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from stages.fabric.layout_yaml import LocalTensor
-from stages.machine.types import BYTES
-from stages.pe.c_functions import Body
-from stages.pe.listing import Function, Kept, Local
-from stages.pe.statement_nodes import CountCall, CountCycles, UnblockColour
-from stages.poly.expression import Name, Number, Operation, Value
-from stages.program.lowering import neighbours
-from stages.program.lowering.arguments import ARGUMENT, DATA
-from stages.program.lowering.calls import (
+from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.listing import Function, Kept, Local
+from lairmake.stages.pe.statement_nodes import CountCall, CountCycles, UnblockColour
+from lairmake.stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.program.lowering import neighbours
+from lairmake.stages.program.lowering.arguments import ARGUMENT, DATA
+from lairmake.stages.program.lowering.calls import (
     BEGUN,
     CALLED,
     ask,
@@ -26,12 +26,12 @@ from stages.program.lowering.calls import (
     react,
     write_calls,
 )
-from stages.program.lowering.lowered import WORKER, Material, PeProgram
-from stages.program.lowering.neighbours import Ring
-from stages.program.lowering.routines import COMPLETE, KEPT, Writer
-from stages.program.lowering.tensors import find_filters_address
-from stages.program.sections.program import HALT, REDUCE, TAKE_GLOBAL, TAKE_SUM, Procedure
-from stages.program.vm.colours import (
+from lairmake.stages.program.lowering.lowered import WORKER, Material, PeProgram
+from lairmake.stages.program.lowering.neighbours import Ring
+from lairmake.stages.program.lowering.routines import COMPLETE, KEPT, Writer
+from lairmake.stages.program.lowering.tensors import find_filters_address
+from lairmake.stages.program.sections.program import HALT, REDUCE, TAKE_GLOBAL, TAKE_SUM, Procedure
+from lairmake.stages.program.vm.colours import (
     ARGS,
     CHECKER,
     CTRL,

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from stages.machine.meetings import count_meetings
-from stages.machine.types import BYTES
-from stages.program.irg.graph import Entry, Graph, Item, Items, Node, list_bodies
-from stages.program.irg.regions import Access, Accesses
-from stages.program.values.forms import ON_PES
+from lairmake.stages.machine.meetings import count_meetings
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.irg.graph import Entry, Graph, Item, Items, Node, list_bodies
+from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.values.forms import ON_PES
 
 WORD = 2
 """Successive words of so many bytes lie in successive banks."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stages.program.irg.graph import (
+from lairmake.stages.program.irg.graph import (
     Branch,
     ForLoop,
     Graph,
@@ -20,7 +20,7 @@ from stages.program.irg.graph import (
     Operand,
     WhileLoop,
 )
-from stages.program.irg.regions import Accesses
+from lairmake.stages.program.irg.regions import Accesses
 
 START, END = -1, 2**31
 """Before the first id, and after the last."""

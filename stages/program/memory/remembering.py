@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stages.machine.types import BYTES
-from stages.program.irg.graph import Graph
-from stages.program.irg.regions import Accesses
-from stages.program.memory.addresses import (
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.irg.regions import Accesses
+from lairmake.stages.program.memory.addresses import (
     SPACES,
     Addresses,
     Place,
     find_wanted,
 )
-from stages.program.memory.banks import find_starts
-from stages.program.memory.blocks import Request, place_requests
-from stages.program.memory.lifespans import find_lifespans
+from lairmake.stages.program.memory.banks import find_starts
+from lairmake.stages.program.memory.blocks import Request, place_requests
+from lairmake.stages.program.memory.lifespans import find_lifespans
 
 
 def place_entries(

@@ -6,13 +6,13 @@ import re
 import typing
 from collections.abc import Iterable
 
-from stages.diagnose import Source, Span, UserError
-from stages.program.memory.addresses import Addresses, Place
-from stages.program.memory.lifespans import END, START
-from stages.program.values.forms import KINDS
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.program.memory.addresses import Addresses, Place
+from lairmake.stages.program.memory.lifespans import END, START
+from lairmake.stages.program.values.forms import KINDS
 
 if typing.TYPE_CHECKING:
-    from stages.machine.profile import Profile
+    from lairmake.stages.machine.profile import Profile
 
 SHOWN = 5
 FEWER = "fewer elements on each PE, by smaller arrays or a larger field"

@@ -12,7 +12,7 @@ Paper    E Sec. 6.2: code, let and ring, geo-vars; `R>C` of the paper is `E>ramp
 
 from __future__ import annotations
 
-from stages.program.regions.region import Region, paint
+from lairmake.stages.program.regions.region import Region, paint
 
 CODE = "code"
 GEO = "geo_"

@@ -14,7 +14,7 @@ from functools import lru_cache, reduce
 
 import islpy as isl
 
-from stages.poly.pieces import find_example
+from lairmake.stages.poly.pieces import find_example
 
 
 class ClashError(ValueError):

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import yaml
 
-from stages.program.irg.yaml_nodes import Reading
-from stages.program.sections.calling import FIRST, count_turns, find_next
-from stages.program.sections.hops import CENTER, RING
-from stages.program.sections.procedures import WITH_ADDRESSES
-from stages.program.sections.program import HALT, REDUCE, Call, Procedure
+from lairmake.stages.program.irg.yaml_nodes import Reading
+from lairmake.stages.program.sections.calling import FIRST, count_turns, find_next
+from lairmake.stages.program.sections.hops import CENTER, RING
+from lairmake.stages.program.sections.procedures import WITH_ADDRESSES
+from lairmake.stages.program.sections.program import HALT, REDUCE, Call, Procedure
 
 SMALLEST, LARGEST = -(2**15), 2**15 - 1
 """Arguments have 16 bits."""

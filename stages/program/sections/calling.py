@@ -10,14 +10,14 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
-from stages.machine.types import BYTES, is_integer
-from stages.program.irg.graph import Entry, Graph, Node
-from stages.program.irg.regions import Access, Accesses
-from stages.program.memory.addresses import Addresses
-from stages.program.sections.finding import Hops, find_participants, is_over_pes
-from stages.program.sections.hops import CENTER, RING, Box, Hop
-from stages.program.sections.procedures import Procedures
-from stages.program.sections.program import (
+from lairmake.stages.machine.types import BYTES, is_integer
+from lairmake.stages.program.irg.graph import Entry, Graph, Node
+from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.memory.addresses import Addresses
+from lairmake.stages.program.sections.finding import Hops, find_participants, is_over_pes
+from lairmake.stages.program.sections.hops import CENTER, RING, Box, Hop
+from lairmake.stages.program.sections.procedures import Procedures
+from lairmake.stages.program.sections.program import (
     ACCUMULATE,
     ARRAY,
     COMPUTE,
@@ -25,9 +25,9 @@ from stages.program.sections.program import (
     SCALAR,
     Procedure,
 )
-from stages.program.sections.runs import Strides, join_axes, pack_strides
-from stages.program.sections.slots import Address, Slots
-from stages.program.values.forms import GLOBAL_SCALAR, ON_PES, REDUCTIONS, UNIFORM
+from lairmake.stages.program.sections.runs import Strides, join_axes, pack_strides
+from lairmake.stages.program.sections.slots import Address, Slots
+from lairmake.stages.program.values.forms import GLOBAL_SCALAR, ON_PES, REDUCTIONS, UNIFORM
 
 STREAMS = {"copy": (0,), "add": (0, 1), "mul": (0, 1), "sub": (0,), "maximum": (0,),
            "minimum": (0,), "and": (0, 1), "or": (0, 1), "xor": (0, 1)}

@@ -12,10 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from stages.program.irg.graph import Branch, ForLoop, Items, Leave, Node, Transfer, WhileLoop
-from stages.program.sections.calling import Caller, Draft
-from stages.program.sections.finding import is_on_workers, is_over_pes
-from stages.program.sections.program import (
+from lairmake.stages.program.irg.graph import (
+    Branch,
+    ForLoop,
+    Items,
+    Leave,
+    Node,
+    Transfer,
+    WhileLoop,
+)
+from lairmake.stages.program.sections.calling import Caller, Draft
+from lairmake.stages.program.sections.finding import is_on_workers, is_over_pes
+from lairmake.stages.program.sections.program import (
     HALT,
     TAKE_GLOBAL,
     TAKE_SUM,
@@ -30,7 +38,7 @@ from stages.program.sections.program import (
     Stop,
     TakeSum,
 )
-from stages.program.values.forms import GLOBAL_SCALAR
+from lairmake.stages.program.values.forms import GLOBAL_SCALAR
 
 MOST_SUMS = 2
 """How many sums are under way at most: a result waits in the queue of those who have not taken it,

@@ -13,13 +13,13 @@ from functools import lru_cache
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError
-from stages.poly.iscc import Statement, TextError, statements
-from stages.program.irg.accesses import spell_relation
-from stages.program.irg.graph import Graph
-from stages.program.irg.regions import Accesses, find_box
-from stages.program.sections.finding import Hops, find_hops, find_pes
-from stages.program.sections.hops import STEPS, Box, Hop
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.poly.iscc import Statement, TextError, statements
+from lairmake.stages.program.irg.accesses import spell_relation
+from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.irg.regions import Accesses, find_box
+from lairmake.stages.program.sections.finding import Hops, find_hops, find_pes
+from lairmake.stages.program.sections.hops import STEPS, Box, Hop
 
 PE = "PE"
 HEADER = """How operands come to the PEs that compute: from PEs that take to neighbours that send.

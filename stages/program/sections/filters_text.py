@@ -12,16 +12,16 @@ from functools import lru_cache
 
 import islpy as isl
 
-from stages.diagnose import Source, UserError
-from stages.program.irg.accesses import spell_box
-from stages.program.sections.exchanges_text import (
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.program.irg.accesses import spell_box
+from lairmake.stages.program.sections.exchanges_text import (
     PE,
     is_inside,
     read_box,
     read_statements,
     span_of,
 )
-from stages.program.sections.hops import Box
+from lairmake.stages.program.sections.hops import Box
 
 HEADER = """Which PEs of the field of workers compute, take from neighbours, or send to them.
 Each worker has a number for each filter: 1 where it is in the box, else 0."""

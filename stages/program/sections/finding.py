@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn, TypeAlias
 
-from stages.diagnose import Source, Span, UserError
-from stages.program.irg.graph import Entry, Graph, Node
-from stages.program.irg.regions import HINT, Access, Accesses, list_nodes
-from stages.program.sections.hops import STEPS, Box, Hop
-from stages.program.values.forms import ON_PES, ON_WORKERS, REDUCTIONS
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.program.irg.graph import Entry, Graph, Node
+from lairmake.stages.program.irg.regions import HINT, Access, Accesses, list_nodes
+from lairmake.stages.program.sections.hops import STEPS, Box, Hop
+from lairmake.stages.program.values.forms import ON_PES, ON_WORKERS, REDUCTIONS
 
 Hops: TypeAlias = dict[tuple[int, int], tuple[Hop, ...]]
 """The hops of source k of node n, by (n, k), where it lies on other PEs."""

@@ -5,16 +5,16 @@ Paper    E Sec. 4.1
 
 from __future__ import annotations
 
-from stages.diagnose import Source, Span, UserError
-from stages.machine.profile import Profile
-from stages.program.memory.room import FEWER, find_constructor
-from stages.program.sections.calling import Caller, Draft
-from stages.program.sections.cutting import cut_graph
-from stages.program.sections.program import Call, Sections
-from stages.program.sections.room_checks import check_workers
-from stages.program.sections.shares import WORD, choose_responses
-from stages.program.sections.slots import place_slots
-from stages.program.sections.width_checks import check_width, find_field
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.program.memory.room import FEWER, find_constructor
+from lairmake.stages.program.sections.calling import Caller, Draft
+from lairmake.stages.program.sections.cutting import cut_graph
+from lairmake.stages.program.sections.program import Call, Sections
+from lairmake.stages.program.sections.room_checks import check_workers
+from lairmake.stages.program.sections.shares import WORD, choose_responses
+from lairmake.stages.program.sections.slots import place_slots
+from lairmake.stages.program.sections.width_checks import check_width, find_field
 
 LARGEST = 2**15 - 1
 """The largest argument."""

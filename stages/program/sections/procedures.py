@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from stages.program.sections.program import (
+from lairmake.stages.program.sections.program import (
     ACCUMULATE,
     ARRAY,
     COMPUTE,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.diagnose import Source, UserError
-from stages.machine.profile import Profile
-from stages.program.memory.addresses import WORKERS, Addresses
-from stages.program.memory.room import FEWER, SHOWN, find_constructor, find_peak
-from stages.program.sections.program import Slot
-from stages.program.sections.shares import MORE_MEMORY
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.program.memory.addresses import WORKERS, Addresses
+from lairmake.stages.program.memory.room import FEWER, SHOWN, find_constructor, find_peak
+from lairmake.stages.program.sections.program import Slot
+from lairmake.stages.program.sections.shares import MORE_MEMORY
 
 
 def check_workers(

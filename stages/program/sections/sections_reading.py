@@ -9,18 +9,18 @@ import re
 
 import yaml
 
-from stages.diagnose import Source, UserError
-from stages.machine.types import BYTES, TYPES
-from stages.program.irg.checks import SOURCES
-from stages.program.irg.graph import Graph
-from stages.program.irg.reading import fit_number
-from stages.program.irg.yaml_nodes import Fields, Reading, compose_text
-from stages.program.sections.call_checks import check_call, check_section
-from stages.program.sections.filters_text import read_filters
-from stages.program.sections.finding import list_worker_nodes
-from stages.program.sections.hops import CENTER, RING, Box
-from stages.program.sections.procedures import WITH_ADDRESSES, finish_procedure
-from stages.program.sections.program import (
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.machine.types import BYTES, TYPES
+from lairmake.stages.program.irg.checks import SOURCES
+from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.irg.reading import fit_number
+from lairmake.stages.program.irg.yaml_nodes import Fields, Reading, compose_text
+from lairmake.stages.program.sections.call_checks import check_call, check_section
+from lairmake.stages.program.sections.filters_text import read_filters
+from lairmake.stages.program.sections.finding import list_worker_nodes
+from lairmake.stages.program.sections.hops import CENTER, RING, Box
+from lairmake.stages.program.sections.procedures import WITH_ADDRESSES, finish_procedure
+from lairmake.stages.program.sections.program import (
     ACCUMULATE,
     ARRAY,
     COMPUTE,
@@ -33,11 +33,11 @@ from stages.program.sections.program import (
     Sections,
     Slot,
 )
-from stages.program.sections.shares import find_most_responses
-from stages.program.sections.states_reading import read_states
-from stages.program.sections.width_checks import NARROWEST
-from stages.program.values.forms import OPERATIONS, REDUCTIONS
-from stages.yaml_limits import pause_collector
+from lairmake.stages.program.sections.shares import find_most_responses
+from lairmake.stages.program.sections.states_reading import read_states
+from lairmake.stages.program.sections.width_checks import NARROWEST
+from lairmake.stages.program.values.forms import OPERATIONS, REDUCTIONS
+from lairmake.stages.yaml_limits import pause_collector
 
 HINT = "section writes sections.yaml anew once it is deleted"
 KEYS = ("responses", "workers", "slots", "procedures", "sections", "states")

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stages.program.irg.spelling_yaml import (
+from lairmake.stages.program.irg.spelling_yaml import (
     spell_list,
     spell_mapping,
     spell_name,
     spell_number,
 )
-from stages.program.sections.program import (
+from lairmake.stages.program.sections.program import (
     Begin,
     Call,
     Compute,

@@ -9,8 +9,8 @@ import heapq
 from collections.abc import Sequence
 from itertools import accumulate
 
-from stages.diagnose import Span, UserError
-from stages.machine.profile import Profile
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.machine.profile import Profile
 
 WORD = 2
 TABLE = 4 * WORD

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from stages.machine.types import BYTES
-from stages.program.interpreter.stores import find_bits
-from stages.program.memory.blocks import Request, place_requests
-from stages.program.sections.program import Slot
-from stages.program.values.arithmetic import round_number
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.interpreter.stores import find_bits
+from lairmake.stages.program.memory.blocks import Request, place_requests
+from lairmake.stages.program.sections.program import Slot
+from lairmake.stages.program.values.arithmetic import round_number
 
 Address: TypeAlias = int | str
 """A word of 16 bits of a worker, or the name of a slot, whose address is known at the end."""

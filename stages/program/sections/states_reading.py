@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from stages.program.irg.graph import (
+from lairmake.stages.program.irg.graph import (
     Branch,
     ForLoop,
     Graph,
@@ -19,9 +19,9 @@ from stages.program.irg.graph import (
     WhileLoop,
     list_items,
 )
-from stages.program.irg.yaml_nodes import Reading
-from stages.program.sections.finding import is_on_workers, is_over_pes
-from stages.program.sections.program import (
+from lairmake.stages.program.irg.yaml_nodes import Reading
+from lairmake.stages.program.sections.finding import is_on_workers, is_over_pes
+from lairmake.stages.program.sections.program import (
     Begin,
     Compute,
     Go,
@@ -33,7 +33,7 @@ from stages.program.sections.program import (
     Stop,
     TakeSum,
 )
-from stages.program.values.forms import GLOBAL_SCALAR
+from lairmake.stages.program.values.forms import GLOBAL_SCALAR
 
 KEYS = ("send_section", "send_global", "take_sum", "compute", "begin", "next", "otherwise",
         "go_unless", "to", "go", "stop")

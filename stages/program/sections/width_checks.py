@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from stages.diagnose import Source, Span, UserError
-from stages.plural import plural
-from stages.program.irg.graph import Graph
-from stages.program.memory.room import find_constructor
-from stages.program.values.forms import ON_PES
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.plural import plural
+from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.memory.room import find_constructor
+from lairmake.stages.program.values.forms import ON_PES
 
 NARROWEST = 4
 """Columns of the smallest field: merge PE, executive, and a response PE on each side."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from stages.diagnose import nearest
-from stages.program.source.calls import Calls
-from stages.program.source.contexts import Spot
-from stages.program.source.meanings import MEMBER
-from stages.program.source.places import Places
-from stages.program.source.words import IGNORED, NUMPY, OBJECTS
-from stages.program.values.forms import GLOBAL_SCALAR, KINDS, REDUCTIONS, UNIFORM
-from stages.program.values.names import UNARY
+from lairmake.stages.diagnose import nearest
+from lairmake.stages.program.source.calls import Calls
+from lairmake.stages.program.source.contexts import Spot
+from lairmake.stages.program.source.meanings import MEMBER
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.words import IGNORED, NUMPY, OBJECTS
+from lairmake.stages.program.values.forms import GLOBAL_SCALAR, KINDS, REDUCTIONS, UNIFORM
+from lairmake.stages.program.values.names import UNARY
 
 SCALAR = ("name", "init_data", "dtype", "output")
 ARRAY = ("name", "init_data", "shape", "dtype", "output")

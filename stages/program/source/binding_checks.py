@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from stages.program.source.calls import Calls
-from stages.program.source.contexts import COMPREHENSIONS, Context, Spot
-from stages.program.source.kinds import read_hint
-from stages.program.source.meanings import (
+from lairmake.stages.program.source.calls import Calls
+from lairmake.stages.program.source.contexts import COMPREHENSIONS, Context, Spot
+from lairmake.stages.program.source.kinds import read_hint
+from lairmake.stages.program.source.meanings import (
     FUNCTION,
     HOST,
     MEMBER,
@@ -19,10 +19,10 @@ from stages.program.source.meanings import (
     find_name,
     read_targets,
 )
-from stages.program.source.places import Places
-from stages.program.source.walking import SCOPES, read_children, walk_all
-from stages.program.source.words import NUMPY, OBJECTS, OF_IL, SCALAR
-from stages.program.values.forms import (
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.walking import SCOPES, read_children, walk_all
+from lairmake.stages.program.source.words import NUMPY, OBJECTS, OF_IL, SCALAR
+from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
     GLOBAL_SCALAR,
     KINDS,

@@ -6,10 +6,17 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from stages.machine.types import TYPES
-from stages.program.source.contexts import Context, Spot
-from stages.program.source.meanings import CLASS, FUNCTION, MEMBER, OBJECT, UNKNOWN, Meaning
-from stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.program.source.contexts import Context, Spot
+from lairmake.stages.program.source.meanings import (
+    CLASS,
+    FUNCTION,
+    MEMBER,
+    OBJECT,
+    UNKNOWN,
+    Meaning,
+)
+from lairmake.stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
 
 OF_NO_OBJECT = tuple(f"{OBJECTS}.{name}" for name in ("parameter", "field", IGNORED, ON_HOST)) + (
     tuple(f"{NUMPY}.{name}" for name in TYPES))

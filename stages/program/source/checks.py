@@ -6,18 +6,18 @@ import ast
 from collections.abc import Callable
 from typing import TypeAlias
 
-from stages.program.source.argument_checks import check_arguments
-from stages.program.source.binding_checks import (
+from lairmake.stages.program.source.argument_checks import check_arguments
+from lairmake.stages.program.source.binding_checks import (
     check_assignment,
     check_bindings,
     check_comprehension,
     check_imports,
     check_named,
 )
-from stages.program.source.calls import Calls, find_calls
-from stages.program.source.condition_checks import check_condition
-from stages.program.source.contexts import COMPREHENSIONS, Spot, walk_spots
-from stages.program.source.expression_checks import (
+from lairmake.stages.program.source.calls import Calls, find_calls
+from lairmake.stages.program.source.condition_checks import check_condition
+from lairmake.stages.program.source.contexts import COMPREHENSIONS, Spot, walk_spots
+from lairmake.stages.program.source.expression_checks import (
     check_call,
     check_imported,
     check_name,
@@ -25,19 +25,19 @@ from stages.program.source.expression_checks import (
     check_text,
     check_truth,
 )
-from stages.program.source.flow_checks import check_flow
-from stages.program.source.host_checks import (
+from lairmake.stages.program.source.flow_checks import check_flow
+from lairmake.stages.program.source.host_checks import (
     check_change,
     check_expression,
     check_iterator,
     check_value,
 )
-from stages.program.source.host_contexts import check_ignored
-from stages.program.source.meanings import Program
-from stages.program.source.nesting_checks import check_length, check_nesting
-from stages.program.source.places import Places
-from stages.program.source.slice_checks import check_subscript
-from stages.program.source.statement_checks import (
+from lairmake.stages.program.source.host_contexts import check_ignored
+from lairmake.stages.program.source.meanings import Program
+from lairmake.stages.program.source.nesting_checks import check_length, check_nesting
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.slice_checks import check_subscript
+from lairmake.stages.program.source.statement_checks import (
     check_flatness,
     check_function,
     check_leave,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stages.program.source.calls import Calls
-from stages.program.source.contexts import Context, Spot
-from stages.program.source.meanings import CLASS, FUNCTION, UNKNOWN
-from stages.program.source.places import Places
-from stages.program.source.reading import read_conditions
-from stages.program.source.walking import walk_own
-from stages.program.values.forms import GLOBAL_ARRAY, LOCAL_ARRAY, LOCAL_SCALAR, UNIFORM
+from lairmake.stages.program.source.calls import Calls
+from lairmake.stages.program.source.contexts import Context, Spot
+from lairmake.stages.program.source.meanings import CLASS, FUNCTION, UNKNOWN
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.reading import read_conditions
+from lairmake.stages.program.source.walking import walk_own
+from lairmake.stages.program.values.forms import GLOBAL_ARRAY, LOCAL_ARRAY, LOCAL_SCALAR, UNIFORM
 
 REMEDIES = {
     UNIFORM: "a sum with `controller=True` is global: `np.sum(x, controller=True)`",

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from stages.program.source.kinds import find_meaning
-from stages.program.source.meanings import HOST, Program, Scope
+from lairmake.stages.program.source.kinds import find_meaning
+from lairmake.stages.program.source.meanings import HOST, Program, Scope
 
 SPELT: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",

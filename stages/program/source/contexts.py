@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from stages.program.source.control import LOOPS
-from stages.program.source.kinds import find_meaning
-from stages.program.source.meanings import Meaning, Program, Scope
-from stages.program.source.reading import is_context
-from stages.program.source.walking import read_children
-from stages.program.source.words import IGNORED, ON_HOST
+from lairmake.stages.program.source.control import LOOPS
+from lairmake.stages.program.source.kinds import find_meaning
+from lairmake.stages.program.source.meanings import Meaning, Program, Scope
+from lairmake.stages.program.source.reading import is_context
+from lairmake.stages.program.source.walking import read_children
+from lairmake.stages.program.source.words import IGNORED, ON_HOST
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stages.program.source.kinds import find_meaning
-from stages.program.source.meanings import Program, Scope
-from stages.program.source.reading import is_loop, read_conditions
-from stages.program.source.walking import SCOPES, read_children
+from lairmake.stages.program.source.kinds import find_meaning
+from lairmake.stages.program.source.meanings import Program, Scope
+from lairmake.stages.program.source.reading import is_loop, read_conditions
+from lairmake.stages.program.source.walking import SCOPES, read_children
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from stages.program.source.conditions import negate, read_condition
-from stages.program.source.kinds import find_meaning, read_hint
-from stages.program.source.meanings import MEMBER, Program
-from stages.program.source.operands import Operands
-from stages.program.source.reading import is_context
-from stages.program.source.words import IGNORED, IL, OBJECTS, ON_HOST
-from stages.program.values.forms import GLOBAL_ARRAY, LOCAL_ARRAY
+from lairmake.stages.program.source.conditions import negate, read_condition
+from lairmake.stages.program.source.kinds import find_meaning, read_hint
+from lairmake.stages.program.source.meanings import MEMBER, Program
+from lairmake.stages.program.source.operands import Operands
+from lairmake.stages.program.source.reading import is_context
+from lairmake.stages.program.source.words import IGNORED, IL, OBJECTS, ON_HOST
+from lairmake.stages.program.values.forms import GLOBAL_ARRAY, LOCAL_ARRAY
 
 TRUE = "True"
 
@@ -57,7 +57,7 @@ class Conversion(Operands):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:  # noqa: N802
         """Our modules are imported from elsewhere."""
         if node.module == "lairmake":
-            node.module = "stages.program.il"
+            node.module = "lairmake.stages.program.il"
         node.module = IL.get(node.module or "", node.module)
         return node
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from stages.diagnose import nearest
-from stages.program.source.calls import Calls
-from stages.program.source.contexts import Context, Spot
-from stages.program.source.meanings import HOST, MEMBER
-from stages.program.source.places import Places
-from stages.program.source.words import (
+from lairmake.stages.diagnose import nearest
+from lairmake.stages.program.source.calls import Calls
+from lairmake.stages.program.source.contexts import Context, Spot
+from lairmake.stages.program.source.meanings import HOST, MEMBER
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.words import (
     FILES,
     IGNORED,
     LATER,
@@ -18,9 +18,9 @@ from stages.program.source.words import (
     OF_OBJECTS,
     ON_HOST,
 )
-from stages.program.values.forms import ON_PES, REDUCTIONS
-from stages.program.values.instead import INSTEAD, POWER, PRODUCT, suggest_instead
-from stages.program.values.names import NAMES
+from lairmake.stages.program.values.forms import ON_PES, REDUCTIONS
+from lairmake.stages.program.values.instead import INSTEAD, POWER, PRODUCT, suggest_instead
+from lairmake.stages.program.values.names import NAMES
 
 POWERS = {
     ast.FloorDiv: "`//`", ast.Mod: "`%`", ast.MatMult: "`@`", ast.Pow: "a power",

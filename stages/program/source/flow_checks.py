@@ -9,13 +9,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from stages.program.source.contexts import COMPREHENSIONS, Spot
-from stages.program.source.liveness import Live, Names, find_bound, find_live
-from stages.program.source.meanings import Program, Scope, find_name, find_scope, read_targets
-from stages.program.source.places import Places
-from stages.program.source.reading import is_context
-from stages.program.source.walking import find_hidden, read_children, walk_all, walk_own
-from stages.program.source.words import IGNORED
+from lairmake.stages.program.source.contexts import COMPREHENSIONS, Spot
+from lairmake.stages.program.source.liveness import Live, Names, find_bound, find_live
+from lairmake.stages.program.source.meanings import (
+    Program,
+    Scope,
+    find_name,
+    find_scope,
+    read_targets,
+)
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.reading import is_context
+from lairmake.stages.program.source.walking import find_hidden, read_children, walk_all, walk_own
+from lairmake.stages.program.source.words import IGNORED
 
 
 def check_flow(places: Places, program: Program, spots: Iterable[Spot]) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 
-from stages.program.source.calls import Calls, name_function
-from stages.program.source.contexts import Context, Spot
-from stages.program.source.kinds import ITERATOR
-from stages.program.source.meanings import (
+from lairmake.stages.program.source.calls import Calls, name_function
+from lairmake.stages.program.source.contexts import Context, Spot
+from lairmake.stages.program.source.kinds import ITERATOR
+from lairmake.stages.program.source.meanings import (
     CLASS,
     FUNCTION,
     HOST,
@@ -20,9 +20,9 @@ from stages.program.source.meanings import (
     UNKNOWN,
     find_scope,
 )
-from stages.program.source.places import Places
-from stages.program.source.words import IGNORED, ON_HOST, PURE, PURE_METHODS, PURE_MODULES
-from stages.program.values.forms import KINDS
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.words import IGNORED, ON_HOST, PURE, PURE_METHODS, PURE_MODULES
+from lairmake.stages.program.values.forms import KINDS
 
 ONCE = "this would run once"
 

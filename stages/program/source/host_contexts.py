@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from stages.program.source.calls import Calls
-from stages.program.source.contexts import Spot
-from stages.program.source.meanings import MEMBER
-from stages.program.source.places import Places
-from stages.program.source.words import IGNORED
-from stages.program.values.forms import KINDS
+from lairmake.stages.program.source.calls import Calls
+from lairmake.stages.program.source.contexts import Spot
+from lairmake.stages.program.source.meanings import MEMBER
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.words import IGNORED
+from lairmake.stages.program.values.forms import KINDS
 
 
 def check_ignored(places: Places, calls: Calls, spot: Spot) -> None:

@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Iterable, Sequence
 
-from stages.program.source.meanings import (
+from lairmake.stages.program.source.meanings import (
     CLASS,
     FUNCTION,
     HOST,
@@ -22,8 +22,8 @@ from stages.program.source.meanings import (
     Scope,
     find_name,
 )
-from stages.program.source.walking import read_children
-from stages.program.source.words import (
+from lairmake.stages.program.source.walking import read_children
+from lairmake.stages.program.source.words import (
     ABOUT,
     ELEMENTWISE,
     HINTS,
@@ -33,7 +33,7 @@ from stages.program.source.words import (
     PROPERTIES,
     SCALAR,
 )
-from stages.program.values.forms import (
+from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
     GLOBAL_SCALAR,
     KINDS,

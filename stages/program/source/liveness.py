@@ -15,9 +15,9 @@ import ast
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from stages.program.source.control import LOOPS
-from stages.program.source.meanings import read_targets
-from stages.program.source.walking import read_children, read_names, walk_own
+from lairmake.stages.program.source.control import LOOPS
+from lairmake.stages.program.source.meanings import read_targets
+from lairmake.stages.program.source.walking import read_children, read_names, walk_own
 
 ALL = -1
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stages.program.source.kinds import find_meaning, read_hint
-from stages.program.source.meanings import (
+from lairmake.stages.program.source.kinds import find_meaning, read_hint
+from lairmake.stages.program.source.meanings import (
     FUNCTION,
     INSTANCE,
     NOT_KNOWN,
@@ -20,9 +20,9 @@ from stages.program.source.meanings import (
     note,
     read_targets,
 )
-from stages.program.source.walking import walk_all
-from stages.program.source.words import SCALAR
-from stages.program.values.forms import GLOBAL_ARRAY
+from lairmake.stages.program.source.walking import walk_all
+from lairmake.stages.program.source.words import SCALAR
+from lairmake.stages.program.values.forms import GLOBAL_ARRAY
 
 
 def read_hinted(program: Program, scope: Scope, node: ast.AnnAssign) -> Meaning:

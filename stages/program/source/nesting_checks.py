@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from stages.program.source.calls import Calls
-from stages.program.source.conditions import read_condition
-from stages.program.source.contexts import Spot
-from stages.program.source.control import LOOPS
-from stages.program.source.meanings import Program
-from stages.program.source.places import Places
-from stages.program.source.walking import SCOPES, read_children
+from lairmake.stages.program.source.calls import Calls
+from lairmake.stages.program.source.conditions import read_condition
+from lairmake.stages.program.source.contexts import Spot
+from lairmake.stages.program.source.control import LOOPS
+from lairmake.stages.program.source.meanings import Program
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.walking import SCOPES, read_children
 
 MOST = 20
 """How many blocks Python has room for in one function."""

@@ -6,10 +6,16 @@ import ast
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from stages.program.source.kinds import find_meaning
-from stages.program.source.meanings import HOST, MEMBER, Program, Scope
-from stages.program.source.words import NUMPY
-from stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR, LOCAL_SCALAR, ON_PES, UNIFORM
+from lairmake.stages.program.source.kinds import find_meaning
+from lairmake.stages.program.source.meanings import HOST, MEMBER, Program, Scope
+from lairmake.stages.program.source.words import NUMPY
+from lairmake.stages.program.values.forms import (
+    GLOBAL_ARRAY,
+    GLOBAL_SCALAR,
+    LOCAL_SCALAR,
+    ON_PES,
+    UNIFORM,
+)
 
 Made = TypeVar("Made", bound=ast.expr)
 FILTER = "apply_length_filter"

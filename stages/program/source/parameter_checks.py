@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from stages.diagnose import nearest
-from stages.program.source.plain_checks import has_others
-from stages.program.source.walking import walk_all
+from lairmake.stages.diagnose import nearest
+from lairmake.stages.program.source.plain_checks import has_others
+from lairmake.stages.program.source.walking import walk_all
 
 PARAMETER = "parameter"
 

@@ -9,9 +9,9 @@ import sys
 import warnings
 from collections.abc import Iterator
 
-from stages.diagnose import Source, Span, UserError
-from stages.program.source.places import Places, find_span
-from stages.program.source.walking import read_children
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.program.source.places import Places, find_span
+from lairmake.stages.program.source.walking import read_children
 
 LARGEST = 4_000_000
 """How many characters a source may have."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 
 MOST = 100
 """How many errors are shown."""

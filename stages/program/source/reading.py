@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from stages.program.source.kinds import find_meaning, is_of_host
-from stages.program.source.meanings import (
+from lairmake.stages.program.source.kinds import find_meaning, is_of_host
+from lairmake.stages.program.source.meanings import (
     CLASS,
     FUNCTION,
     HOST,
@@ -25,10 +25,10 @@ from stages.program.source.meanings import (
     note,
     read_targets,
 )
-from stages.program.source.members import bind_arguments, read_hinted, read_members
-from stages.program.source.walking import SCOPES, read_children, walk_all
-from stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
-from stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR
+from lairmake.stages.program.source.members import bind_arguments, read_hinted, read_members
+from lairmake.stages.program.source.walking import SCOPES, read_children, walk_all
+from lairmake.stages.program.source.words import IGNORED, NUMPY, OBJECTS, ON_HOST
+from lairmake.stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR
 
 Bound: TypeAlias = tuple[ast.AST, str, str, Meaning]
 """The place where a name is bound, the name, how it is bound, and what it is then."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from stages.program.source.calls import Calls
-from stages.program.source.contexts import Context, Spot
-from stages.program.source.places import Places
-from stages.program.values.forms import LOCAL_SCALAR, ON_PES
+from lairmake.stages.program.source.calls import Calls
+from lairmake.stages.program.source.contexts import Context, Spot
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.values.forms import LOCAL_SCALAR, ON_PES
 
 
 def check_subscript(places: Places, calls: Calls, spot: Spot) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from stages.program.source.calls import Calls, name_function
-from stages.program.source.contexts import COMPREHENSIONS, Context, Spot
-from stages.program.source.meanings import MEMBER
-from stages.program.source.places import Places
-from stages.program.source.reading import is_context
-from stages.program.source.walking import walk_all
-from stages.program.source.words import DECORATORS, IGNORED, ON_HOST
-from stages.program.values.forms import GLOBAL_ARRAY
+from lairmake.stages.program.source.calls import Calls, name_function
+from lairmake.stages.program.source.contexts import COMPREHENSIONS, Context, Spot
+from lairmake.stages.program.source.meanings import MEMBER
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.reading import is_context
+from lairmake.stages.program.source.walking import walk_all
+from lairmake.stages.program.source.words import DECORATORS, IGNORED, ON_HOST
+from lairmake.stages.program.values.forms import GLOBAL_ARRAY
 
 FLAT = "what the graph has is the same in every run: no part of it may fail or wait"
 HINTS: dict[type[ast.AST], str] = {

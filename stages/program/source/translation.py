@@ -9,17 +9,17 @@ import ast
 from collections.abc import Container
 from dataclasses import dataclass
 
-from stages.diagnose import Source, UserError
-from stages.nesting import DEEPEST, too_deep
-from stages.program.source.checks import check_program
-from stages.program.source.control import find_graphs
-from stages.program.source.conversion import Conversion
-from stages.program.source.parsing import give_room, parse_source
-from stages.program.source.places import Places
-from stages.program.source.reading import read_program
-from stages.program.source.walking import fill_places
-from stages.program.source.words import IL, OBJECTS, OF_IL
-from stages.program.source.wrapping import wrap_assignments
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.nesting import DEEPEST, too_deep
+from lairmake.stages.program.source.checks import check_program
+from lairmake.stages.program.source.control import find_graphs
+from lairmake.stages.program.source.conversion import Conversion
+from lairmake.stages.program.source.parsing import give_room, parse_source
+from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.reading import read_program
+from lairmake.stages.program.source.walking import fill_places
+from lairmake.stages.program.source.words import IL, OBJECTS, OF_IL
+from lairmake.stages.program.source.wrapping import wrap_assignments
 
 HEADER = "# What the source becomes; its run gives the graph. Written by translate.\n"
 

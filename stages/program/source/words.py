@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from stages.program.values.forms import KINDS
-from stages.program.values.names import BINARY, UNARY
+from lairmake.stages.program.values.forms import KINDS
+from lairmake.stages.program.values.names import BINARY, UNARY
 
 OBJECTS, NUMPY = "lairmake.objects", "lairmake.numpy"
-IL = {OBJECTS: "stages.program.il.objects", NUMPY: "stages.program.il.numpy"}
+IL = {OBJECTS: "lairmake.stages.program.il.objects", NUMPY: "lairmake.stages.program.il.numpy"}
 """What the intermediate language imports in their places."""
 
 SCALAR = "MACHScalar"

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from stages.program.source.walking import walk_all
+from lairmake.stages.program.source.walking import walk_all
 
 LONGEST = 100
 """How many characters a line has that is left as it is."""

@@ -14,9 +14,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from stages.machine.types import BYTES, find_largest_integer, is_integer
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import COMPARISONS, LOCAL_ARRAY, LOCAL_SCALAR, Form, Number
+from lairmake.stages.machine.types import BYTES, find_largest_integer, is_integer
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import (
+    COMPARISONS,
+    LOCAL_ARRAY,
+    LOCAL_SCALAR,
+    Form,
+    Number,
+)
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in BYTES}

@@ -15,8 +15,8 @@ import typing
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import GLOBAL_SCALAR, LOCAL_SCALAR, UNIFORM, Form
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import GLOBAL_SCALAR, LOCAL_SCALAR, UNIFORM, Form
 
 Class = TypeVar("Class", bound=type)
 Function = TypeVar("Function", bound=Callable[..., Any])

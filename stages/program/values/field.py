@@ -5,8 +5,8 @@ Paper    ours; E Sec. 4.2 has the field
 
 from __future__ import annotations
 
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import Form
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import Form
 
 
 class Field:

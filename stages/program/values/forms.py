@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from stages.machine.types import TYPES, find_largest_integer, is_integer
-from stages.program.values.errors import ProgramError
+from lairmake.stages.machine.types import TYPES, find_largest_integer, is_integer
+from lairmake.stages.program.values.errors import ProgramError
 
 GLOBAL_SCALAR, GLOBAL_ARRAY = "GlobalScalar", "GlobalArray"
 UNIFORM, LOCAL_SCALAR, LOCAL_ARRAY = "UniformLocalScalar", "LocalScalar", "LocalArray"

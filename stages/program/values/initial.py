@@ -14,10 +14,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from stages.machine.types import TYPES, is_integer
-from stages.program.values.arithmetic import Array, round_number
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import GLOBAL_SCALAR, KINDS, UNIFORM, Form, Number, make_form
+from lairmake.stages.machine.types import TYPES, is_integer
+from lairmake.stages.program.values.arithmetic import Array, round_number
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import (
+    GLOBAL_SCALAR,
+    KINDS,
+    UNIFORM,
+    Form,
+    Number,
+    make_form,
+)
 
 Initial: TypeAlias = Array | Number | None
 """The first values of an object: an array of its type and shape, one number for all, or none."""

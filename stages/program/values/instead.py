@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from stages.diagnose import nearest
+from lairmake.stages.diagnose import nearest
 
 PRODUCT = "`np.sum(x * y)`"
 POWER = "`x ** 2` and `x * x * x` are; `np.sqrt(x)`"

@@ -5,10 +5,10 @@ Paper    ours
 
 from __future__ import annotations
 
-from stages.machine.types import TYPES
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import FUNCTIONS, REDUCTIONS
-from stages.program.values.instead import suggest_instead
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import FUNCTIONS, REDUCTIONS
+from lairmake.stages.program.values.instead import suggest_instead
 
 UNARY = ("sqrt", "exp", "log", "abs", "copy")
 BINARY = ("maximum", "minimum", "right_shift_logical")

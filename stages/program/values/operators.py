@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from stages.diagnose import nearest
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import Form
-from stages.program.values.instead import INSTEAD, suggest_instead
-from stages.program.values.names import NAMES
+from lairmake.stages.diagnose import nearest
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import Form
+from lairmake.stages.program.values.instead import INSTEAD, suggest_instead
+from lairmake.stages.program.values.names import NAMES
 
 UFUNCS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "true_divide": "div", "divide": "div",

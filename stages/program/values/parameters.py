@@ -12,8 +12,8 @@ import sys
 from collections.abc import Mapping
 from typing import TypeVar
 
-from stages.diagnose import nearest
-from stages.program.values.errors import ProgramError
+from lairmake.stages.diagnose import nearest
+from lairmake.stages.program.values.errors import ProgramError
 
 Value = TypeVar("Value", int, float, str, bool)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from stages.machine.types import find_largest_integer
-from stages.program.values.errors import ProgramError
+from lairmake.stages.machine.types import find_largest_integer
+from lairmake.stages.program.values.errors import ProgramError
 
 TYPE = "int32"
 

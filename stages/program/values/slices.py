@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any
 
-from stages.program.values.errors import ProgramError
-from stages.program.values.forms import (
+from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
     GLOBAL_SCALAR,
     LOCAL_ARRAY,

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stages.program.values.arithmetic import DTYPES, Array, compute
+from lairmake.stages.program.values.arithmetic import DTYPES, Array, compute
 
 STEPS = {"sum": "add", "max": "maximum", "min": "minimum"}
 """The operation that a reduction repeats."""

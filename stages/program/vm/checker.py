@@ -8,8 +8,8 @@ Paper    E Sec. 4.3, 6.2, Listing 10: worker_upper_checker_gen; without a moat
 
 from __future__ import annotations
 
-from stages.program.regions.properties import paint_routes, paint_variable
-from stages.program.regions.region import (
+from lairmake.stages.program.regions.properties import paint_routes, paint_variable
+from lairmake.stages.program.regions.region import (
     Region,
     alternate,
     hstack,
@@ -19,9 +19,9 @@ from stages.program.regions.region import (
     vstack,
     vstackrep,
 )
-from stages.program.sections.hops import RING
-from stages.program.vm.colours import CHECKER
-from stages.program.vm.geometry import BETWEEN, Geometry
+from lairmake.stages.program.sections.hops import RING
+from lairmake.stages.program.vm.colours import CHECKER
+from lairmake.stages.program.vm.geometry import BETWEEN, Geometry
 
 OPPOSITE = {"west": "east", "east": "west", "north": "south", "south": "north"}
 LETTERS = {"west": "W", "east": "E", "north": "N", "south": "S"}

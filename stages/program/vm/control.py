@@ -8,10 +8,10 @@ Paper    E Sec. 4.1, Fig. 3
 
 from __future__ import annotations
 
-from stages.program.regions.properties import ALWAYS, paint_routes, paint_variable
-from stages.program.regions.region import Region, hstack, hstackrep, place, tile, unite
-from stages.program.vm.colours import ARGS_DIST, CTRL_COORD, CTRL_DIST
-from stages.program.vm.geometry import Geometry
+from lairmake.stages.program.regions.properties import ALWAYS, paint_routes, paint_variable
+from lairmake.stages.program.regions.region import Region, hstack, hstackrep, place, tile, unite
+from lairmake.stages.program.vm.colours import ARGS_DIST, CTRL_COORD, CTRL_DIST
+from lairmake.stages.program.vm.geometry import Geometry
 
 
 def paint_control(geometry: Geometry) -> Region:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stages.program.sections.hops import CENTER
-from stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
-from stages.program.vm.colours import (
+from lairmake.stages.program.sections.hops import CENTER
+from lairmake.stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
+from lairmake.stages.program.vm.colours import (
     ARGS,
     ARGS_DIST,
     CHECKER,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stages.diagnose import UserError
-from stages.machine.grades import note_grade
-from stages.machine.profile import Profile
-from stages.movement.colour import Colour
-from stages.program.vm.colours import LEFT_OUT, MEANINGS, TURNING
-from stages.program.vm.painting import Painted
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.movement.colour import Colour
+from lairmake.stages.program.vm.colours import LEFT_OUT, MEANINGS, TURNING
+from lairmake.stages.program.vm.painting import Painted
 
 
 def number_colours(painted: Mapping[str, Painted], profile: Profile) -> dict[str, Colour]:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 
 import islpy as isl
 
-from stages.diagnose import UserError, UserErrors
-from stages.poly.pieces import find_example
-from stages.program.regions.properties import CODE, GEO
-from stages.program.vm.features import Features, list_colours
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.painting import ROLE, Painting
-from stages.program.vm.whole import paint_machine
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.poly.pieces import find_example
+from lairmake.stages.program.regions.properties import CODE, GEO
+from lairmake.stages.program.vm.features import Features, list_colours
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.painting import ROLE, Painting
+from lairmake.stages.program.vm.whole import paint_machine
 
 HINT = "paint writes paint.isl anew once it is deleted"
 

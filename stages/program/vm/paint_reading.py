@@ -10,20 +10,20 @@ from typing import TypeVar
 
 import islpy as isl
 
-from stages.diagnose import Source, Span, UserError, UserErrors
-from stages.fabric.layout_texts import ROUTES, is_route
-from stages.fabric.library import MAX_POSITIONS
-from stages.fabric.switches import POP_MODES
-from stages.mapping.isl_text import IslText
-from stages.mapping.texts import parse_map, parse_set
-from stages.poly.iscc import COMMENT, TextError, statements
-from stages.poly.pieces import find_example, list_maps, list_sets
-from stages.poly.quota import TooManyOperations, limit_operations
-from stages.program.regions.properties import COUNTS, GEO, POP, RING
-from stages.program.vm.colours import COLOURS
-from stages.program.vm.painting import ROLE, Painted, Painting
-from stages.program.vm.roles import ROLES
-from stages.program.vm.variables import CONDITIONS, NUMBERS
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.fabric.layout_texts import ROUTES, is_route
+from lairmake.stages.fabric.library import MAX_POSITIONS
+from lairmake.stages.fabric.switches import POP_MODES
+from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.texts import parse_map, parse_set
+from lairmake.stages.poly.iscc import COMMENT, TextError, statements
+from lairmake.stages.poly.pieces import find_example, list_maps, list_sets
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.program.regions.properties import COUNTS, GEO, POP, RING
+from lairmake.stages.program.vm.colours import COLOURS
+from lairmake.stages.program.vm.painting import ROLE, Painted, Painting
+from lairmake.stages.program.vm.roles import ROLES
+from lairmake.stages.program.vm.variables import CONDITIONS, NUMBERS
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 HINT = "paint writes paint.isl; what it wrote is in the store of the build"

@@ -7,12 +7,12 @@ from typing import Any
 
 import islpy as isl
 
-from stages.program.regions.properties import CODE, COUNTS, GEO, NEVER, POP, RING
-from stages.program.regions.region import Region
-from stages.program.vm.colours import COLOURS, MEANINGS
-from stages.program.vm.painting import ROLE
-from stages.program.vm.plain_text import write_statement
-from stages.program.vm.roles import ROLES
+from lairmake.stages.program.regions.properties import CODE, COUNTS, GEO, NEVER, POP, RING
+from lairmake.stages.program.regions.region import Region
+from lairmake.stages.program.vm.colours import COLOURS, MEANINGS
+from lairmake.stages.program.vm.painting import ROLE
+from lairmake.stages.program.vm.plain_text import write_statement
+from lairmake.stages.program.vm.roles import ROLES
 
 HEADER = """The virtual machine: which PE runs which program, and where routers send what they hear.
 x grows to the east, y to the south. A colour has a statement for each position of its switches,

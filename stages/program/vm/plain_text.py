@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from stages.poly.extremes import find_least
-from stages.poly.pieces import list_maps, list_sets
-from stages.poly.text import write_objects
-from stages.program.regions.boards import find_rectangles, spell_rectangle
+from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.text import write_objects
+from lairmake.stages.program.regions.boards import find_rectangles, spell_rectangle
 
 OUT = isl.dim_type.out
 Union = isl.UnionSet | isl.UnionMap

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stages.program.regions.properties import paint_code
-from stages.program.regions.region import Region, hstack, tile, vstack
-from stages.program.vm.geometry import Geometry
+from lairmake.stages.program.regions.properties import paint_code
+from lairmake.stages.program.regions.region import Region, hstack, tile, vstack
+from lairmake.stages.program.vm.geometry import Geometry
 
 WORKER, REDUCTION, RESPONSE = "worker", "reduction", "response"
 EXECUTIVE, MERGE = "executive", "merge"

@@ -5,14 +5,14 @@ Paper    E Sec. 4: a layout of any size that is smaller than the array of PEs
 
 from __future__ import annotations
 
-from stages.diagnose import Span, UserError
-from stages.machine.grades import note_grade
-from stages.machine.profile import Profile
-from stages.program.regions.region import Region
-from stages.program.sections.width_checks import NARROWEST
-from stages.program.vm.colours import COLOURS
-from stages.program.vm.geometry import BETWEEN, Geometry
-from stages.program.vm.numbers import assign_numbers
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.program.regions.region import Region
+from lairmake.stages.program.sections.width_checks import NARROWEST
+from lairmake.stages.program.vm.colours import COLOURS
+from lairmake.stages.program.vm.geometry import BETWEEN, Geometry
+from lairmake.stages.program.vm.numbers import assign_numbers
 
 
 def check_machine(geometry: Geometry, profile: Profile, span: Span) -> None:

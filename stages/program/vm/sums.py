@@ -8,8 +8,8 @@ Paper    E Sec. 4.2, Fig. 4
 
 from __future__ import annotations
 
-from stages.program.regions.properties import paint_routes, paint_variable
-from stages.program.regions.region import (
+from lairmake.stages.program.regions.properties import paint_routes, paint_variable
+from lairmake.stages.program.regions.region import (
     Region,
     hstack,
     hstackrep,
@@ -19,13 +19,13 @@ from stages.program.regions.region import (
     vstack,
     vstackrep,
 )
-from stages.program.vm.colours import (
+from lairmake.stages.program.vm.colours import (
     REDUCTION_1,
     REDUCTION_2,
     REDUCTION_3,
     REDUCTION_4,
 )
-from stages.program.vm.geometry import BETWEEN, Geometry
+from lairmake.stages.program.vm.geometry import BETWEEN, Geometry
 
 FARTHEST = "farthest"
 

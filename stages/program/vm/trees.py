@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stages.program.regions.properties import paint_routes
-from stages.program.regions.region import (
+from lairmake.stages.program.regions.properties import paint_routes
+from lairmake.stages.program.regions.region import (
     Region,
     hstack,
     hstackrep,
@@ -18,8 +18,8 @@ from stages.program.regions.region import (
     vstack,
     vstackrep,
 )
-from stages.program.vm.colours import ARGS, CTRL, GLOBAL_BROADCAST, REDUCTION_BROADCAST
-from stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.colours import ARGS, CTRL, GLOBAL_BROADCAST, REDUCTION_BROADCAST
+from lairmake.stages.program.vm.geometry import Geometry
 
 Rows = tuple[int, bool]
 """How many rows of PEs, and whether they take what comes: others only send it on."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from stages.program.regions.region import Region, unite
-from stages.program.vm.checker import paint_checker
-from stages.program.vm.control import paint_control
-from stages.program.vm.features import Features, list_colours
-from stages.program.vm.geometry import Geometry
-from stages.program.vm.roles import paint_roles
-from stages.program.vm.sums import paint_sums
-from stages.program.vm.trees import paint_trees
+from lairmake.stages.program.regions.region import Region, unite
+from lairmake.stages.program.vm.checker import paint_checker
+from lairmake.stages.program.vm.control import paint_control
+from lairmake.stages.program.vm.features import Features, list_colours
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.roles import paint_roles
+from lairmake.stages.program.vm.sums import paint_sums
+from lairmake.stages.program.vm.trees import paint_trees
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ Writes   graph.yaml, build/data/*.npy
 
 import os
 
-from stages.noted import note
+from lairmake.stages.noted import note
 
 READS = ("program.yaml", "program.il")
 WRITES = ("graph.yaml", "build/data/*.npy")

@@ -5,7 +5,7 @@ Reads    placement.isl
 Writes   counted.isl
 """
 
-from stages.noted import note
+from lairmake.stages.noted import note
 
 READS = ("placement.isl",)
 WRITES = ("counted.isl",)

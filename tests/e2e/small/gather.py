@@ -5,7 +5,7 @@ Reads    *.mlir
 Writes   words.isl
 """
 
-from stages.noted import note
+from lairmake.stages.noted import note
 
 READS = ("*.mlir",)
 WRITES = ("words.isl",)

@@ -5,8 +5,8 @@ Reads    layer.yaml, *.lair
 Writes   lair.isl
 """
 
-from stages.diagnose import Span, UserError, UserErrors
-from stages.noted import note
+from lairmake.stages.diagnose import Span, UserError, UserErrors
+from lairmake.stages.noted import note
 
 READS = ("layer.yaml", "*.lair")
 WRITES = ("lair.isl",)

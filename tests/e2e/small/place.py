@@ -5,7 +5,7 @@ Reads    layer.yaml, lair.isl
 Writes   placement.isl
 """
 
-from stages.noted import note
+from lairmake.stages.noted import note
 
 READS = ("layer.yaml", "lair.isl")
 WRITES = ("placement.isl",)

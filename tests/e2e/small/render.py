@@ -5,7 +5,7 @@ Reads    placement.isl
 Writes   build/simd/pe_*.c, build/layout.yaml
 """
 
-from stages.noted import note
+from lairmake.stages.noted import note
 
 READS = ("placement.isl",)
 WRITES = ("build/simd/pe_*.c", "build/layout.yaml")

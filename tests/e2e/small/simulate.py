@@ -7,7 +7,7 @@ Writes   build/outputs/*.npy, build/results.json
 
 import json
 
-from stages.noted import go_on, note
+from lairmake.stages.noted import go_on, note
 
 READS = ("build/simd/pe_*.c", "build/layout.yaml", "inputs/*.npy")
 WRITES = ("build/outputs/*.npy", "build/results.json")

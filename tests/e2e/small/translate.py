@@ -5,7 +5,7 @@ Reads    program.yaml, *.py
 Writes   program.il
 """
 
-from stages.noted import note
+from lairmake.stages.noted import note
 
 READS = ("program.yaml", "*.py")
 WRITES = ("program.il",)

@@ -8,9 +8,9 @@ import numpy as np
 import onnx.parser
 from onnx import ModelProto, TensorProto, helper, numpy_helper, shape_inference
 
-from stages.network.onnx.model import load_model
-from stages.network.onnx.reading import Extracted, extract
-from stages.parts.evaluation import evaluate
+from lairmake.stages.network.onnx.model import load_model
+from lairmake.stages.network.onnx.reading import Extracted, extract
+from lairmake.stages.parts.evaluation import evaluate
 
 FILE = "g.onnx"
 

@@ -6,9 +6,9 @@ import signal
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.network.onnx.model import load_model
-from stages.network.onnx.reading import extract
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.network.onnx.model import load_model
+from lairmake.stages.network.onnx.reading import extract
 from tests.network.onnx.graphs import make_model
 from tests.network.onnx.test_operators import LATER, ROWS
 from tests.network.parts.in_numpy import supply

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from onnx import TensorProto
 
-from stages.make.core.action import build
-from stages.make.core.folder_inputs import FolderInputs
-from stages.make.core.key import action_key
-from stages.make.core.layers import open_folder
-from stages.make.store.entry import bytes_of_further
-from stages.make.store.files import digest_of
-from stages.make.store.memo import memo_of
-from stages.make.store.store import store_of
-from stages.network import extract
+from lairmake.stages.make.core.action import build
+from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.key import action_key
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.store.entry import bytes_of_further
+from lairmake.stages.make.store.files import digest_of
+from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.store import store_of
+from lairmake.stages.network import extract
 from tests.network.onnx.graphs import make_model
 
 W = np.float32([1, 2, 3])

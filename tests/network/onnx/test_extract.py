@@ -10,13 +10,13 @@ import yaml
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from stages.diagnose import UserError
-from stages.make.core.action import run_stage
-from stages.make.store.folders import file_of
-from stages.network.onnx.reading import OPERATORS
-from stages.parts.evaluation import evaluate
-from stages.poly.text import read_objects
-from stages.volumes.operation import read_program
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.network.onnx.reading import OPERATORS
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.poly.text import read_objects
+from lairmake.stages.volumes.operation import read_program
 from tests.network.onnx.graphs import extracted, make_model, values
 
 LENET = Path(__file__).parents[3] / "projects" / "lenet" / "lenet.onnx"

@@ -7,7 +7,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 import lairmake
-from stages.diagnose import UserError, UserErrors
+from lairmake.stages.diagnose import UserError, UserErrors
 from tests.network.conftest import Folder
 from tests.network.onnx.random_graphs import grow
 from tests.network.parts.in_numpy import outputs_of, supply

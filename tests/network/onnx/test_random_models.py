@@ -7,7 +7,7 @@ import pytest
 from onnx.defs import onnx_opset_version
 from onnx.reference import ReferenceEvaluator
 
-from stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError
 from tests.network.onnx.graphs import extracted, make_model, values
 from tests.network.onnx.random_models import KINDS
 

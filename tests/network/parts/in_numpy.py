@@ -6,19 +6,19 @@ import islpy as isl
 import numpy as np
 import yaml
 
-from stages.diagnose import source_of
-from stages.lair.grammar import parse_lair
-from stages.lair.specialise import specialise
-from stages.make.core.action import run_stage
-from stages.make.store.folders import file_of
-from stages.mapping.layer_yaml import read_mapping
-from stages.network.carrying import carry
-from stages.network.parts.described import find_chained, is_result
-from stages.network.parts.fed import pass_on, put_together
-from stages.parts.evaluation import evaluate
-from stages.poly.text import read_objects
-from stages.reference.evaluate import evaluate_all
-from stages.volumes.operation import read_program
+from lairmake.stages.diagnose import source_of
+from lairmake.stages.lair.grammar import parse_lair
+from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.mapping.layer_yaml import read_mapping
+from lairmake.stages.network.carrying import carry
+from lairmake.stages.network.parts.described import find_chained, is_result
+from lairmake.stages.network.parts.fed import pass_on, put_together
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.poly.text import read_objects
+from lairmake.stages.reference.evaluate import evaluate_all
+from lairmake.stages.volumes.operation import read_program
 
 
 def supply(folder):

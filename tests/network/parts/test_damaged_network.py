@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError, UserErrors
+from lairmake.stages.diagnose import UserError, UserErrors
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.in_numpy import supply
 from tests.property.mutator import damage

@@ -6,21 +6,21 @@ import islpy as isl
 import pytest
 import yaml
 
-from stages.diagnose import Source, Span, UserErrors, source_of
-from stages.lair.grammar import parse_lair
-from stages.lair.polyhedral import polyhedral_description
-from stages.lair.specialise import specialise
-from stages.make.core.action import run_stage
-from stages.make.store.folders import file_of
-from stages.mapping.layer_yaml import read_mapping
-from stages.mapping.network_yaml import End
-from stages.mapping.ports import read_ports
-from stages.mapping.texts import parse_target
-from stages.network import fit
-from stages.network.crossing import Stop, check_crossing
-from stages.network.parts.spreading import find_most_lanes, find_takers
-from stages.poly.pieces import find_set
-from stages.poly.side import Rectangle
+from lairmake.stages.diagnose import Source, Span, UserErrors, source_of
+from lairmake.stages.lair.grammar import parse_lair
+from lairmake.stages.lair.polyhedral import polyhedral_description
+from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.mapping.layer_yaml import read_mapping
+from lairmake.stages.mapping.network_yaml import End
+from lairmake.stages.mapping.ports import read_ports
+from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.network import fit
+from lairmake.stages.network.crossing import Stop, check_crossing
+from lairmake.stages.network.parts.spreading import find_most_lanes, find_takers
+from lairmake.stages.poly.pieces import find_set
+from lairmake.stages.poly.side import Rectangle
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.test_parts import weights
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from stages.make.core.action import run_stage
+from lairmake.stages.make.core.action import run_stage
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.in_numpy import parts_of
 from tests.network.parts.test_parts import LENET, weights

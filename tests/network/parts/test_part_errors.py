@@ -6,11 +6,11 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from stages import ANALYSES, SEARCHED
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.declare import declaration, texts_of
-from stages.mapping.graph_yaml import PinnedOfPart
+from lairmake.stages import ANALYSES, SEARCHED
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.declare import declaration, texts_of
+from lairmake.stages.mapping.graph_yaml import PinnedOfPart
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.in_numpy import parts_of, supply
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from stages.make.core.action import run_stage
+from lairmake.stages.make.core.action import run_stage
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.in_numpy import (
     layer_of,

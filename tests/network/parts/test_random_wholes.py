@@ -6,11 +6,11 @@ import random
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
-from stages.make.store.folders import file_of
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
+from lairmake.stages.make.store.folders import file_of
 from tests.network.onnx.graphs import make_model
 
 SHAPE = (1, 2, 6, 6)

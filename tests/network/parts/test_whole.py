@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.fabric.layout_yaml import read_layout
-from stages.make.core.action import run_stage
-from stages.make.core.layers import open_folder
-from stages.make.core.pipeline import tasks_until
-from stages.make.store.folders import file_of
-from stages.picture.framed import find_frames
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.pipeline import tasks_until
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.picture.framed import find_frames
 from tests.network.onnx.graphs import make_model
 
 TEXT = """c = Conv<pads=[1,1,1,1]>(x, w)

@@ -12,10 +12,10 @@ import re
 
 import numpy as np
 
-from stages.network.tensorflow.model import load_graph_def
-from stages.network.tensorflow.reading import extract_frozen
-from stages.network.tensorflow.schema import TYPES, GraphDef
-from stages.parts.evaluation import evaluate
+from lairmake.stages.network.tensorflow.model import load_graph_def
+from lairmake.stages.network.tensorflow.reading import extract_frozen
+from lairmake.stages.network.tensorflow.schema import TYPES, GraphDef
+from lairmake.stages.parts.evaluation import evaluate
 
 FILE = "g.pb"
 KINDS = {"float32": "FLOAT", "int32": "INT32", "int64": "INT64", "bool": "BOOL", "float16": "HALF",

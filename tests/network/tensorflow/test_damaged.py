@@ -5,9 +5,9 @@ import random
 import pytest
 from google.protobuf import text_format
 
-from stages.diagnose import UserError, UserErrors
-from stages.network.tensorflow.model import load_graph_def
-from stages.network.tensorflow.reading import extract_frozen
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.network.tensorflow.model import load_graph_def
+from lairmake.stages.network.tensorflow.reading import extract_frozen
 from tests.network.tensorflow.cases import ROWS
 from tests.network.tensorflow.graphs import FILE, draw, make_graph, written
 from tests.property.mutator import damage

@@ -7,13 +7,13 @@ import pytest
 import yaml
 from google.protobuf import text_format
 
-from stages.make.core.action import run_stage
-from stages.make.store.folders import file_of
-from stages.network.tensorflow.model import load_graph_def, read_tensor
-from stages.network.tensorflow.schema import GraphDef
-from stages.parts.evaluation import evaluate
-from stages.poly.text import read_objects
-from stages.volumes.operation import read_program
+from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.network.tensorflow.model import load_graph_def, read_tensor
+from lairmake.stages.network.tensorflow.schema import GraphDef
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.poly.text import read_objects
+from lairmake.stages.volumes.operation import read_program
 from tests.network.tensorflow.graphs import make_graph, written
 
 NETWORKS = Path(__file__).parent / "networks"

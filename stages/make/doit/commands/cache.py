@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from stages.diagnose import UserError
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import option
-from stages.make.doit.session import Session
-from stages.make.store import log
-from stages.make.store.shelf import FolderShelf, Shelf
-from stages.make.store.state_folder import state_folder
-from stages.make.store.store import store_of
-from stages.make.store.upkeep import sizes, sweep, verify
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.inert import option
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.store import log
+from lairmake.stages.make.store.shelf import FolderShelf, Shelf
+from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.store import store_of
+from lairmake.stages.make.store.upkeep import sizes, sweep, verify
 
 MAX_SIZE = option(
     "max-size",

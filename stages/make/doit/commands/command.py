@@ -20,15 +20,15 @@ from typing import Any
 from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.layers import find_combination, layers_at
-from stages.make.core.nearest import nearest_task
-from stages.make.core.pipeline import tasks_of_folders
-from stages.make.doit.commands.inert import begin_command, option, tell_unread
-from stages.make.doit.commands.option_faults import loads_ours, option_fault
-from stages.make.doit.interrupts import INTERRUPTED, interruptible, say_interrupted
-from stages.make.doit.pipe import open_streams, printing
-from stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.layers import find_combination, layers_at
+from lairmake.stages.make.core.nearest import nearest_task
+from lairmake.stages.make.core.pipeline import tasks_of_folders
+from lairmake.stages.make.doit.commands.inert import begin_command, option, tell_unread
+from lairmake.stages.make.doit.commands.option_faults import loads_ours, option_fault
+from lairmake.stages.make.doit.interrupts import INTERRUPTED, interruptible, say_interrupted
+from lairmake.stages.make.doit.pipe import open_streams, printing
+from lairmake.stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
 
 JSON = option("json", "print JSON, for programs")
 BUG = 2
@@ -129,7 +129,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         """Return what loads the tasks of folders: combinations of a sweep have none elsewhere."""
         if {folder.name for folder in folders} <= {layer.name for layer in self.layers()}:
             return self.loader
-        from stages.make.doit.commands.of_folders import FoldersLoader
+        from lairmake.stages.make.doit.commands.of_folders import FoldersLoader
 
         return FoldersLoader(folders, self.loader.load_doit_config())
 

@@ -6,20 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stages.make.core.declare import declaration
-from stages.make.core.layers import find_combination, is_buildable, open_folder
-from stages.make.core.nearest import nearest_task
-from stages.make.core.pipeline import stage_named
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import option
-from stages.make.report.built_states import is_moment, state_after, state_before
-from stages.make.report.change import describe_change
-from stages.make.report.difference import find_differences
-from stages.make.report.folded import told_of
-from stages.make.report.follow import Comparison, compare
-from stages.make.report.screen import edits, lines_of_file, screens
-from stages.make.report.states import State, find_commit, state_at, state_now
-from stages.make.store.folders import LayerFolder, every_stage, user_folder
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.layers import find_combination, is_buildable, open_folder
+from lairmake.stages.make.core.nearest import nearest_task
+from lairmake.stages.make.core.pipeline import stage_named
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.inert import option
+from lairmake.stages.make.report.built_states import is_moment, state_after, state_before
+from lairmake.stages.make.report.change import describe_change
+from lairmake.stages.make.report.difference import find_differences
+from lairmake.stages.make.report.folded import told_of
+from lairmake.stages.make.report.follow import Comparison, compare
+from lairmake.stages.make.report.screen import edits, lines_of_file, screens
+from lairmake.stages.make.report.states import State, find_commit, state_at, state_now
+from lairmake.stages.make.store.folders import LayerFolder, every_stage, user_folder
 
 BUILD = option(
     "build",

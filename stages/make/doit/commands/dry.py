@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from stages.make.core.build import Build
-from stages.make.core.forecast import forecast
-from stages.make.core.pipeline import needed
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import EVERYTHING
-from stages.make.doit.commands.run import KEEP_EDITS
-from stages.make.report.causes import History
-from stages.make.report.folded import told_of
-from stages.make.report.planned import (
+from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.forecast import forecast
+from lairmake.stages.make.core.pipeline import needed
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.inert import EVERYTHING
+from lairmake.stages.make.doit.commands.run import KEEP_EDITS
+from lairmake.stages.make.report.causes import History
+from lairmake.stages.make.report.folded import told_of
+from lairmake.stages.make.report.planned import (
     MOST_LINES,
     data_of_plan,
     lines_of_layers,
     lines_of_tasks,
     plan_of,
 )
-from stages.make.store.folders import wholes_of
+from lairmake.stages.make.store.folders import wholes_of
 
 
 class Dry(LayerCommand):

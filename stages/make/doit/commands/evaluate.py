@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import sys
 
-from stages.make.doit.commands.command import JSON, LayerCommand, Options
-from stages.make.doit.commands.inert import option
-from stages.shipped import STAGES
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options
+from lairmake.stages.make.doit.commands.inert import option
+from lairmake.stages.shipped import STAGES
 
 BROADCAST = option(
     "broadcast", "count what eliminating broadcasts gains, and write docs/broadcast.md",

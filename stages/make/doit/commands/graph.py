@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from stages.make.core.forecast import forecast
-from stages.make.core.pipeline import needed
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import EVERYTHING, option
-from stages.make.report.drawn import data_of_forecast, dot_of, lines_of_graph
-from stages.make.report.folded import told_of
+from lairmake.stages.make.core.forecast import forecast
+from lairmake.stages.make.core.pipeline import needed
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
+from lairmake.stages.make.report.drawn import data_of_forecast, dot_of, lines_of_graph
+from lairmake.stages.make.report.folded import told_of
 
 DOT = option("dot", "print DOT, for Graphviz")
 

@@ -32,16 +32,16 @@ from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand
 from doit.plugin import PluginEntry
 
-from stages.diagnose import UserError, UserErrors
-from stages.make.core.layers import layers_at
-from stages.make.core.plans import let_plan
-from stages.make.core.task_names import TaskNames
-from stages.make.doit.database import open_database
-from stages.make.doit.interrupts import INTERRUPTED, say_interrupted
-from stages.make.doit.loading import watch_loading
-from stages.make.doit.pipe import open_streams, printing
-from stages.make.doit.session import Session
-from stages.make.store.folders import LayerFolder
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.layers import layers_at
+from lairmake.stages.make.core.plans import let_plan
+from lairmake.stages.make.core.task_names import TaskNames
+from lairmake.stages.make.doit.database import open_database
+from lairmake.stages.make.doit.interrupts import INTERRUPTED, say_interrupted
+from lairmake.stages.make.doit.loading import watch_loading
+from lairmake.stages.make.doit.pipe import open_streams, printing
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.store.folders import LayerFolder
 
 OF_LAIRMAKE = ("bench", "fidelity", "gallery", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""
@@ -101,7 +101,7 @@ def tell_unread(folders: Iterable[LayerFolder]) -> None:
         unread.setdefault(why, []).append(name)
     if not unread:
         return
-    from stages.make.report.summary import list_first
+    from lairmake.stages.make.report.summary import list_first
 
     for why, names in unread.items():
         them = "is shown without its" if len(names) == 1 else "are shown without their"
@@ -141,7 +141,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         try:
             return super().parse_execute(in_args)
         except CmdParseError:
-            from stages.make.doit.commands.option_faults import refuse_options
+            from lairmake.stages.make.doit.commands.option_faults import refuse_options
 
             refuse_options(self, in_args)
             raise
@@ -169,12 +169,12 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             if self.session.home is None or unknown is None:
                 raise
             if unknown.startswith("-"):
-                from stages.make.doit.commands.option_faults import fault_behind
+                from lairmake.stages.make.doit.commands.option_faults import fault_behind
 
                 raise InvalidCommand(fault_behind(self, args, args.index(unknown))) from None
             raise NotFound(error, self._hint(unknown)) from None
         except CmdParseError:
-            from stages.make.doit.commands.option_faults import fault_of_tasks
+            from lairmake.stages.make.doit.commands.option_faults import fault_of_tasks
 
             fault = fault_of_tasks(self, args, getattr(self, "task_list", []))
             if self.session.home is None or fault is None:
@@ -187,7 +187,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             return f"{word} is a task of Lairmake's own repository only"
         if word in self.session.names.commands:
             return f"{word} is a command, which stands first: `{self.session.program} {word}`"
-        from stages.make.core.nearest import nearest_task
+        from lairmake.stages.make.core.nearest import nearest_task
 
         tasks = [task.name for task in getattr(self, "task_list", ()) if ":" not in task.name]
         layers = layers_at(Path.cwd(), self.session.names)
@@ -238,7 +238,7 @@ class ResetDep(Inert, cmd_resetdep.ResetDep):  # type: ignore[misc]
         known = self.session
         stages = [name for name in pos_args or () if name in known.folders or name in known.stages]
         if stages:
-            from stages.make.core.pins import pinning_file
+            from lairmake.stages.make.core.pins import pinning_file
 
             folder = known.folders.get(stages[0]) or known.stages[stages[0]][0]
             place = pinning_file(folder)
@@ -275,7 +275,7 @@ class DumpDB(cmd_dumpdb.DumpDB):  # type: ignore[misc]
         try:
             return super().parse_execute(in_args)
         except CmdParseError:
-            from stages.make.doit.commands.option_faults import refuse_options
+            from lairmake.stages.make.doit.commands.option_faults import refuse_options
 
             refuse_options(self, in_args)
             raise

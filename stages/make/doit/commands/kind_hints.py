@@ -6,8 +6,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.make.store.folders import (
     GRAPHS,
     LAYER,
     MLIR,
@@ -52,7 +52,7 @@ def hint_of_sweep(folder: LayerFolder) -> str:
 
 
 def _sizes(folder: LayerFolder) -> Iterator[tuple[str, int]]:
-    from stages.mapping.yaml_text import read_document
+    from lairmake.stages.mapping.yaml_text import read_document
 
     with contextlib.suppress(UserError, UserErrors, OSError):
         value = read_document(source_of(LAYER, (folder.path / LAYER).read_bytes())).value

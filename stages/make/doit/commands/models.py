@@ -6,17 +6,17 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stages.diagnose import UserError
-from stages.make.core.layers import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.layers import (
     find_layers,
     find_workspace,
     is_buildable,
     lone_folder,
     open_folder,
 )
-from stages.make.core.nearest import did_you_mean, hint_of_unread
-from stages.make.doit.commands.command import few
-from stages.make.store.folders import (
+from lairmake.stages.make.core.nearest import did_you_mean, hint_of_unread
+from lairmake.stages.make.doit.commands.command import few
+from lairmake.stages.make.store.folders import (
     LAYER,
     NETWORK,
     NOT_LAYERS,
@@ -28,7 +28,7 @@ from stages.make.store.folders import (
     shown_path,
     user_folder,
 )
-from stages.shipped import shipped
+from lairmake.stages.shipped import shipped
 
 SHIPPED = shipped("projects")
 EXAMPLES = "fc, the network mlp, the graph lenet, the kernel krnl0_16, the program heat"

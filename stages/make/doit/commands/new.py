@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stages.diagnose import UserError, UserErrors, source_of
-from stages.make.core.combined import check_link, paths_out
-from stages.make.core.layers import lone_folder
-from stages.make.core.outlook import is_up_to_date
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import option
-from stages.make.doit.commands.models import SHIPPED, find_model, how_to_build, place_of
-from stages.make.store.files import is_left_over, temporary_name
-from stages.make.store.folders import (
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
+from lairmake.stages.make.core.combined import check_link, paths_out
+from lairmake.stages.make.core.layers import lone_folder
+from lairmake.stages.make.core.outlook import is_up_to_date
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.inert import option
+from lairmake.stages.make.doit.commands.models import SHIPPED, find_model, how_to_build, place_of
+from lairmake.stages.make.store.files import is_left_over, temporary_name
+from lairmake.stages.make.store.folders import (
     CHOSEN,
     LAYER,
     NETWORK,
@@ -149,8 +149,8 @@ def take_over(layer: LayerFolder, folder: Path) -> None:
     chosen, file = file_of(layer, CHOSEN), folder / LAYER
     with contextlib.suppress(UserError, UserErrors, OSError):
         if layer.is_searched and chosen.is_file() and is_up_to_date("settle", layer):
-            from stages.mapping.layer_yaml import read_mapping
-            from stages.mapping.settled import write_out
+            from lairmake.stages.mapping.layer_yaml import read_mapping
+            from lairmake.stages.mapping.settled import write_out
 
             sources = (source_of(path.name, path.read_bytes()) for path in (file, chosen))
             text = write_out(*sources)

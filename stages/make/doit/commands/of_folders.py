@@ -13,14 +13,14 @@ from typing import Any
 from doit.cmd_base import TaskLoader2
 from doit.exceptions import UnmetDependency
 
-from stages.make.core.units import unit_of
-from stages.make.core.workers import workers
-from stages.make.doit.act import StageFailed
-from stages.make.doit.commands.run import Run
-from stages.make.doit.interrupts import INTERRUPTED
-from stages.make.doit.reporter import StageReporter
-from stages.make.doit.tasks import Layers
-from stages.make.store.folders import LayerFolder, wholes_of
+from lairmake.stages.make.core.units import unit_of
+from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.doit.act import StageFailed
+from lairmake.stages.make.doit.commands.run import Run
+from lairmake.stages.make.doit.interrupts import INTERRUPTED
+from lairmake.stages.make.doit.reporter import StageReporter
+from lairmake.stages.make.doit.tasks import Layers
+from lairmake.stages.make.store.folders import LayerFolder, wholes_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from typing import Any
 from doit.cmdparse import CmdOption, CmdParse, CmdParseError
 from doit.exceptions import InvalidCommand
 
-from stages.make.core.nearest import did_you_mean
-from stages.make.doit.loading import OURS, words_at
+from lairmake.stages.make.core.nearest import did_you_mean
+from lairmake.stages.make.doit.loading import OURS, words_at
 
 RUN = "run"
 """The command that is meant where none is named."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from stages.make.core.reported import PAGE, stage_that_draws
-from stages.make.doit.commands.command import LayerCommand, Options
-from stages.make.doit.commands.inert import option
-from stages.make.store.folders import (
+from lairmake.stages.make.core.reported import PAGE, stage_that_draws
+from lairmake.stages.make.doit.commands.command import LayerCommand, Options
+from lairmake.stages.make.doit.commands.inert import option
+from lairmake.stages.make.store.folders import (
     LayerFolder,
     file_of,
     parts_of,

@@ -16,18 +16,23 @@ from doit import cmd_run
 from doit.cmd_run import Run as DoitRun
 from doit.exceptions import InvalidCommand
 
-from stages.diagnose import UserError
-from stages.make.core.apart import all_apart
-from stages.make.core.build import Build
-from stages.make.core.workers import workers
-from stages.make.doit.commands.inert import Inert, option
-from stages.make.doit.finish import finish
-from stages.make.doit.interrupts import INTERRUPTED, handled, raise_interrupt, say_interrupted
-from stages.make.doit.loading import Targets, words_at
-from stages.make.doit.record import recorded
-from stages.make.doit.runner import LazyRunner, cores
-from stages.make.doit.session import Session
-from stages.make.doit.stopped import draw_stops
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.apart import all_apart
+from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.doit.commands.inert import Inert, option
+from lairmake.stages.make.doit.finish import finish
+from lairmake.stages.make.doit.interrupts import (
+    INTERRUPTED,
+    handled,
+    raise_interrupt,
+    say_interrupted,
+)
+from lairmake.stages.make.doit.loading import Targets, words_at
+from lairmake.stages.make.doit.record import recorded
+from lairmake.stages.make.doit.runner import LazyRunner, cores
+from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.doit.stopped import draw_stops
 
 EVERYTHING = 2
 """The verbosity with which everything is printed, and that of `-v` alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stages.make.doit.commands.command import LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.command import LayerCommand, Options, print_json
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 KINDS = ("layer", "network", "kernel", "program", "lairmake")
@@ -36,21 +36,21 @@ class Schema(LayerCommand):
 def schema_of(kind: str) -> Mapping[str, Any]:
     """Return the JSON schema of a kind of file, as its model has it."""
     if kind == "layer":
-        from stages.mapping.layer_yaml import schema
+        from lairmake.stages.mapping.layer_yaml import schema
 
         return schema()
     if kind == "network":
-        from stages.mapping.network_forms import network_forms
+        from lairmake.stages.mapping.network_forms import network_forms
 
         return network_forms()
     if kind == "kernel":
-        from stages.mapping.kernel_yaml import kernel_schema
+        from lairmake.stages.mapping.kernel_yaml import kernel_schema
 
         return kernel_schema()
     if kind == "program":
-        from stages.mapping.program_yaml import program_schema
+        from lairmake.stages.mapping.program_yaml import program_schema
 
         return program_schema()
-    from stages.make.store.settings import Settings
+    from lairmake.stages.make.store.settings import Settings
 
     return Settings.model_json_schema()

@@ -6,13 +6,13 @@ import fnmatch
 
 from doit.exceptions import InvalidCommand
 
-from stages.diagnose import UserError
-from stages.make.core.nearest import did_you_mean, nearest_task
-from stages.make.core.pipeline import files_written, stage_named
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.kind_hints import hint_of_stage
-from stages.make.report.in_words import PROGRAM, SHOWN, WRITTEN, program_in_words
-from stages.make.report.shown import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.nearest import did_you_mean, nearest_task
+from lairmake.stages.make.core.pipeline import files_written, stage_named
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.kind_hints import hint_of_stage
+from lairmake.stages.make.report.in_words import PROGRAM, SHOWN, WRITTEN, program_in_words
+from lairmake.stages.make.report.shown import (
     Shown,
     called,
     data_of_stage,
@@ -21,7 +21,13 @@ from stages.make.report.shown import (
     read_file,
     section_of,
 )
-from stages.make.store.folders import LayerFolder, every_stage, file_of, parts_of, shown_path
+from lairmake.stages.make.store.folders import (
+    LayerFolder,
+    every_stage,
+    file_of,
+    parts_of,
+    shown_path,
+)
 
 
 class Show(LayerCommand):

@@ -10,21 +10,21 @@ from typing import Any
 
 from doit.exceptions import InvalidCommand
 
-from stages.diagnose import UserError
-from stages.make.core.axes import OPTION, Axis, read_axes
-from stages.make.core.combinations import Combination, combine, holds_isl, read_text
-from stages.make.core.combined import place_of, write_folder
-from stages.make.core.layers import network_of
-from stages.make.core.outputs import write_beside
-from stages.make.core.pins import pins
-from stages.make.core.task_values import RESULTS
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import EVERYTHING, option
-from stages.make.doit.commands.kind_hints import hint_of_sweep
-from stages.make.doit.commands.of_folders import build_folders
-from stages.make.doit.commands.run import PROCESSES
-from stages.make.report.colour import is_terminal
-from stages.make.report.compared import (
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.axes import OPTION, Axis, read_axes
+from lairmake.stages.make.core.combinations import Combination, combine, holds_isl, read_text
+from lairmake.stages.make.core.combined import place_of, write_folder
+from lairmake.stages.make.core.layers import network_of
+from lairmake.stages.make.core.outputs import write_beside
+from lairmake.stages.make.core.pins import pins
+from lairmake.stages.make.core.task_values import RESULTS
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
+from lairmake.stages.make.doit.commands.kind_hints import hint_of_sweep
+from lairmake.stages.make.doit.commands.of_folders import build_folders
+from lairmake.stages.make.doit.commands.run import PROCESSES
+from lairmake.stages.make.report.colour import is_terminal
+from lairmake.stages.make.report.compared import (
     COLUMNS,
     Row,
     csv_of,
@@ -34,8 +34,8 @@ from stages.make.report.compared import (
     row_of,
     sort_rows,
 )
-from stages.make.report.compared_table import NARROW, table
-from stages.make.store.folders import LayerFolder, file_of, shown_path
+from lairmake.stages.make.report.compared_table import NARROW, table
+from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
 
 SET: dict[str, Any] = {
     **option("set", "a key of the folder's YAML file and its values: sizes.M=32,64; may come again",
@@ -163,7 +163,7 @@ def _data(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> dic
 
 def _keep(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> None:
     """Write the plot, and what a report reads."""
-    from stages.make.report.scatter import scatter
+    from lairmake.stages.make.report.scatter import scatter
 
     text = json.dumps(_data(folder, axes, rows), indent=1, ensure_ascii=False)
     write_beside(folder, place_of(folder, PLOT), scatter(rows).encode())

@@ -6,17 +6,17 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
-from stages.diagnose import UserError
-from stages.make.core.pipeline import orders, tasks_of_folders
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import EVERYTHING, option
-from stages.make.report.folded import told_of
-from stages.make.report.times import Times, data_of_times, lines_of_times, timing_of, trace
-from stages.make.store import log
-from stages.make.store.files import write_whole
-from stages.make.store.folders import user_folder
-from stages.make.store.log import Build
-from stages.make.store.state_folder import state_folder
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.pipeline import orders, tasks_of_folders
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
+from lairmake.stages.make.report.folded import told_of
+from lairmake.stages.make.report.times import Times, data_of_times, lines_of_times, timing_of, trace
+from lairmake.stages.make.store import log
+from lairmake.stages.make.store.files import write_whole
+from lairmake.stages.make.store.folders import user_folder
+from lairmake.stages.make.store.log import Build
+from lairmake.stages.make.store.state_folder import state_folder
 
 TRACE = option(
     "trace", "write a Chrome trace to this file, which https://ui.perfetto.dev opens", default="",

@@ -7,12 +7,18 @@ import importlib
 import os
 import re
 
-from stages.make.core.declare import declaration
-from stages.make.core.telling import Progress
-from stages.make.doit.commands.command import LayerCommand, Options
-from stages.make.doit.commands.inert import option
-from stages.make.doit.commands.kind_hints import hint_of_fabric
-from stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path, user_folder
+from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.telling import Progress
+from lairmake.stages.make.doit.commands.command import LayerCommand, Options
+from lairmake.stages.make.doit.commands.inert import option
+from lairmake.stages.make.doit.commands.kind_hints import hint_of_fabric
+from lairmake.stages.make.store.folders import (
+    LayerFolder,
+    every_stage,
+    file_of,
+    shown_path,
+    user_folder,
+)
 
 FILE = "build/trace.pftrace"
 MOST = 1_000_000
@@ -21,8 +27,9 @@ LAYOUTS = {
 }
 """The layout of what each stage runs."""
 RUNS = {
-    "operate": "stages.network.running", "execute": "stages.program.execution.running",
-    "simulate": "stages.layer.running",
+    "operate": "lairmake.stages.network.running",
+    "execute": "lairmake.stages.program.execution.running",
+    "simulate": "lairmake.stages.layer.running",
 }
 """The module whose `record` runs that once more."""
 EVERY_CYCLE = 2**30
@@ -81,7 +88,7 @@ class Trace(LayerCommand):
         return first, last
 
     def _most(self, most: int) -> int:
-        from stages.picture import LARGEST_TRACE
+        from lairmake.stages.picture import LARGEST_TRACE
 
         if not 0 < most <= LARGEST_TRACE:
             raise self.refuse(f"--most {most} is no number from 1 to {LARGEST_TRACE}")
@@ -92,9 +99,9 @@ def _write(
     folder: LayerFolder, stage: str, pes: str, cycles: tuple[int, int], most: int
 ) -> None:
     """Run a layer once more, and write the trace; say how far a long run is. Raises UserError."""
-    from stages.make.core.folder_inputs import FolderInputs
-    from stages.make.core.outputs import write_beside
-    from stages.picture.traced import trace
+    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.outputs import write_beside
+    from lairmake.stages.picture.traced import trace
 
     tell = functools.partial(Progress().tell, f"{folder.name}:trace")
     inputs = FolderInputs(folder, declaration(stage).inputs, tell=tell)

@@ -14,13 +14,13 @@ from typing import Any
 from doit.cmd_base import tasks_and_deps_iter
 from doit.control import TaskControl
 
-from stages.make.core.opened import NO_INPUTS
-from stages.make.core.outlook import current_key
-from stages.make.doit.commands.inert import Inert
-from stages.make.doit.commands.run import Run
-from stages.make.doit.pipe import printing
-from stages.make.doit.references import real_path
-from stages.make.store.folders import (
+from lairmake.stages.make.core.opened import NO_INPUTS
+from lairmake.stages.make.core.outlook import current_key
+from lairmake.stages.make.doit.commands.inert import Inert
+from lairmake.stages.make.doit.commands.run import Run
+from lairmake.stages.make.doit.pipe import printing
+from lairmake.stages.make.doit.references import real_path
+from lairmake.stages.make.store.folders import (
     NOT_LAYERS,
     PROGRAM,
     LayerFolder,
@@ -29,7 +29,7 @@ from stages.make.store.folders import (
     mark_of as mark_of_folder,
     user_folder,
 )
-from stages.make.store.memo import Mark, mark_of
+from lairmake.stages.make.store.memo import Mark, mark_of
 
 CALLED = "LAIRMAKE_CALLED"
 """In the environment: what the user typed to start `lairmake`."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stages.diagnose import UserError
-from stages.make.core.layers import network_of
-from stages.make.core.nearest import did_you_mean
-from stages.make.core.pipeline import tasks_of_folders
-from stages.make.core.stage_code import reach_of
-from stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
-from stages.make.doit.commands.inert import EVERYTHING, option
-from stages.make.report.causes import Event, History
-from stages.make.report.code import data_of_reach, list_stages, reach_in_words
-from stages.make.report.explained import data_of_event, explained, told, told_of_slots
-from stages.make.report.folded import Told, group, told_of
-from stages.make.store.folders import folders_of
-from stages.make.store.log import Build
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.layers import network_of
+from lairmake.stages.make.core.nearest import did_you_mean
+from lairmake.stages.make.core.pipeline import tasks_of_folders
+from lairmake.stages.make.core.stage_code import reach_of
+from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
+from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
+from lairmake.stages.make.report.causes import Event, History
+from lairmake.stages.make.report.code import data_of_reach, list_stages, reach_in_words
+from lairmake.stages.make.report.explained import data_of_event, explained, told, told_of_slots
+from lairmake.stages.make.report.folded import Told, group, told_of
+from lairmake.stages.make.store.folders import folders_of
+from lairmake.stages.make.store.log import Build
 
 CODE = option("code", "tell of which code the key of a stage is made")
 
