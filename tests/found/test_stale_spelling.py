@@ -21,7 +21,7 @@ def edit(space, name, text):
 def reads(small, own_modules):  # noqa: F811
     """Return the text of a stage that reads a file which nothing declares, as it is there."""
     text = (small.modules / "stages/parse.py").read_text(encoding="utf-8")
-    reads = text.replace("from lairmake.stages", "from pathlib import Path\n\nfrom lairmake.stages", 1).replace(
+    reads = text.replace("from lairmake", "from pathlib import Path\n\nfrom lairmake", 1).replace(
         'return {"lair.isl": ', 'return {"lair.isl": ' + f"{READ} + ", 1)
     edit(small, "words.txt", "First\n")
     edit(small, "parse.py", reads)
