@@ -26,7 +26,7 @@ def layer(small, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "more"), [("lairmake", []), ("lairmake.commands", ["compiler", "commands"])]
+    ("name", "more"), [("lairmake", []), ("lairmake.commands", ["commands"])]
 )
 def test_importing_it_imports_little_else(name, more):
     code = QUIET.format(name=name)

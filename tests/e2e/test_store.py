@@ -68,7 +68,7 @@ def test_changed_code_changed_back_runs_nothing(small):
 def test_digests_of_code_are_kept_until_a_file_of_it_is_written(small):
     small.build()
     code, units = small.state().get("code", "units")
-    units["place"] = {"stages.place": "as if it were another"}
+    units["place"] = {"lairmake.stages.place": "as if it were another"}
     small.state().keep("code", {"units": (code, units)})
     (small.root / "cache/a/placement.isl").unlink()
     assert small.build() == ["a:place"]
@@ -76,7 +76,7 @@ def test_digests_of_code_are_kept_until_a_file_of_it_is_written(small):
     (small.root / "cache/a/placement.isl").unlink()
     assert small.hits() == ["a:place"]
     units = small.state().get("code", "units")[1]
-    assert units["place"].keys() > {"stages.place", "lairmake.stages.make.core.stage"}
+    assert units["place"].keys() > {"lairmake.stages.place", "lairmake.stages.make.core.stage"}
 
 
 def test_without_outputs_and_state_nothing_runs(small):

@@ -53,7 +53,7 @@ def sound(tmp_path_factory, request):
     root = tmp_path_factory.mktemp("mutation")
     for part in PARTS:
         if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, root / part, ignore=LEFT_OUT)
+            shutil.copytree(ROOT / part, root / part, ignore=LEFT_OUT, symlinks=True)
         else:
             shutil.copy(ROOT / part, root / part)
     checked = py_compile.PycInvalidationMode.CHECKED_HASH
