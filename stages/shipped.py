@@ -42,6 +42,22 @@ def compiled(folder: Path | str) -> Path:
     return Path(importlib.util.cache_from_source(os.path.join(folder, "__init__.py"))).parent
 
 
+def users_cache() -> Path | None:
+    """Return the folder of this user for what may be made anew; None for one others may change.
+
+    It is never part of a workspace: what is linked was compiled by who runs it, and what the code
+    is nobody else says.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "lairmake"
+    try:
+        folder = folder.expanduser()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = folder.stat()
+    except (OSError, RuntimeError):
+        return None
+    return folder if state.st_uid == os.getuid() and not state.st_mode & 0o022 else None
+
+
 class UndeclaredDataError(Exception):
     """A module reads a file of ours that no key would follow: a bug, whatever the layer.
 

@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from lairmake.stages.fabric.command import WHEEL, chosen, compiler_state
+from lairmake.stages.shipped import users_cache
 
 DATA = ("*.c", "*.h")
 HERE = Path(__file__).parent
@@ -48,7 +49,6 @@ REFUSALS = (
 
 LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
-KEPT = "lairmake"
 """The folder in the user's cache for objects of the engine."""
 
 
@@ -131,21 +131,6 @@ def compile_engine(*kinds: bool) -> None:
     for recorded in kinds:
         with tempfile.TemporaryDirectory() as folder:
             _compiled_engine(_engine_command(recorded=recorded), Path(folder), cache, waits=False)
-
-
-def users_cache() -> Path | None:
-    """Return the folder of this user where the engine is kept; None for one that others may change.
-
-    It is never part of a workspace: what is linked was compiled by who runs it.
-    """
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / KEPT
-    try:
-        folder = folder.expanduser()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        state = folder.stat()
-    except (OSError, RuntimeError):
-        return None
-    return folder if state.st_uid == os.getuid() and not state.st_mode & 0o022 else None
 
 
 def _engine_command(*, recorded: bool = False) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.fabric.compiler import CompilerError, build_library, users_cache
+from lairmake.stages.fabric.compiler import CompilerError, build_library
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from lairmake.stages.fabric.layout_texts import check_texts
 from lairmake.stages.fabric.layout_yaml import Layout, read_layout
@@ -27,6 +27,7 @@ from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.reference.data import input_samples
 from lairmake.stages.reference.strided import Array
 from lairmake.stages.reference.unroll import Samples, alike, column
+from lairmake.stages.shipped import users_cache
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.recorded import Asked

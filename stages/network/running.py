@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.fabric.compiler import CompilerError, build_library, users_cache
+from lairmake.stages.fabric.compiler import CompilerError, build_library
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from lairmake.stages.fabric.layout_yaml import Layout, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
@@ -21,6 +21,7 @@ from lairmake.stages.mapping.network_yaml import Network, describe_network, read
 from lairmake.stages.network.of_graph import PARTS, describe_whole
 from lairmake.stages.network.whole.programs import Program, write_programs
 from lairmake.stages.reference.data import input_samples
+from lairmake.stages.shipped import users_cache
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.diagnose import Source

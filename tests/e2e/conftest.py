@@ -1,5 +1,6 @@
 """A small space to build in: write files, run doit, and see what ran and what stayed."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import find_layers, open_folder
 from lairmake.stages.make.core.pipeline import tasks_until
 from lairmake.stages.make.store.state import State
+from lairmake.stages.shipped import users_cache
 from tests.forked import can_fork, run_forked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -243,6 +245,12 @@ def shipped(tmp_path_factory):
 @pytest.fixture
 def space(tmp_path):
     return Space(tmp_path, ROOT)
+
+
+def state_of_code(space):
+    """Return what this user keeps of the code of a space."""
+    path = os.fsencode((space.modules / "stages").resolve())
+    return State(users_cache() / "code" / hashlib.sha256(path).hexdigest()[:16])
 
 
 def printed(run):

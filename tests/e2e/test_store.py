@@ -5,7 +5,9 @@ import shutil
 
 import pytest
 
-from tests.e2e.conftest import DODO
+from lairmake.stages.make.core import known_code
+from lairmake.stages.make.core.known_code import MOST_PLACES
+from tests.e2e.conftest import DODO, state_of_code
 
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
 SWITCHED = "One\nThree\n"
@@ -65,18 +67,38 @@ def test_changed_code_changed_back_runs_nothing(small):
 
 
 @pytest.mark.usefixtures("own_modules")
-def test_digests_of_code_are_kept_until_a_file_of_it_is_written(small):
+def test_digests_of_code_are_kept_until_a_file_of_it_is_written(small, own_modules, tmp_path):
+    """Also from one workspace to another."""
     small.build()
-    code, units = small.state().get("code", "units")
-    units["place"] = {"lairmake.stages.place": "as if it were another"}
-    small.state().keep("code", {"units": (code, units)})
+    code, units = state_of_code(small).get("units", "place")
+    assert units.keys() > {"lairmake.stages.place", "lairmake.stages.make.core.stage"}
+    other = {"lairmake.stages.place": "as if it were another"}
+    state_of_code(small).keep("units", {"place": (code, other)})
     (small.root / "cache/a/placement.isl").unlink()
     assert small.build() == ["a:place"]
     (small.modules / "stages/render.py").touch()
     (small.root / "cache/a/placement.isl").unlink()
     assert small.hits() == ["a:place"]
-    units = small.state().get("code", "units")[1]
-    assert units["place"].keys() > {"lairmake.stages.place", "lairmake.stages.make.core.stage"}
+    assert state_of_code(small).get("units", "place")[1] == units
+
+
+def test_without_a_cache_that_is_the_users_alone_nothing_is_known_of_code(small, tmp_path):
+    """Others who may write there would say what runs again."""
+    shared = tmp_path / "cache/lairmake"
+    shared.mkdir(parents=True)
+    shared.chmod(0o777)
+    assert small.build(XDG_CACHE_HOME=str(shared.parent)) == ALL
+    assert small.build(XDG_CACHE_HOME=str(shared.parent)) == []
+    assert list(shared.iterdir()) == []
+
+
+def test_of_code_in_some_places_something_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for number in range(MOST_PLACES + 3):
+        monkeypatch.setattr(known_code, "STAGES", tmp_path / str(number))
+        known_code.KnownCode().keep("parse", {}, {"digest": {"run": str(number)}})
+    assert len(list((tmp_path / "lairmake/code").iterdir())) == MOST_PLACES
+    assert known_code.KnownCode().part("digest") == {"run": str(number)}
 
 
 def test_without_outputs_and_state_nothing_runs(small):

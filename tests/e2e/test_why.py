@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.e2e.conftest import ROOT, Space
+from tests.e2e.conftest import ROOT, Space, state_of_code
 from tests.e2e.test_dry import dry
 
 WHEN = re.compile(r"build of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", re.MULTILINE)
@@ -142,7 +142,7 @@ def test_why_and_dry_name_definitions_of_changed_code(small):
 @pytest.mark.usefixtures("own_modules")
 def test_why_names_the_file_of_changed_code_where_the_definitions_are_forgotten(small):
     small.build()
-    small.state().forget("definitions")
+    state_of_code(small).forget("definitions")
     path = small.modules / "stages/place.py"
     path.write_text(path.read_text().replace("text.lower()", "text.lower().lower()"))
     small.build()

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lairmake.stages.fabric.compiler import build_library, users_cache
+from lairmake.stages.fabric.compiler import build_library
 from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.shipped import users_cache
 
 HERE = Path(__file__).parent
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from lairmake.stages.fabric.compiler import build_library, users_cache
+from lairmake.stages.fabric.compiler import build_library
 from lairmake.stages.fabric.driver import run_fabric
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.shipped import users_cache
 from tools.fidelity.layouts import CASES
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import mmap
 import multiprocessing
 import os
@@ -203,6 +204,7 @@ def _serve(calls: Connection, held: int, since: mmap.mmap) -> NoReturn:
     with contextlib.suppress(BaseException):
         sys.stdout, sys.stderr = sys.__stdout__ or sys.stdout, sys.__stderr__ or sys.stderr
         _end_with(held)
+        gc.freeze()  # what the process that forked this one imported stays, and need not be copied
         _HERE[:] = [since]
         while True:
             function, arguments = calls.recv()

@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lairmake.stages.fabric.command import State, compiler_state
+from lairmake.stages.fabric.command import compiler_state
 from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.known_code import compiler, known_code
 from lairmake.stages.make.core.opened import further_digest, may_be_opened
 from lairmake.stages.make.store.files import read_file
 from lairmake.stages.make.store.folders import (
@@ -137,32 +138,27 @@ def code_digest(stage: str) -> str:
     return _digest(code_units(stage))
 
 
+@functools.cache
 def code_units(stage: str) -> Mapping[str, str]:
-    """Return the digest of each unit of a stage's code and tools, computed once a process.
+    """Return the digest of each unit of a stage's code and tools.
 
     The code is what a stage reaches, a unit for each module with definitions of which it does, and
     for each file of data; the tools are Python and its packages, and for stages that compile the C
     compiler.
     """
-    known = known_units()
-    if stage not in known:
-        known[stage] = _code_units(stage)
-    return known[stage]
+    return known_code().units(stage) or _find_units(stage)
 
 
-@functools.cache
-def known_units() -> dict[str, Mapping[str, str]]:
-    """Return those that this process knows, by stage: who kept some from another one adds them."""
-    return {}
+def _find_units(stage: str) -> dict[str, str]:
+    from lairmake.stages.make.core.stage_code import digest_of_part, reach_of
 
-
-def _code_units(stage: str) -> dict[str, str]:
-    from lairmake.stages.make.core.stage_code import reach_of
-
-    units, tools = reach_of(stage).units, {"packages": _digest(_packages())}
-    if COMPILES in units:
+    found, tools = reach_of(stage), {"packages": _digest(_packages())}
+    if COMPILES in found.units:
         tools["compiler"] = _digest(compiler())
-    return units | tools
+    units = found.units | tools
+    parts = {digest_of_part(part): part for part in found.definitions.values()}
+    known_code().keep(stage, units, parts)
+    return units
 
 
 @functools.cache
@@ -181,9 +177,3 @@ def _version(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-@functools.cache
-def compiler() -> State:
-    """Return what changes when the C compiler does, found once a process."""
-    return compiler_state()

@@ -13,7 +13,6 @@ from typing import Any
 from lairmake.stages.diagnose import headline
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.key import code_digest, digest_further, is_named
-from lairmake.stages.make.core.known_code import known_code_of
 from lairmake.stages.make.store.believed import matches
 from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.make.store.given import content_of
@@ -58,7 +57,6 @@ def kept_plan(
     kept = state.get(kind, folder.name)
     if kept is None and not _MAY_BEGIN[0]:
         raise UnknownPlanError
-    known_code_of(folder.home)  # knows the digests of code that did not change
     contents = {name: content_of(folder.path / name) for name in names}
     digest = _digest(contents, stages)
     is_known = _is_whole(kept, is_plan) and _are_same(folder, kept[3], stages)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lairmake.stages.make.core.known_code import known_code_of
+from lairmake.stages.make.core.known_code import known_code
 from lairmake.stages.make.core.signature import (
     Signature,
     add_files,
@@ -50,7 +50,7 @@ class Untouched:
 
     def __init__(self, home: Path) -> None:
         self._state = state_of(state_folder(home))
-        self._code = known_code_of(home)
+        self._code = known_code()
         self._settled: dict[str, Any] = {}
 
     def is_clean(
@@ -95,7 +95,6 @@ class Untouched:
     def save(self) -> None:
         """Keep what was found out for the next build."""
         if self._settled and not self._code.may_change:
-            self._code.save()
             self._state.keep("layers", self._settled)
 
     @functools.cached_property

@@ -120,10 +120,6 @@ class Recorded:
         if "reads" in more and stage not in self._stages:
             self._stages.add(stage)
             self._append({"event": "code", "stage": stage, "units": code_units(stage)})
-            if home is not None:
-                from lairmake.stages.make.report.code import remember
-
-                remember(state_folder(home), stage, code_units(stage))
         self._append({"task": task, "layer": layer, "stage": stage, "how": how, **more})
 
     def _start(self, event: str, more: Mapping[str, Any]) -> None:

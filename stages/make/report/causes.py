@@ -198,7 +198,7 @@ def find_causes(
     for name in changes(before, after):
         if name.startswith(CODE):
             units = (line.get("code", {}).get(name.removeprefix(CODE)) for line in (before, after))
-            for said in _code_named(folder, stage, name, *units) if known else ():
+            for said in _code_named(stage, name, *units) if known else ():
                 yield Cause(name=said, by=None, edited=False, old=None, new=None)
             continue
         old, new = before["reads"].get(name), after["reads"].get(name)
@@ -210,11 +210,11 @@ def find_causes(
 
 
 def _code_named(
-    folder: LayerFolder, stage: str, name: str, old: str | None, new: str | None
+    stage: str, name: str, old: str | None, new: str | None
 ) -> Iterator[str]:
     """Yield what the code that changed is called: tools, files, and definitions in these."""
-    unit, state = name.removeprefix(CODE), state_folder(folder.home)
-    yield from (f"{CODE}{each}" for each in changed_names(state, stage, unit, old, new))
+    unit = name.removeprefix(CODE)
+    yield from (f"{CODE}{each}" for each in changed_names(stage, unit, old, new))
 
 
 def _is_edit(folder: LayerFolder, found: str) -> bool:

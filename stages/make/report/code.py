@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
+from lairmake.stages.make.core.known_code import Part, known_code
 from lairmake.stages.make.core.stage_code import (
     Reach,
     digest_of_part,
@@ -15,49 +15,33 @@ from lairmake.stages.make.core.stage_code import (
     reach_of,
 )
 from lairmake.stages.make.report.colour import paint
-from lairmake.stages.make.store.state import state_of
 from lairmake.stages.plural import plural
 
-KIND = "definitions"
-"""Of what is remembered of the code that was logged: by the digest of what is reached of a module,
-the digests of the definitions."""
 ON_IMPORT = "what runs when it is imported"
 WIDTH = 100
-Part = Mapping[str, str]
 
 
-def remember(state: Path, stage: str, units: Mapping[str, str]) -> None:
-    """Remember the definitions that a stage reaches, for who asks later which of them changed."""
-    known = state_of(state).names(KIND)
-    if not known.issuperset(units.values()):
-        parts = {digest_of_part(part): part for part in reach_of(stage).definitions.values()}
-        state_of(state).keep(KIND, {digest: parts[digest] for digest in parts.keys() - known})
-
-
-def changed_names(
-    state: Path, stage: str, unit: str, old: str | None, new: str | None
-) -> list[str]:
+def changed_names(stage: str, unit: str, old: str | None, new: str | None) -> list[str]:
     """Return what to call a unit of a stage's code that changed: by its definitions that did.
 
     Where these are not known any more it is called by its file alone.
     """
     path = path_of_unit(unit)
-    before, after = (_part(state, stage, unit, digest) for digest in (old, new))
+    before, after = (_part(stage, unit, digest) for digest in (old, new))
     if before is None or after is None:
         return [path]
     every = sorted(before.keys() | after.keys())
     return [f"{path}: {name or ON_IMPORT}" for name in every if before.get(name) != after.get(name)]
 
 
-def _part(state: Path, stage: str, unit: str, digest: str | None) -> Part | None:
+def _part(stage: str, unit: str, digest: str | None) -> Part | None:
     """Return the definitions of a module that a stage reached; None for a file of data."""
     if digest is None:
         return {}
     part = reach_of(stage).definitions.get(unit)
     if part is not None and digest_of_part(part) == digest:
         return part
-    found: Part | None = state_of(state).get(KIND, digest)
-    return found
+    return known_code().part(digest)
 
 
 def list_stages() -> list[str]:

@@ -133,7 +133,7 @@ class State:
     def shorten(self) -> None:
         """Write what waits; where the database is too long forget all digests, and half of the log.
 
-        Which definitions the code had is forgotten with it.
+        Which definitions code once had is forgotten with it.
         """
         self.flush()
         rows = self.run("pragma page_count")

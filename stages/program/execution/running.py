@@ -14,7 +14,7 @@ from pathlib import Path
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.fabric.compiler import CompilerError, build_library, users_cache
+from lairmake.stages.fabric.compiler import CompilerError, build_library
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from lairmake.stages.fabric.layout_texts import check_texts
 from lairmake.stages.fabric.layout_yaml import Layout, read_layout
@@ -40,6 +40,7 @@ from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.values.forms import ON_PES, UNIFORM, count_elements
 from lairmake.stages.program.vm.geometry import Geometry
 from lairmake.stages.program.vm.roles import ROLES
+from lairmake.stages.shipped import users_cache
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
