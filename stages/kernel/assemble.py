@@ -19,7 +19,7 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.mapping.kernel_yaml import Kernel, read_kernel
-from lairmake.stages.parts.bounding import allow, bound
+from lairmake.stages.parts.bounding import bound_rounding, find_allowance
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.parts.input_values import make_kernel_values
 from lairmake.stages.parts.pasting import list_placed_tiles, where
@@ -114,8 +114,8 @@ def _allow(program: Program, volumes: isl.UnionSet, known: dict[str, Array]) -> 
         return Rounding(unit=2 * own.unit, smallest=2 * own.smallest)
 
     type_ = program.types[output]
-    found = bound(program, volumes, known, twice, {})[output]
-    return allow(known[output], [found], find_tolerance(type_, type_))
+    found = bound_rounding(program, volumes, known, twice, {})[output]
+    return find_allowance(known[output], [found], find_tolerance(type_, type_))
 
 
 def _npy(array: Array) -> bytes:

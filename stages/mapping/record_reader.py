@@ -178,14 +178,14 @@ def _read_dataclass(type_: type, data: Any, path: Path) -> Any:
 def _read_fields(type_: type, data: dict[str, Any], path: Path) -> Any:
     """Return a dataclass of those of the data that are its keys."""
     values: dict[str, Any] = {}
-    for field in list_fields(type_):
-        if field.inline is not None:
-            if any(key in data for key in list_keys(field.inline)):
-                values[field.name] = _read_fields(field.inline, data, path)
-        elif field.key in data:
-            values[field.name] = _read_part(field, data[field.key], (*path, field.key))
-        elif not field.is_optional:
-            raise WrongDataError((*path, field.key), "is missing")
+    for each in list_fields(type_):
+        if each.inline is not None:
+            if any(key in data for key in list_keys(each.inline)):
+                values[each.name] = _read_fields(each.inline, data, path)
+        elif each.key in data:
+            values[each.name] = _read_part(each, data[each.key], (*path, each.key))
+        elif not each.is_optional:
+            raise WrongDataError((*path, each.key), "is missing")
     return type_(**values)
 
 

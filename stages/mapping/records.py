@@ -102,7 +102,7 @@ def as_data(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         kind = find_kind(type(value))
         found = {} if kind is None else {"kind": kind}
-        return found | {field.key: as_data(part) for field, part in list_written_fields(value)}
+        return found | {each.key: as_data(part) for each, part in list_written_fields(value)}
     if isinstance(value, Mapping):
         return {name: as_data(part) for name, part in value.items()}
     return list(map(as_data, value)) if isinstance(value, tuple | list) else value
@@ -112,10 +112,10 @@ def list_written_fields(record: Any) -> list[tuple[Field, Any]]:
     """Return the fields of a dataclass that are written, with their values."""
     found: list[tuple[Field, Any]] = []
     type_: Any = type(record)
-    for field in list_fields(type_):
-        value = getattr(record, field.name)
-        if not _is_default(field, value):
-            found += [(field, value)] if field.inline is None else list_written_fields(value)
+    for each in list_fields(type_):
+        value = getattr(record, each.name)
+        if not _is_default(each, value):
+            found += [(each, value)] if each.inline is None else list_written_fields(value)
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.mapping.graph_yaml import Graph
-from lairmake.stages.parts import bounding
+from lairmake.stages.parts.bounding import bound_rounding, find_allowance
 from lairmake.stages.parts.evaluation import evaluate, extents
 from lairmake.stages.reference.data import stack_samples
 from lairmake.stages.reference.strided import Array
@@ -198,13 +198,13 @@ def allow(asked: NetworkRun, arbiter: Arbiter, is_exact: bool) -> dict[str, Arra
         return Rounding(unit=own.unit + theirs.unit, smallest=own.smallest + theirs.smallest)
 
     found = [
-        bounding.bound(asked.program, asked.volumes, values, rounding, {
+        bound_rounding(asked.program, asked.volumes, values, rounding, {
             name: unit * np.abs(values[name].astype(np.float64))
             for name, unit in units.items() if name in values
         }) for values in _evaluate(asked)
     ]
     return {
-        own: bounding.allow(each, [bounds[own] for bounds in found], arbiter.row)
+        own: find_allowance(each, [bounds[own] for bounds in found], arbiter.row)
         for own, each in arbiter.expected.items()
     }
 

@@ -50,7 +50,7 @@ class RoundingBound:
     scale: float
 
 
-def bound(
+def bound_rounding(
     program: Program, volumes: isl.UnionSet, values: Mapping[str, Array],
     rounding: Callable[[str], Rounding], given: Errors,
 ) -> dict[str, RoundingBound]:
@@ -71,7 +71,7 @@ def bound(
     }
 
 
-def allow(expected: Array, bounds: Sequence[RoundingBound], row: Tolerance) -> Array:
+def find_allowance(expected: Array, bounds: Sequence[RoundingBound], row: Tolerance) -> Array:
     """Return how far each value may be off: in no invocation more than in the worst case.
 
     That says little of a deep network, so that what its row says does, or what is likely. What is

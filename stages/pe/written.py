@@ -139,7 +139,7 @@ def _read_listing(data: Mapping[str, Any]) -> Listing:
 
 
 @cache
-def nodes() -> dict[str, type[Node]]:
+def node_classes() -> dict[str, type[Node]]:
     """Return the class of each node by its name."""
     modules = (expression, value_nodes, statement_nodes, listing)
     every = (each for module in modules for each in vars(module).values())
@@ -169,9 +169,9 @@ def _node(value: Any) -> Any:
             return tuple(map(_node, value))
         case dict():
             ((kind, given),) = value.items()
-            if kind not in nodes():
+            if kind not in node_classes():
                 return Operation(kind, _node(given))
-            names = [field.name for field in fields(nodes()[kind])]
+            names = [field.name for field in fields(node_classes()[kind])]
             given = given if isinstance(given, list) else [given]
-            return _read(nodes()[kind], dict(zip(names, given, strict=False)))
+            return _read(node_classes()[kind], dict(zip(names, given, strict=False)))
     return value

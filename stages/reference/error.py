@@ -7,7 +7,6 @@ Source   interval arithmetic: every function of LAIR is monotone, or moves no fa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -19,8 +18,7 @@ from lairmake.stages.reference.absolute import absolute
 from lairmake.stages.reference.accumulate import accumulate_each, apply, quotient, value
 from lairmake.stages.reference.strided import Array, Read
 from lairmake.stages.reference.tolerance import SINGLE
-
-Arrays = Mapping[str, Array]
+from lairmake.stages.reference.unroll import Arrays
 
 JUMPS = COMPARISONS | STEPS
 

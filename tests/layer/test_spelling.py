@@ -30,7 +30,7 @@ from lairmake.stages.pe.value_nodes import (
     Offset,
     Task,
 )
-from lairmake.stages.pe.written import nodes, read_programs
+from lairmake.stages.pe.written import node_classes, read_programs
 from lairmake.stages.poly.expression import Name, Node, Number, Operation, Value
 from lairmake.stages.shipped import shipped
 from tests.layer.built import MV, build
@@ -121,7 +121,7 @@ def test_long_lines_are_broken_and_short_ones_are_not():
 def test_each_kind_of_node_is_spelled_by_a_macro_of_its_name(name):
     text = (shipped("templates") / name).read_text(encoding="utf-8")
     macros = set(re.findall(r"macro ([A-Z]\w*)\(", text))
-    kinds = set(nodes().values()) - {Node, Value, Statement, Act}
+    kinds = set(node_classes().values()) - {Node, Value, Statement, Act}
     assert macros == {kind.__name__ for kind in kinds}
 
 

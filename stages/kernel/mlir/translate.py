@@ -17,12 +17,13 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.kernel.mlir import moves, shapes, structure
+from lairmake.stages.kernel.mlir import moves, structure
 from lairmake.stages.kernel.mlir.arithmetic import ELEMENTWISE, HINT
 from lairmake.stages.kernel.mlir.constants import constant
 from lairmake.stages.kernel.mlir.definition import check_definitions
 from lairmake.stages.kernel.mlir.draft import Draft
 from lairmake.stages.kernel.mlir.indices import write_index
+from lairmake.stages.kernel.mlir.shapes import collapse, expand
 from lairmake.stages.kernel.mlir.syntax import show_form
 from lairmake.stages.kernel.mlir.text import Text
 from lairmake.stages.kernel.mlir.wellformed import check_form
@@ -37,8 +38,8 @@ HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
     "tensor.extract_slice": moves.extract_slice,
     "tensor.insert_slice": moves.insert_slice,
     "tensor.concat": moves.concat,
-    "tensor.collapse_shape": shapes.collapse,
-    "tensor.expand_shape": shapes.expand,
+    "tensor.collapse_shape": collapse,
+    "tensor.expand_shape": expand,
     "linalg.broadcast": structure.broadcast,
     "linalg.map": structure.map_,
     "linalg.reduce": structure.reduce,

@@ -77,8 +77,8 @@ def statement_loops(
         run.add(CountInstance(naming.counter(name)))
         operands = Operands(values=found | arriving, types=types)
         run.add(*assignment(target, op, expr, operands))
-        for iterator, value in zip(iterators, at.arguments, strict=True):
-            inner.declare({iterator: value}, run, free=is_affine(value))
+        for iterator, index in zip(iterators, at.arguments, strict=True):
+            inner.declare({iterator: index}, run, free=is_affine(index))
         inner.absorb(run)
 
     names = _time_names(time, iterators, naming)
@@ -178,10 +178,10 @@ def _reaching(at: Instance, name: str, model: Work) -> isl.Set:
 def _element_names(found: Sequence[Value], names: list[str], naming: Naming) -> list[str]:
     """Return a name for each dimension of an element: the instance's own where they are equal."""
     return [
-        value.name
-        if isinstance(value, Name) and value.name in names and value not in found[:k]
+        each.name
+        if isinstance(each, Name) and each.name in names and each not in found[:k]
         else naming.own(f"e{k}")
-        for k, value in enumerate(found)
+        for k, each in enumerate(found)
     ]
 
 

@@ -10,8 +10,8 @@ from lairmake.stages.make.core.build import PLAIN, Build
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.outputs import check_place, stale_names
 from lairmake.stages.make.core.pins import kept_edits
-from lairmake.stages.make.store import log
 from lairmake.stages.make.store.folders import LayerFolder, file_of
+from lairmake.stages.make.store.log import history
 from lairmake.stages.make.store.memo import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
@@ -51,7 +51,7 @@ def compare(
     differing = {name: digest for name, digest in found.items() if digest != outputs[name]}
     strange = {n: d for n, d in differing.items() if d is not None and not store.has_blob(d)}
     state = state_folder(folder.home)
-    if strange and not known and not log.history(state, f"{folder.name}:{stage}"):
+    if strange and not known and not history(state, f"{folder.name}:{stage}"):
         strange = {}
     there = {name: outputs[name] for name, digest in differing.items() if digest is not None}
     kept = kept_edits(folder, there, strange, build)

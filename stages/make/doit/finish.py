@@ -129,9 +129,12 @@ def _shown(known: Session, name: str, results: Mapping[str, Any], in_full: bool)
 
         return table(name, results, known.verbose) if in_full else line_of_parts(name, results)
     if "outputs" in results:
-        from lairmake.stages.make.report import agreed
+        from lairmake.stages.make.report.agreed import (
+            line as program_line,
+            summary as summarise_program,
+        )
 
-        return agreed.summary(name, results) if in_full else agreed.line(name, results)
-    from lairmake.stages.make.report.summary import line, summary
+        return summarise_program(name, results) if in_full else program_line(name, results)
+    from lairmake.stages.make.report.summary import line as layer_line, summary as summarise_layer
 
-    return summary(results) if in_full else line(name, results)
+    return summarise_layer(results) if in_full else layer_line(name, results)

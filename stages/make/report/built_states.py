@@ -10,9 +10,8 @@ from datetime import datetime
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.yaml_digests import values_of_texts
 from lairmake.stages.make.report.states import State, is_source
-from lairmake.stages.make.store import log
 from lairmake.stages.make.store.folders import LayerFolder
-from lairmake.stages.make.store.log import Line
+from lairmake.stages.make.store.log import Line, begun, builds, read
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
 from lairmake.stages.plural import plural
@@ -43,7 +42,7 @@ def state_before(folder: LayerFolder, builds: int) -> State:
 def state_after(folder: LayerFolder, moment: str) -> State:
     """Return what the stages had written after the last build that began at a moment, or before."""
     state = state_folder(folder.home)
-    begun = {b.id for b in log.builds(state) if log.begun(b)[: len(moment)] <= moment}
+    begun = {b.id for b in builds(state) if begun(b)[: len(moment)] <= moment}
     lines, label = _changes(folder), f"the build of {moment}"
     if begun.isdisjoint(line["build"] for line in lines):
         notes = ("the log knows no build of it until then",)
@@ -54,7 +53,7 @@ def state_after(folder: LayerFolder, moment: str) -> State:
 def _changes(folder: LayerFolder) -> list[Line]:
     """Return what the log has of the tasks of a layer that were not up to date."""
     return [
-        line for line in log.read(state_folder(folder.home))
+        line for line in read(state_folder(folder.home))
         if line.get("layer") == folder.name and line.get("how") in CHANGED
     ]
 

@@ -69,8 +69,8 @@ def told(history: History, build: Build, events: Sequence[Event]) -> str:
     lines = [f"{paint('bold', layer)}: {since} of {begun(build)}"]
     causes = [(event.folder, event.causes) for event in events]
     sources = find_sources(history, causes)
-    for path, changes in [*sources.items(), *_made_with(history, build, events)]:
-        lines += [f"  {paint('bold', path)}", *(f"    {change}" for change in changes)]
+    for path, edits in [*sources.items(), *_made_with(history, build, events)]:
+        lines += [f"  {paint('bold', path)}", *(f"    {edit}" for edit in edits)]
     names = {event.task: event.task.removeprefix(f"{layer}:") for event in events}
     width = max(map(len, names.values()))
     for event in events:

@@ -119,9 +119,9 @@ def lines_of_tasks(history: History, plans: Sequence[Plan], told: Told) -> Itera
             continue
         yield paint("bold", own[0].forecast.folder.name)
         pairs = [(plan.forecast.folder, plan.causes) for plan in own]
-        for path, changes in find_sources(history, pairs).items():
+        for path, edits in find_sources(history, pairs).items():
             yield f"  {paint('bold', path)}"
-            yield from (f"    {change}" for change in changes)
+            yield from (f"    {edit}" for edit in edits)
         for plan in own:
             status = f"{plan.forecast.status:<{len(FROM_STORE)}}"
             painted = paint(STYLES[plan.forecast.status], status)

@@ -146,11 +146,11 @@ def _refuse_form(node: NodeProto, opset: int, place: Place) -> Iterator[UserErro
         ("operand", len(node.input), schema.min_input, schema.max_input),
         ("result", len(node.output), schema.min_output, schema.max_output),
     )
-    for what, count, least, most in counts:
-        if not least <= count <= most:
+    for what, number, least, most in counts:
+        if not least <= number <= most:
             wanted = f"{least}" if least == most else f"{least} to {most}"
             wanted = f"{least} at least" if most > 1000 else wanted
-            yield place.error(f"it has {count} {what}s, and not {wanted}", WHOLE)
+            yield place.error(f"it has {number} {what}s, and not {wanted}", WHOLE)
     yield from _refuse_attributes(node, schema, opset, place)
 
 

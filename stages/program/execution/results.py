@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lairmake.stages.fabric import used
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.usage import sum_up
+from lairmake.stages.fabric.used import Used
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.records import as_data
 from lairmake.stages.program.execution.measures import (
@@ -57,7 +57,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
+class UsedMemory:
     """The bytes that PEs need, code included, `of` those that they have."""
 
     workers: int
@@ -84,8 +84,8 @@ class Results:
     workers: Shares
     sums: Sums
     procedures: Mapping[str, Spent]
-    memory: Used
-    usage: used.Used
+    memory: UsedMemory
+    usage: Used
     operations: Mapping[str, int]
     iterations: Mapping[str, int]
 
@@ -112,7 +112,7 @@ def describe_run(
         workers=find_shares(run, called, machine),
         sums=Sums(count=count_sums(called), latency=find_latency(run)),
         procedures=find_spent(called),
-        memory=Used(
+        memory=UsedMemory(
             workers=run.memory[WORKER], executive=run.memory[EXECUTIVE],
             response=run.memory[RESPONSE], of=machine.memory,
         ),

@@ -12,10 +12,9 @@ from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Optio
 from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
 from lairmake.stages.make.report.folded import told_of
 from lairmake.stages.make.report.times import Times, data_of_times, lines_of_times, timing_of, trace
-from lairmake.stages.make.store import log
 from lairmake.stages.make.store.files import write_whole
 from lairmake.stages.make.store.folders import user_folder
-from lairmake.stages.make.store.log import Build
+from lairmake.stages.make.store.log import Build, builds
 from lairmake.stages.make.store.state_folder import state_folder
 
 TRACE = option(
@@ -61,7 +60,7 @@ class Timing(LayerCommand):
 
 def _last_build(state: Path, wanted: Collection[str]) -> Build:
     """Return the last build in which one of some tasks took time. Raises UserError."""
-    for build in reversed(log.builds(state)):
+    for build in reversed(builds(state)):
         if any(line["task"] in wanted and "seconds" in line for line in build.tasks):
             return build
     raise UserError("the log knows no build in which these tasks took time")
