@@ -49,7 +49,7 @@ def source_of(path: str, content: bytes) -> Source:
     Raises UserError where it is not UTF-8, holds a NUL, or has brackets deeper in each other than
     any parser has room for.
     """
-    from lairmake.stages.nesting import DEEPEST, too_deep
+    from lairmake.stages.nesting import MOST_NESTED, too_deep
 
     try:
         text = content.decode("utf-8-sig")
@@ -61,7 +61,7 @@ def source_of(path: str, content: bytes) -> Source:
         raise UserError("a NUL character, which no text has", place, "is this the right file?")
     deep = too_deep(source.text)
     if deep is not None:
-        message = f"more than {DEEPEST} brackets in each other"
+        message = f"more than {MOST_NESTED} brackets in each other"
         raise UserError(message, _at(source, deep), "write it flatter")
     return source
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-DEEPEST = 200
+MOST_NESTED = 200
 """How many brackets may stand in each other."""
 LONGEST = 100
 """How often isl may be led deeper without a bracket, and how many dimensions a tuple has."""
@@ -25,12 +25,12 @@ def too_deep(text: str) -> int | None:
 
     Which closes which is not looked at.
     """
-    if sum(map(text.count, "[({")) <= DEEPEST:
+    if sum(map(text.count, "[({")) <= MOST_NESTED:
         return None
     depth = 0
     for found in _BRACKET.finditer(text):
         depth = depth + 1 if found[0] in "[({" else max(0, depth - 1)
-        if depth > DEEPEST:
+        if depth > MOST_NESTED:
             return found.start()
     return None
 
@@ -43,7 +43,7 @@ def too_much(text: str, by_hand: bool = True) -> tuple[int, str] | None:
     if "\0" in text:
         return text.index("\0"), "a NUL character"
     if (at := too_deep(text)) is not None:
-        return at, f"more than {DEEPEST} brackets in each other"
+        return at, f"more than {MOST_NESTED} brackets in each other"
     if large := _LARGE.search(text):
         return large.start(), "a number of more than 1000 digits"
     for end, step, said in _STEPS:

@@ -20,7 +20,7 @@ from lairmake.stages.mapping.kernel_yaml import Kernel, read_kernel
 from lairmake.stages.poly.pieces import find_example, unite_sets
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.volumes.choice import choose
-from lairmake.stages.volumes.domains import HEADER, make_domain
+from lairmake.stages.volumes.domains import DOMAINS_HEADER, make_domain
 from lairmake.stages.volumes.elements import list_reads
 from lairmake.stages.volumes.operation import Program, read_program, write_program
 from lairmake.stages.volumes.sizes import Claim, solve
@@ -56,7 +56,9 @@ def run(inputs: Inputs) -> dict[str, str]:
     if errors:
         raise UserErrors(errors)
     return {
-        "volumes.isl": write_objects(HEADER, {"context": sizes.context, "volumes": volumes}),
+        "volumes.isl": write_objects(
+            DOMAINS_HEADER, {"context": sizes.context, "volumes": volumes}
+        ),
         "operations.yaml": write_program(program),
     }
 

@@ -87,10 +87,10 @@ class Builder(Transformer[Token, Any]):
             type_span=self._at(type_), span=self._at(name),
         )
 
-    def statement(self, meta: Meta, children: list[Any]) -> tree.Statement:
+    def statement(self, meta: Meta, children: list[Any]) -> tree.StatementSyntax:
         """Iterators, sizes, conditions or None, target, operator, expression."""
         iterators, sizes, conditions, target, op, expr = children
-        return tree.Statement(
+        return tree.StatementSyntax(
             iterators=iterators, sizes=sizes, conditions=conditions or (), target=target, op=op,
             expr=expr, span=self._at(meta),
         )

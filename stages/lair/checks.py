@@ -23,7 +23,7 @@ from lairmake.stages.lair.tree import (
     Number,
     Reference,
     SizeParam,
-    Statement,
+    StatementSyntax,
     Tensor,
     walk,
 )
@@ -128,7 +128,7 @@ def _check_definitions(node: Node) -> Iterator[UserError]:
             yield UserError(f"no statement reads {tensor.name}", tensor.span, hint)
 
 
-def _check_iterators(statement: Statement, node: Node) -> Iterator[UserError]:
+def _check_iterators(statement: StatementSyntax, node: Node) -> Iterator[UserError]:
     new = statement.iterators
     start = new[0].span.start
     taken = {each.name for each in _tensors(node)} | {each.name for each in node.size_params}
@@ -145,7 +145,7 @@ def _tensors(node: Node) -> tuple[Tensor, ...]:
     return (*node.inputs, *node.outputs, *node.own)
 
 
-def _check_part(part: Expr, statement: Statement, node: Node) -> Iterator[UserError]:
+def _check_part(part: Expr, statement: StatementSyntax, node: Node) -> Iterator[UserError]:
     match part:
         case Number() if part.value > LARGEST_NUMBER:
             yield UserError("this number is too large", part.span, "float32 ends at 3.4e38")
@@ -159,7 +159,7 @@ def _check_part(part: Expr, statement: Statement, node: Node) -> Iterator[UserEr
             yield UserError(f"{part.name} is an iterator, not a value", part.span, hint)
 
 
-def _integers(statement: Statement, node: Node) -> list[str]:
+def _integers(statement: StatementSyntax, node: Node) -> list[str]:
     """Return the names that stand for integers in a statement: iterators, then parameters."""
     iterators = [each.name for each in statement.iterators]
     return iterators + [param.name for param in node.size_params]
@@ -175,7 +175,7 @@ def _check_call(call: Call) -> Iterator[UserError]:
         yield UserError(f"{call.function} takes {given}, not {len(call.arguments)}", call.span)
 
 
-def _check_read(part: Reference, statement: Statement, node: Node) -> Iterator[UserError]:
+def _check_read(part: Reference, statement: StatementSyntax, node: Node) -> Iterator[UserError]:
     """Yield an error for each tensor that is not defined before the statement."""
     if part.name not in {tensor.name for tensor in (*node.outputs, *node.own)}:
         return
@@ -193,7 +193,7 @@ def _check_read(part: Reference, statement: Statement, node: Node) -> Iterator[U
 
 
 def _check_reference(
-    reference: Reference, statement: Statement, node: Node
+    reference: Reference, statement: StatementSyntax, node: Node
 ) -> Iterator[UserError]:
     """Yield what is wrong with an access: its tensor, the number of indices, the indices."""
     tensors = {tensor.name: tensor for tensor in _tensors(node)}
@@ -211,7 +211,7 @@ def _check_reference(
 
 
 def _check_index(
-    tensor: str, index: Expr, statement: Statement, node: Node
+    tensor: str, index: Expr, statement: StatementSyntax, node: Node
 ) -> Iterator[UserError]:
     iterators = [each.name for each in statement.iterators]
     tensors = [each.name for each in _tensors(node)]

@@ -115,7 +115,7 @@ class Fixer:
                 self.errors.append(UserError(message, call.span, hint))
         return len(self.errors) == known
 
-    def _statement(self, statement: tree.Statement, binding: Binding) -> Statement:
+    def _statement(self, statement: tree.StatementSyntax, binding: Binding) -> Statement:
         reader = _Reader(binding, tuple(each.name for each in statement.iterators))
         expr = reader.value(statement.expr)
         target = reader.access(statement.target)

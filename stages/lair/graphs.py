@@ -32,7 +32,7 @@ def check_graph(graph: Graph, file: File) -> Iterator[UserError]:
         if way is not None:
             yield UserError(_say_recursion(graph.name, way), call.node_span, RECURSION)
         elif call.node in nodes:
-            yield from _check_call(call, nodes[call.node])
+            yield from _check_node_call(call, nodes[call.node])
         else:
             hint = did_you_mean(call.node, nodes, "nodes and graphs")
             yield UserError(f"unknown node {call.node}", call.node_span, hint)
@@ -112,7 +112,7 @@ def _check_arguments(call: NodeCall, graph: Graph) -> Iterator[UserError]:
             yield UserError(f"unknown tensor {argument.name}", argument.span, hint)
 
 
-def _check_call(call: NodeCall, node: Node | Graph) -> Iterator[UserError]:
+def _check_node_call(call: NodeCall, node: Node | Graph) -> Iterator[UserError]:
     """Yield an error where a call and its node disagree in number."""
     name, span = node.name, call.node_span
     counts = {

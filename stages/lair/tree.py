@@ -127,7 +127,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class StatementSyntax:
     """`all (iterators) in (sizes) where conditions target op expr`.
 
     A chain `0 <= i < N` is two conditions; all of them hold for an instance.
@@ -152,7 +152,7 @@ class Node:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     own: tuple[Tensor, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[StatementSyntax, ...]
     span: Span = field(compare=False, repr=False)
 
 

@@ -20,7 +20,7 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.search.proposal import Proposal, propose
 from lairmake.stages.layer.texts.candidates import Candidate, Candidates, write_candidates
 from lairmake.stages.mapping.machine import check_grid, read_machine
-from lairmake.stages.mapping.refused import refusal
+from lairmake.stages.mapping.refused import refusal_text
 from lairmake.stages.mapping.settled import Chosen, write_chosen
 from lairmake.stages.mapping.texts import parse_target
 from lairmake.stages.skewing.elements import read_lair
@@ -62,7 +62,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         )
     found = Candidates(candidates=tuple(_candidates(proposals)))
     tried = [_chosen(each) for each in proposals if each.refused is None]
-    texts = itertools.chain(tried, itertools.repeat(refusal(UNUSED)))
+    texts = itertools.chain(tried, itertools.repeat(refusal_text(UNUSED)))
     slots = dict(zip(WRITES[1:], texts, strict=False))
     return {"candidates.yaml": write_candidates(found), **slots}
 

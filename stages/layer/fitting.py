@@ -14,7 +14,7 @@ if typing.TYPE_CHECKING:
     from lairmake.stages.layer.pe.model import Model
     from lairmake.stages.layer.pe.program import Program
     from lairmake.stages.machine.profile import Profile
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ def find_shortage(programs: list[Program], profile: Profile) -> Shortage | None:
 
 
 def check_machine(
-    model: Model, programs: list[Program], profile: Profile, mapping: Mapping
+    model: Model, programs: list[Program], profile: Profile, mapping: LayerMapping
 ) -> None:
     """Raise UserError if the layer needs more PEs, memory or tasks than the machine has."""
     grid = model.grid
@@ -62,7 +62,7 @@ def check_machine(
         check_tasks(program, profile, mapping)
 
 
-def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:
+def check_memory(program: Program, profile: Profile, mapping: LayerMapping) -> None:
     """Raise UserError if a program and its data do not fit in the memory of a PE."""
     lacks = find_shortage([program], profile)
     if lacks is None:
@@ -83,7 +83,7 @@ def check_memory(program: Program, profile: Profile, mapping: Mapping) -> None:
     raise UserError(lacks.said, mapping.span("target"), f"code {lacks.code}, {parts}; {remedy}")
 
 
-def _check_in_step(program: Program, need: int, mapping: Mapping, profile: Profile) -> None:
+def _check_in_step(program: Program, need: int, mapping: LayerMapping, profile: Profile) -> None:
     """Raise UserError if an arrival takes memory that another one waits for, or needs, whole."""
     arrivals = program.model.graph.arrivals
     for arrival in arrivals.values():

@@ -43,7 +43,7 @@ from lairmake.stages.pe.written import write_programs
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.inputs import LayerInputs
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",
@@ -117,7 +117,7 @@ def _read_model(inputs: LayerInputs, profile: Profile, at: str = "", graph: str 
 
 
 def _texts_with_enough(
-    inputs: LayerInputs, given: Profile, mapping: Mapping, here: Model
+    inputs: LayerInputs, given: Profile, mapping: LayerMapping, here: Model
 ) -> dict[str, str]:
     """Return the programs and the layout for a machine that has enough of what is limited.
 
@@ -158,7 +158,7 @@ def _find_enough_ids(model: Model, profile: Profile) -> dict[str, int]:
     return {"task_ids": max(sum(map(len, list_started(program))) for program in programs)}
 
 
-def _copied_texts(model: Model, profile: Profile, mapping: Mapping) -> dict[str, str]:
+def _copied_texts(model: Model, profile: Profile, mapping: LayerMapping) -> dict[str, str]:
     """Return the programs and the layout for a machine that differs in multicast alone."""
     copied = copy_instead(model)
     programs = make_programs(copied, profile, vectors=True)

@@ -50,7 +50,7 @@ from lairmake.stages.layer.texts.adapted_text import Adapted, read_adapted
 from lairmake.stages.layer.texts.graph import Departure, Graph, write_graph
 from lairmake.stages.layer.texts.kinds import EarlySend, Initialise
 from lairmake.stages.layer.texts.limits import GRAPH, MACHINE, write_limits
-from lairmake.stages.layer.texts.routes_text import SAID, Object, Routing
+from lairmake.stages.layer.texts.routes_text import SAID, RoutesObject, Routing
 from lairmake.stages.machine.scarcity import find_enough, with_figures
 from lairmake.stages.machine.shortage import noted_shortages
 from lairmake.stages.mapping.explained import WIDTH
@@ -75,7 +75,7 @@ READS = (
     "adapted.isl",
 )
 WRITES = ("tasks.yaml", "routes.isl", "build/limits/graph/*.yaml", "build/limits/graph/*.isl")
-Routed = tuple[Graph, dict[str, Object]]
+Routed = tuple[Graph, dict[str, RoutesObject]]
 LIMITS = ("threads", "filters")
 """The figures of the machine by which streams wait, are cut, or come to PEs that need them not."""
 MOST_OPERATIONS = 10_000_000
@@ -104,7 +104,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     return texts
 
 
-def _texts(graph: Graph, objects: dict[str, Object]) -> dict[str, str]:
+def _texts(graph: Graph, objects: dict[str, RoutesObject]) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     return {
         "tasks.yaml": write_graph(graph), "routes.isl": write_objects(_header(objects), objects),

@@ -21,7 +21,7 @@ from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 READS = ("layer.yaml: schedule, tensors.*.arrives", "chosen.yaml", "lair.isl")
 WRITES = ("schedule.isl",)
@@ -67,7 +67,7 @@ def _is_total_function(at: isl.UnionMap, statement: isl.Set) -> bool:
     return one_space and at.is_single_valued() and at.domain().is_equal(statement)
 
 
-def _arrival_orders(mapping: Mapping) -> list[isl.UnionMap]:
+def _arrival_orders(mapping: LayerMapping) -> list[isl.UnionMap]:
     """Return { tensor[element] -> index[i] } of every tensor that arrives, as the YAML has them."""
     return [
         parse_map(tensor.arrives).range_factor_range()
@@ -76,7 +76,7 @@ def _arrival_orders(mapping: Mapping) -> list[isl.UnionMap]:
     ]
 
 
-def _given(mapping: Mapping, instances: isl.UnionSet) -> isl.UnionMap:
+def _given(mapping: LayerMapping, instances: isl.UnionSet) -> isl.UnionMap:
     """Return the schedule of layer.yaml, empty if there is none; check that it is a function."""
     if mapping.schedule is None:
         return isl.UnionMap("{ }")

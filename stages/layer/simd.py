@@ -60,7 +60,7 @@ from lairmake.stages.poly.together import together
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.inputs import LayerInputs
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 READS = (
     "layer.yaml: machine, invocations, simd.prefer",
@@ -163,7 +163,7 @@ def _in_folder(texts: dict[str, str], enough: Dict[str, int]) -> dict[str, str]:
 
 
 def _texts_with_enough(
-    files: Files, mapping: Mapping, options: AllOptions, other: Dict[str, int]
+    files: Files, mapping: LayerMapping, options: AllOptions, other: Dict[str, int]
 ) -> dict[str, str]:
     """Return the texts for a machine with as many descriptors as the best of all ways need.
 
@@ -199,7 +199,7 @@ def _keeping(files: Files, decisions: Decisions, memory: Memory) -> Keeping:
 
 
 def settle(
-    files: Files, mapping: Mapping, options: AllOptions
+    files: Files, mapping: LayerMapping, options: AllOptions
 ) -> tuple[dict[str, Choice], Memory]:
     """Return the choice of every task but relays, which forward single elements, and memory.
 
@@ -225,7 +225,7 @@ def settle(
             here[name] = give_up(here[name], chosen[name].taken)
 
 
-def list_all(files: Files, mapping: Mapping) -> AllOptions:
+def list_all(files: Files, mapping: LayerMapping) -> AllOptions:
     """Return the options of every task but relays, by place and name, those of streams first.
 
     Computing PEs and the adapters of a side are different PEs, each with all configurations.
@@ -242,7 +242,7 @@ def list_all(files: Files, mapping: Mapping) -> AllOptions:
     return found
 
 
-def _options(situation: Situation, mapping: Mapping) -> Options:
+def _options(situation: Situation, mapping: LayerMapping) -> Options:
     """Return what a task may become. UserError where layer.yaml asks for too many dimensions."""
     prefer = mapping.simd.prefer
     options = list_options(situation, prefer, lambda each: Charged(situation=each))
@@ -256,7 +256,7 @@ def _options(situation: Situation, mapping: Mapping) -> Options:
     return options
 
 
-def _chosen(options: list[Options], files: Files, mapping: Mapping) -> list[Choice]:
+def _chosen(options: list[Options], files: Files, mapping: LayerMapping) -> list[Choice]:
     """Return the choices of tasks on the same PEs. UserError where configurations do not last."""
     most = files.profile.descriptors
     try:

@@ -34,7 +34,7 @@ class Looked:
     error: UserError | None = None
 
 
-def nothing_to_try(candidates: Sequence[Candidate], mapping: layer_yaml.Mapping) -> UserError:
+def nothing_to_try(candidates: Sequence[Candidate], mapping: layer_yaml.LayerMapping) -> UserError:
     """Return the error where all candidates fell out before any stage, the nearest one first."""
     first, others = candidates[0], ""
     span, remedy = mapping.span("placement" if mapping.placement else "target"), ""
@@ -51,7 +51,7 @@ def nothing_to_try(candidates: Sequence[Candidate], mapping: layer_yaml.Mapping)
 
 
 def nothing_works(
-    looked: Mapping[str, Looked], candidates: Sequence[Candidate], mapping: layer_yaml.Mapping
+    looked: Mapping[str, Looked], candidates: Sequence[Candidate], mapping: layer_yaml.LayerMapping
 ) -> UserError:
     """Return the error where the stages refuse what was tried in all slots.
 
@@ -95,7 +95,7 @@ def _placement_of(name: str, candidates: Sequence[Candidate]) -> str | None:
     return next((each.placement for each in candidates if f"slot{each.slot}" == name), None)
 
 
-def _say_shortage(lacks: Shortage, mapping: layer_yaml.Mapping) -> str:
+def _say_shortage(lacks: Shortage, mapping: layer_yaml.LayerMapping) -> str:
     """Return what needs the memory, and how many PEs would have room."""
     parts = ", ".join(f"{name} {size}" for name, size in lacks.largest)
     if lacks.code >= lacks.memory:

@@ -14,7 +14,15 @@ from pydantic_core import PydanticCustomError
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 from lairmake.stages.lair.names import did_you_mean
 from lairmake.stages.mapping.floorplan_yaml import Fabric, check_placed, check_places
-from lairmake.stages.mapping.layer_yaml import Data, Goal, Isl, Machine, Mapping, Running, with_isl
+from lairmake.stages.mapping.layer_yaml import (
+    Data,
+    Goal,
+    Isl,
+    LayerMapping,
+    Machine,
+    Running,
+    with_isl,
+)
 from lairmake.stages.mapping.yaml_file import read_file
 from lairmake.stages.mapping.yaml_text import Document, read_document
 
@@ -194,7 +202,7 @@ def _check_keys(document: Document) -> Iterator[UserError]:
     parts = document.value.get("parts") if isinstance(document.value, dict) else None
     for name, said in (parts if isinstance(parts, dict) else {}).items():
         for key in said if isinstance(said, dict) else ():
-            if key in Mapping.model_fields and key not in Part.model_fields:
+            if key in LayerMapping.model_fields and key not in Part.model_fields:
                 hint = f"say `{key}` of the network" if key in Graph.model_fields else (
                     f"leave it out, or give a folder of yours: `{name}: path/to/folder`"
                 )

@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from lairmake.stages.diagnose import Source
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.mapping.yaml_file import File, Strict, read_file
-from lairmake.stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 
 
 def _isl(value: Any) -> IslText:
@@ -207,7 +207,7 @@ class Running(Strict):
         return names
 
 
-class Mapping(Running, File):
+class LayerMapping(Running, File):
     """A layer.yaml. `invocations` is how many times in a row the layer runs; each build draws a
     report if `report` says so.
 
@@ -253,22 +253,22 @@ def is_anywhere(ports: IslText) -> bool:
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of layer.yaml, for editors."""
-    return Mapping.model_json_schema()
+    return LayerMapping.model_json_schema()
 
 
 @lru_cache
-def read_mapping(source: Source) -> Mapping:
+def read_mapping(source: Source) -> LayerMapping:
     """Return the mapping in a layer.yaml, which most stages of a layer ask for.
 
     Raises UserErrors with everything that is wrong in it.
     """
     document = read_document(source)
-    return read_file(Mapping, document, with_isl(document.value, (), document, source))
+    return read_file(LayerMapping, document, with_isl(document.value, (), document, source))
 
 
 def with_isl(
-    value: Any, path: Path, document: Document, source: Source,
-    holds: Callable[[Path], bool] | None = None,
+    value: Any, path: YamlPath, document: Document, source: Source,
+    holds: Callable[[YamlPath], bool] | None = None,
 ) -> Any:
     """Return the value at a path, with IslText where a field holds isl: by default as of a
     layer.yaml."""
@@ -286,7 +286,7 @@ def with_isl(
     return value
 
 
-def holds_isl(path: Path) -> bool:
+def holds_isl(path: YamlPath) -> bool:
     """Return whether a value is isl; what a network.yaml says of a part is as in a layer.yaml."""
     if path[:1] == ("parts",):
         return len(path) > 2 and holds_isl(path[2:])

@@ -26,7 +26,7 @@ from lairmake.stages.mapping.floorplan_yaml import (
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.mapping.layer_yaml import Isl, with_isl
 from lairmake.stages.mapping.yaml_file import Strict, read_file
-from lairmake.stages.mapping.yaml_text import Path, read_document
+from lairmake.stages.mapping.yaml_text import YamlPath, read_document
 
 __all__ = [
     "Crossing", "End", "Given", "Network", "NetworkFile", "Placed", "describe_network",
@@ -168,7 +168,7 @@ def _crossings(file: NetworkFile) -> tuple[Crossing, ...]:
     )
 
 
-def _holds_isl(path: Path) -> bool:
+def _holds_isl(path: YamlPath) -> bool:
     return len(path) > 2 and path[0] == "tensors" and path[-1] == "map"
 
 

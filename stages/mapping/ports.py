@@ -11,7 +11,7 @@ import typing
 import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.mapping.relations import find_several_values
 from lairmake.stages.mapping.texts import parse_map
 from lairmake.stages.poly.extents import bounding_box
@@ -31,7 +31,7 @@ Direction = typing.Literal["arrives", "leaves"]
 
 
 def read_ports(
-    mapping: Mapping, tensor: str, direction: Direction, elements: isl.Set, target: Rectangle
+    mapping: LayerMapping, tensor: str, direction: Direction, elements: isl.Set, target: Rectangle
 ) -> isl.Map | None:
     """Return { tensor[element] -> [PE[x, y] -> index[i]] }; None if layer.yaml says nothing.
 

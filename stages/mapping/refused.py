@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 
 REFUSED = "# refused: "
 """How a text begins that says why what would stand there is not."""
@@ -19,7 +19,7 @@ _PLACE = re.compile(r"^# in (\S+?)(?:, (key|value) (\[.*\]))?(?:, characters (\d
 _HINT = re.compile(r"^# hint: (.*)$", re.MULTILINE)
 
 
-def refusal(why: str) -> str:
+def refusal_text(why: str) -> str:
     """Return the text that stands in the place of others where a candidate is refused."""
     return f"{REFUSED}{_line(why)}\n"
 
@@ -33,7 +33,7 @@ def refusal_in(stage: str, error: UserError, file: str) -> str:
     where = _place_in_yaml if file.endswith(".yaml") else _place_in_text
     place = f"# in {file}{where(error.span)}\n"
     hint = f"# hint: {_line(error.hint)}\n" if error.hint else ""
-    return refusal(f"{stage}: {error.message}") + place + hint
+    return refusal_text(f"{stage}: {error.message}") + place + hint
 
 
 def _place_in_text(span: Span) -> str:
@@ -100,7 +100,7 @@ def _find_span(source: Source, place: re.Match[str]) -> Span | None:
             return None
         return Span(source=source, start=start, end=end)
     try:
-        path: Path = tuple(json.loads(place[3]))
+        path: YamlPath = tuple(json.loads(place[3]))
     except ValueError:
         return None
     document = read_document(source)
@@ -110,7 +110,7 @@ def _find_span(source: Source, place: re.Match[str]) -> Span | None:
     return _span_of_characters(document, path, start, end)
 
 
-def _span_of_characters(document: Document, path: Path, start: int, end: int) -> Span | None:
+def _span_of_characters(document: Document, path: YamlPath, start: int, end: int) -> Span | None:
     offsets = document.offsets.get(path, ())
     if not start <= end < len(offsets):
         return None

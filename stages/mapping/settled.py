@@ -16,7 +16,7 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.mapping import layer_yaml
 from lairmake.stages.mapping.layer_yaml import Isl, TensorMapping, with_isl
 from lairmake.stages.mapping.yaml_file import File, Strict, read_file
-from lairmake.stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 
 HEADER = "# What the search took, as layer.yaml says it."
 
@@ -69,7 +69,7 @@ def _lines(chosen: Chosen) -> Iterator[str]:
         yield f"  {name}: {{{said}}}"
 
 
-def overlay(mapping: layer_yaml.Mapping, source: Source) -> layer_yaml.Mapping:
+def overlay(mapping: layer_yaml.LayerMapping, source: Source) -> layer_yaml.LayerMapping:
     """Return layer.yaml with what a search chose in the place of what it leaves open.
 
     Raises UserErrors where the text of the search was edited so that it is none any more.
@@ -110,7 +110,7 @@ def write_out(layer: Source, chosen: Source) -> str:
     return text
 
 
-def _in_place_of(path: Path, text: str, document: Document) -> tuple[int, int, str]:
+def _in_place_of(path: YamlPath, text: str, document: Document) -> tuple[int, int, str]:
     """Return the edit that puts a key there: where it is, or behind the target."""
     if path in document.keys:
         return document.keys[path].start, document.values[path].end, text
@@ -119,8 +119,8 @@ def _in_place_of(path: Path, text: str, document: Document) -> tuple[int, int, s
 
 
 def _open_ports(
-    mapping: layer_yaml.Mapping, document: Document
-) -> Iterator[tuple[Path, str]]:
+    mapping: layer_yaml.LayerMapping, document: Document
+) -> Iterator[tuple[YamlPath, str]]:
     """Yield where the ports of a tensor were open, and what they are."""
     for name, tensor in mapping.tensors.items():
         for way, text in (("arrives", tensor.arrives), ("leaves", tensor.leaves)):

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from lairmake.stages.diagnose import Span, UndeclaredReadError, UserError, UserErrors
 from lairmake.stages.lair.names import did_you_mean
 from lairmake.stages.mapping import yaml_paths
-from lairmake.stages.mapping.yaml_text import Document, Path
+from lairmake.stages.mapping.yaml_text import Document, YamlPath
 
 
 class Strict(BaseModel):
@@ -20,7 +20,7 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    def only(self, paths: Collection[yaml_paths.Path]) -> Self:
+    def only(self, paths: Collection[yaml_paths.ValuePath]) -> Self:
         """Return the mapping with the values at some paths; to ask for others raises
         UndeclaredReadError."""
         if yaml_paths.WHOLE in paths:
@@ -44,7 +44,7 @@ class Strict(BaseModel):
             return super().__getattr__(name)
 
 
-def _only(value: Any, paths: Collection[yaml_paths.Path]) -> Any:
+def _only(value: Any, paths: Collection[yaml_paths.ValuePath]) -> Any:
     """Return a value of a field with the values at some paths."""
     if isinstance(value, Strict):
         return value.only(paths)
@@ -76,7 +76,7 @@ class File(Strict):
         """Return the place of the key at a path, or of the value that encloses it."""
         return self._document.keys.get(path) or find_value_span(self._document, path)
 
-    def only(self, paths: Collection[yaml_paths.Path]) -> Self:
+    def only(self, paths: Collection[yaml_paths.ValuePath]) -> Self:
         """Return the file with the values at some paths; places are those of all."""
         if yaml_paths.WHOLE in paths:
             return self
@@ -133,19 +133,19 @@ def _explain(model: type[File], details: ErrorDetails, document: Document) -> Us
     return wrong_value(details, name, span)
 
 
-def _without_tags(path: Path, document: Document) -> Path:
+def _without_tags(path: YamlPath, document: Document) -> YamlPath:
     """Return a path without what pydantic adds where a value may have one of several forms.
 
     A key of the file may begin as that does.
     """
-    kept: Path = ()
+    kept: YamlPath = ()
     for each in path:
         if not str(each).startswith("<") or (*kept, each) in document.values:
             kept = (*kept, each)
     return kept
 
 
-def _keys(model: type[BaseModel], path: Path) -> list[str]:
+def _keys(model: type[BaseModel], path: YamlPath) -> list[str]:
     """Return the keys of the mapping at a path of a file."""
     for key in path:
         if key in model.model_fields:
@@ -160,12 +160,12 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
-def find_value_span(document: Document, path: Path) -> Span:
+def find_value_span(document: Document, path: YamlPath) -> Span:
     """Return the place of the value at a path, or of the nearest value that encloses it."""
     return document.values[_written(path, document)]
 
 
-def _written(path: Path, document: Document) -> Path:
+def _written(path: YamlPath, document: Document) -> YamlPath:
     """Return a path as far as the text spells it."""
     while path not in document.values:
         path = path[:-1]

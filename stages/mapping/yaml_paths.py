@@ -11,16 +11,16 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-Path = tuple[str, ...]
+ValuePath = tuple[str, ...]
 """The keys that lead to a value."""
 ANY = "*"
-WHOLE: Path = ()
+WHOLE: ValuePath = ()
 """The path of all that a file says."""
 
 
-def split_reads(reads: Sequence[str]) -> tuple[tuple[str, ...], dict[str, tuple[Path, ...]]]:
+def split_reads(reads: Sequence[str]) -> tuple[tuple[str, ...], dict[str, tuple[ValuePath, ...]]]:
     """Return the names of the files in a READS, and by name the values that it names of some."""
-    values: dict[str, tuple[Path, ...]] = {}
+    values: dict[str, tuple[ValuePath, ...]] = {}
     for name, _, said in (each.partition(":") for each in reads):
         if said:
             paths = (tuple(path.strip().split(".")) for path in said.split(","))
@@ -29,12 +29,12 @@ def split_reads(reads: Sequence[str]) -> tuple[tuple[str, ...], dict[str, tuple[
     return tuple(names), values
 
 
-def below(paths: Collection[Path], key: str) -> set[Path]:
+def below(paths: Collection[ValuePath], key: str) -> set[ValuePath]:
     """Return the rest of those paths that lead through a key; none where it is not read."""
     return {path[1:] for path in paths if path[0] in (ANY, key)}
 
 
-def select(value: Any, paths: Collection[Path]) -> Any:
+def select(value: Any, paths: Collection[ValuePath]) -> Any:
     """Return what a value has at some paths: of a mapping only the keys that they go through."""
     if WHOLE in paths or not isinstance(value, dict):
         return value

@@ -7,7 +7,7 @@ from typing import Any
 
 from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.mapping.layer_yaml import Running
-from lairmake.stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 from lairmake.stages.mapping.yaml_written import write_yaml
 
 MACHINE = "machine"
@@ -15,7 +15,7 @@ BEHIND: dict[str, Any] = {"": [[]]}
 """What is written behind a key, so that it has lines of its own."""
 
 
-def set_values(text: str, given: Document, changes: Mapping[Path, Any]) -> str:
+def set_values(text: str, given: Document, changes: Mapping[YamlPath, Any]) -> str:
     """Return a YAML text with the values at paths of keys, of which longer ones win.
 
     `given` is what the text says. Of a text that says so already nothing changes; else the keys at
@@ -27,7 +27,7 @@ def set_values(text: str, given: Document, changes: Mapping[Path, Any]) -> str:
     return _written(text, given, wanted)
 
 
-def _with(value: Any, path: Path, new: Any) -> Any:
+def _with(value: Any, path: YamlPath, new: Any) -> Any:
     """Return a value with another one at a path: mappings on the way are made.
 
     The name of a machine is that of its profile. Texts are the same but for blanks at their ends.

@@ -19,7 +19,7 @@ from lairmake.stages.yaml_words import explain_scalar, explain_yaml
 
 EDITED = "undo the edit, or delete it: a build writes it anew"
 
-Path = tuple[str | int, ...]
+YamlPath = tuple[str | int, ...]
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """What ends a line of YAML."""
 
@@ -29,9 +29,9 @@ class Document:
     """The value of a YAML text, with the spans of its keys and values by their paths."""
 
     value: Any
-    keys: dict[Path, Span] = field(repr=False)
-    values: dict[Path, Span] = field(repr=False)
-    offsets: dict[Path, tuple[int, ...]] = field(repr=False)
+    keys: dict[YamlPath, Span] = field(repr=False)
+    values: dict[YamlPath, Span] = field(repr=False)
+    offsets: dict[YamlPath, tuple[int, ...]] = field(repr=False)
 
 
 def read_document(source: Source) -> Document:
@@ -122,12 +122,12 @@ class _Reader:
 
     def __init__(self, source: Source, loader: yaml.SafeLoader) -> None:
         self.source, self.loader = source, loader
-        self.keys: dict[Path, Span] = {}
-        self.values: dict[Path, Span] = {}
-        self.offsets: dict[Path, tuple[int, ...]] = {}
+        self.keys: dict[YamlPath, Span] = {}
+        self.values: dict[YamlPath, Span] = {}
+        self.offsets: dict[YamlPath, tuple[int, ...]] = {}
         self.errors: list[UserError] = []
 
-    def value(self, node: yaml.Node, path: Path) -> Any:
+    def value(self, node: yaml.Node, path: YamlPath) -> Any:
         self.values[path] = _node_span(self.source, node)
         match node:
             case yaml.MappingNode():
@@ -148,7 +148,7 @@ class _Reader:
             self.errors.append(UserError(f"YAML: {said}", span, "quote the text"))
             return None
 
-    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, path: YamlPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key, item in node.value:
             span = _node_span(self.source, key)

@@ -25,7 +25,7 @@ from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.network.extraction.gathering import raise_all
 from lairmake.stages.network.premises import check_asked
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.volumes.domains import HEADER
+from lairmake.stages.volumes.domains import DOMAINS_HEADER
 from lairmake.stages.volumes.operation import write_program
 
 if typing.TYPE_CHECKING:
@@ -68,7 +68,9 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     weights = {name: found.draft.weights[name] for name in used if name in found.draft.weights}
     volumes = found.draft.volumes(used)
     return {
-        "volumes.isl": write_objects(HEADER, {"context": isl.Set("{ : }"), "volumes": volumes}),
+        "volumes.isl": write_objects(
+            DOMAINS_HEADER, {"context": isl.Set("{ : }"), "volumes": volumes}
+        ),
         "operations.yaml": write_program(program),
         "names.yaml": write_document(NAMES, _names(found, weights, used)),
         **{f"build/weights/{n}.npy": _npy(values, given.type) for n, values in weights.items()},

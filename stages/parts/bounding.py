@@ -21,7 +21,7 @@ from lairmake.stages.lair.tree import Binary, Call, Expr, walk
 from lairmake.stages.parts.evaluation import extents, find_inner, reduce_into
 from lairmake.stages.poly.dependence import depends_on
 from lairmake.stages.reference.absolute import absolute
-from lairmake.stages.reference.accumulate import Meaning, value
+from lairmake.stages.reference.accumulate import TermMeaning, value
 from lairmake.stages.reference.error import is_jump, spread
 from lairmake.stages.reference.indexing import OUT, move
 from lairmake.stages.reference.strided import Array, Read
@@ -198,7 +198,7 @@ class _Pass:
         return self._each(reading, result, found, near)
 
     def _of_product(
-        self, operation: Operation, result: Result, found: Mapping[str, Array], near: Meaning
+        self, operation: Operation, result: Result, found: Mapping[str, Array], near: TermMeaning
     ) -> Array:
         """Return what remains of the product of all |x| + x' without that of all |x|."""
         def largest(expr: Expr, read: Read) -> Array:
@@ -208,7 +208,7 @@ class _Pass:
         return np.asarray(whole - np.abs(self._each(operation, result, found, value)))
 
     def _each(
-        self, operation: Operation, result: Result, found: Mapping[str, Array], meaning: Meaning
+        self, operation: Operation, result: Result, found: Mapping[str, Array], meaning: TermMeaning
     ) -> Array:
         """Return what instances give together: their sum or product, or the largest one."""
         how: Any = {"min=": "max="}.get(result.operator, result.operator)

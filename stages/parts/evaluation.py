@@ -18,7 +18,7 @@ from lairmake.stages.poly.arrays import evaluate_set
 from lairmake.stages.poly.bind import PARAM
 from lairmake.stages.poly.dependence import depends_on
 from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.reference.accumulate import Meaning, value
+from lairmake.stages.reference.accumulate import TermMeaning, value
 from lairmake.stages.reference.indexing import OUT, Values, elements, grid_of, move
 from lairmake.stages.reference.strided import REDUCTIONS, Array, Read, blocks, neutral
 from lairmake.stages.volumes.domains import make_domains
@@ -91,7 +91,7 @@ def _reduced(
 
 def reduce_into(
     array: Array, operation: Operation, result: Result, found: Mapping[str, Array],
-    meaning: Meaning, sizes: Values,
+    meaning: TermMeaning, sizes: Values,
 ) -> None:
     """Reduce what all instances give into the elements that they write, in the type of the array.
 
@@ -121,7 +121,7 @@ def _inside(loops: isl.Set, grid: Sequence[Array], sizes: Values) -> Array:
     return evaluate_set(loops.bind(instance), {**sizes, **dict(zip(names, grid, strict=True))})
 
 
-def _worth(meaning: Meaning, expression: Expr, given: Mapping[str, Array]) -> Array:
+def _worth(meaning: TermMeaning, expression: Expr, given: Mapping[str, Array]) -> Array:
     return meaning(expression, lambda access: given[access.tensor])
 
 

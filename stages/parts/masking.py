@@ -82,7 +82,7 @@ def _spell(constraint: isl.Constraint, names: Mapping[int, str]) -> str:
 def _sum(aff: isl.Aff, names: Mapping[int, str], sign: int) -> str:
     """Return the terms of one sign of an affine function, all of them positive; 0 for none."""
     found = []
-    for factor, name in _terms(aff, names):
+    for factor, name in _affine_terms(aff, names):
         if factor * sign > 0:
             found.append(name if abs(factor) == 1 else f"{abs(factor)}*{name}")
     constant = _whole(aff.get_constant_val().mul(aff.get_denominator_val())) * sign
@@ -91,7 +91,7 @@ def _sum(aff: isl.Aff, names: Mapping[int, str], sign: int) -> str:
     return " + ".join(found)
 
 
-def _terms(aff: isl.Aff, names: Mapping[int, str]) -> Iterator[tuple[int, str]]:
+def _affine_terms(aff: isl.Aff, names: Mapping[int, str]) -> Iterator[tuple[int, str]]:
     """Yield factors, times the denominator, and what they multiply: iterators and quotients."""
     below = aff.get_denominator_val()
     for k, name in names.items():

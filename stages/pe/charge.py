@@ -37,7 +37,7 @@ OUTSIDE, ONE = Around(), Number(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Charge:
+class BlockCharge:
     """Cycles of the blocks of a task, for all symbolic constants of `here`."""
 
     profile: Profile

@@ -136,7 +136,7 @@ def _event(kind: int, tracks: Ints) -> list[Bytes]:
     ]
 
 
-def _named(names: Ints) -> list[Bytes]:
+def _name_entry(names: Ints) -> list[Bytes]:
     return [_tag(len(names), 10, 0), _number(names, 3)]
 
 
@@ -150,7 +150,7 @@ def write_slices(tracks: Ints, begin: Ints, end: Ints, names: Ints, flows: Ints)
     arrow = np.concatenate([_tag(len(flows), 48, 1), _fixed(flows)], axis=1)
     other = np.concatenate([_tag(len(flows), 52, 0), _number(names, 8)], axis=1)
     first = _packets(
-        begin, [*_event(BEGIN, tracks), *_named(names), np.where(has_flow, arrow, other)]
+        begin, [*_event(BEGIN, tracks), *_name_entry(names), np.where(has_flow, arrow, other)]
     )
     rows = np.concatenate([first, _packets(end, _event(END, tracks))], axis=1)
     return rows.tobytes()
@@ -159,7 +159,7 @@ def write_slices(tracks: Ints, begin: Ints, end: Ints, names: Ints, flows: Ints)
 def write_instants(tracks: Ints, cycles: Ints, names: Ints, flows: Ints) -> bytes:
     """Return events without duration, at each of which an arrow begins."""
     arrow = [_tag(len(flows), 47, 1), _fixed(flows)]
-    return _packets(cycles, [*_event(INSTANT, tracks), *_named(names), *arrow]).tobytes()
+    return _packets(cycles, [*_event(INSTANT, tracks), *_name_entry(names), *arrow]).tobytes()
 
 
 def write_counts(tracks: Ints, cycles: Ints, counts: Ints) -> bytes:

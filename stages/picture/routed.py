@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 MOST_LINES = 10_000
 """Of more journeys the last ones are drawn."""
-LINKS, ROUTERS, PORT = map(DEEDS.index, ("links", "routers", "port"))
+ROUTED_LINKS, ROUTERS, PORT = map(DEEDS.index, ("links", "routers", "port"))
 RAMP = SIDES.index("ramp")
 TURNED = np.array([SIDES.index(OPPOSITE.get(side, side)) for side in SIDES])
 AHEAD = np.array([STEPS[side] for side in SIDES])
@@ -82,9 +82,9 @@ def find_journeys(path: Array, has_outlets: bool) -> tuple[Journeys, int]:
     that what its sender did, or the port.
     """
     deed, node, colour = path["deed"], path["node"], path["colour"]
-    is_one = (deed[:-1] == ROUTERS) & (deed[1:] == LINKS)
+    is_one = (deed[:-1] == ROUTERS) & (deed[1:] == ROUTED_LINKS)
     is_one &= (node[:-1] == node[1:]) & (colour[:-1] == colour[1:])
-    under_way = (deed == LINKS) | (deed == ROUTERS)
+    under_way = (deed == ROUTED_LINKS) | (deed == ROUTERS)
     under_way[1:] &= ~is_one
     end = np.flatnonzero(under_way[:-1])
     sent = end + 1 + is_one[end]

@@ -16,11 +16,11 @@ from lairmake.stages.layer.texts.decisions import (
     Given,
     Local,
     Number,
-    Operand,
+    OperandDecision,
     Streamed,
 )
 from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.kinds import Task
+from lairmake.stages.layer.texts.kinds import AnyTask
 from lairmake.stages.picture.highlighted import Line, find_functions, highlight
 from lairmake.stages.picture.sampled import Sampled, sample
 from lairmake.stages.picture.spelled import spell_number, spell_pes
@@ -108,7 +108,7 @@ def describe_tasks(
 
 
 def _describe(
-    name: str, task: Task, decisions: Decisions, instances: Sampled | None,
+    name: str, task: AnyTask, decisions: Decisions, instances: Sampled | None,
     code: tuple[Code, ...], offset: Place,
 ) -> TaskOnPage:
     decision = decisions.get(name)
@@ -121,7 +121,7 @@ def _describe(
     )
 
 
-def _does(task: Task) -> str:
+def _does(task: AnyTask) -> str:
     """Return what a task computes, as the LAIR has it, or what it takes, fills or sends."""
     fields: dict[str, Any] = {name: getattr(task, name, None) for name in (
         "target", "op", "expression", "arrival", "departure", "tensor", "value",
@@ -163,7 +163,7 @@ def _listed(numbers: Iterable[int | str], offset: Place) -> str:
     return ", ".join(spell_number(each, offset) for each in numbers)
 
 
-def _spelled(operand: Operand, offset: Place) -> str:
+def _spelled(operand: OperandDecision, offset: Place) -> str:
     match operand:
         case Local():
             base, strides = _listed(operand.base, offset), _listed(operand.strides, offset)

@@ -20,7 +20,7 @@ from lairmake.stages.poly.lattices import along_lattice
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.strips import along_strips
 
-MOST_OPERATIONS = 300_000
+MOST_FOR_COMPACTING = 300_000
 """How much isl may work for a lattice, in its own unit: half a second."""
 
 
@@ -31,7 +31,7 @@ def compact(elements: isl.Set) -> isl.Map | None:
     is injective for each p, and that every element of the set is in its range.
     """
     best, strips = None, along_strips(elements)
-    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_FOR_COMPACTING):
         best = _smallest(elements, _changes(elements, strips))
     return strips if best is None else best
 

@@ -25,7 +25,7 @@ def find_function_in(relation: isl.Map) -> isl.PwMultiAff:
     return relation.lexmin_pw_multi_aff()
 
 
-def is_affine(function: isl.PwAff, context: isl.Set) -> bool:
+def is_affine_function(function: isl.PwAff, context: isl.Set) -> bool:
     """Return whether [p] -> { [f(p)] } has one piece in the context, and no division."""
     simple = function.gist(context).coalesce()
     if not simple.isa_aff():

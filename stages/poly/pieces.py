@@ -28,12 +28,12 @@ def find_set(union: isl.UnionSet, name: str) -> isl.Set | None:
 
 def from_domain(union: isl.UnionMap, name: str) -> isl.UnionMap:
     """Return the part of a union of maps whose domain tuple has the given name."""
-    return unite(m for m in list_maps(union) if _tuple_name(m, isl.dim_type.in_) == name)
+    return unite(m for m in list_maps(union) if _map_tuple_name(m, isl.dim_type.in_) == name)
 
 
 def to_range(union: isl.UnionMap, name: str) -> isl.UnionMap:
     """Return the part of a union of maps whose range tuple has the given name."""
-    return unite(m for m in list_maps(union) if _tuple_name(m, isl.dim_type.out) == name)
+    return unite(m for m in list_maps(union) if _map_tuple_name(m, isl.dim_type.out) == name)
 
 
 def find_example(union: isl.UnionSet | isl.Set) -> str:
@@ -75,7 +75,7 @@ def _values_only(text: str) -> str:
     return f"{head.strip()}[{', '.join(values)}]"
 
 
-def _tuple_name(m: isl.Map, kind: isl.dim_type) -> str | None:
+def _map_tuple_name(m: isl.Map, kind: isl.dim_type) -> str | None:
     return m.get_tuple_name(kind) if m.has_tuple_name(kind) else None
 
 

@@ -16,7 +16,7 @@ TERM = re.compile(rf"(?P<sign>[+-]?)\s*(?P<factor>\d*)(?P<name>(?:{NAME})?)")
 
 def spell_constraints(text: str) -> str:
     """Return constraints as isl prints them, their quotients and remainders spelled shorter."""
-    return REMAINDER.sub(_remainder, CONGRUENCE.sub(_congruence, FLOOR.sub(_quotient, text)))
+    return REMAINDER.sub(_spell_remainder, CONGRUENCE.sub(_congruence, FLOOR.sub(_quotient, text)))
 
 
 def _quotient(found: re.Match[str]) -> str:
@@ -62,7 +62,7 @@ def _factors(text: str) -> dict[str, int] | None:
     return factors
 
 
-def _remainder(found: re.Match[str]) -> str:
+def _spell_remainder(found: re.Match[str]) -> str:
     return f"{_bracket(found['of'])} mod {found['by']}"
 
 

@@ -33,7 +33,7 @@ from lairmake.stages.poly.simple import simplify
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 MOST_PERIODS = 8
 """So many periods are tried, the shortest first."""
-MOST_OPERATIONS = 1_500_000
+MOST_FOR_STRIPS = 1_500_000
 """How much isl may work for the strips of one dimension, in its own unit: a second."""
 
 
@@ -69,7 +69,7 @@ def along_strips(elements: isl.Set) -> isl.Map | None:
 def _along(extent: isl.Set) -> isl.Map | None:
     """Return [p] -> { [a, c, ...] -> [x] } for a set of one dimension; None if it has no strips."""
     strips = None
-    with contextlib.suppress(TooManyOperations), limit_operations(MOST_OPERATIONS):
+    with contextlib.suppress(TooManyOperations), limit_operations(MOST_FOR_STRIPS):
         strips = _find(extent)
     if strips is None:
         return None

@@ -19,7 +19,7 @@ from lairmake.stages.program.irg.regions import read_regions
 from lairmake.stages.program.memory.addresses import read_addresses
 from lairmake.stages.program.sections.calling import Caller
 from lairmake.stages.program.sections.exchanges_text import read_exchanges
-from lairmake.stages.program.sections.filters_text import HINT, read_filters
+from lairmake.stages.program.sections.filters_text import FILTERS_HINT, read_filters
 from lairmake.stages.program.sections.finding import list_boxes
 from lairmake.stages.program.sections.making import make_sections
 from lairmake.stages.program.sections.sections_yaml import write_sections
@@ -55,7 +55,7 @@ def run(inputs: Inputs) -> dict[str, str]:
             left, right, top, bottom = box
             said = f"{source.path} has no filter of columns {left} to {right}, rows {top} to " \
                    f"{bottom}"
-            raise UserError(said, hint=HINT)
+            raise UserError(said, hint=FILTERS_HINT)
     caller = Caller(graph=graph, regions=regions, addresses=addresses, hops=hops, filters=filters)
     span = program.span("control", "responses")
     sections = make_sections(

@@ -55,20 +55,20 @@ def absolute(expr: Expr, read: Read) -> Array:
         case Binary():
             return absolute(expr.left, read) + absolute(expr.right, read)
         case Call(function="max" | "min"):
-            return _of_greatest(expr, read)
+            return _absolute_of_greatest(expr, read)
         case Call() if expr.function in EXACT_FUNCTIONS:
             parts = [absolute(argument, read) for argument in expr.arguments]
             least = [np.asarray(1.0)] if expr.function in COMPARISONS else []
             return functools.reduce(np.maximum, [*parts, *least])
         case Call(function="pow"):
-            return _of_power(expr, read)
+            return _absolute_of_power(expr, read)
         case Call():
-            return _of_function(expr, read)
+            return _absolute_of_function(expr, read)
         case Reference():
             raise AssertionError("a layer's expressions hold accesses only")
 
 
-def _of_greatest(expr: Call, read: Read) -> Array:
+def _absolute_of_greatest(expr: Call, read: Read) -> Array:
     """Return the largest of what is compared; a number counts only where it is taken."""
     open_ = [each for each in expr.arguments if not _is_number(each)]
     taken = [np.abs(value(expr, read))] if len(open_) < len(expr.arguments) else []
@@ -86,7 +86,7 @@ def _of_quotient(expr: Binary, read: Read) -> Array:
     return (absolute(expr.left, read) + slope) / right
 
 
-def _of_function(expr: Call, read: Read) -> Array:
+def _absolute_of_function(expr: Call, read: Read) -> Array:
     (argument,) = expr.arguments
     at, inner = value(argument, read).astype(np.float64), absolute(argument, read)
     result = np.abs(apply(expr.function, at))
@@ -94,7 +94,7 @@ def _of_function(expr: Call, read: Read) -> Array:
     return CALL * result + np.where(inner == 0, 0, slope * inner)
 
 
-def _of_power(expr: Call, read: Read) -> Array:
+def _absolute_of_power(expr: Call, read: Read) -> Array:
     """Return |f| (|b| |a|' / |a| + |log |a|| |b|'), with ' for `absolute`, and the call's own."""
     base, exponent = (value(each, read).astype(np.float64) for each in expr.arguments)
     parts = [absolute(each, read) for each in expr.arguments]

@@ -18,7 +18,7 @@ from lairmake.stages.machine.types import is_integer
 from lairmake.stages.reference.masked import gather, reduce_where
 from lairmake.stages.reference.strided import Array, Block, Read, reduce, target_slices, view
 
-Meaning = Callable[[Expr, Read], Array]
+TermMeaning = Callable[[Expr, Read], Array]
 """What an expression is worth, given how to read an access."""
 
 _ERF = np.frompyfunc(math.erf, 1, 1)
@@ -54,7 +54,7 @@ _OPERATORS: Mapping[str, Callable[[Array, Array], Array]] = {
 
 
 def accumulate(
-    statement: Statement, layer: Layer, inputs: Mapping[str, Array], meaning: Meaning
+    statement: Statement, layer: Layer, inputs: Mapping[str, Array], meaning: TermMeaning
 ) -> Array:
     """Return what the statement defines if every instance gives `meaning` of its expression.
 
@@ -80,7 +80,7 @@ def _accumulator(statement: Statement, layer: Layer) -> type[np.int64] | type[np
 
 
 def accumulate_each(
-    statement: Statement, layer: Layer, inputs: Mapping[str, Array], meaning: Meaning
+    statement: Statement, layer: Layer, inputs: Mapping[str, Array], meaning: TermMeaning
 ) -> Array:
     """Accumulate `meaning` of a statement's expression, instance by instance."""
     output, wide = layer.tensors[statement.target.tensor], _accumulator(statement, layer)

@@ -46,12 +46,12 @@ def elements(
     bound = by.reverse().bind_range(isl.MultiId(f"[{', '.join(names)}] -> {{ {tuple_} }}"))
     values = {**dict(zip(names, grid, strict=True)), **sizes}
     function = find_function(bound)
-    where = [_at(function.get_at(k), values) for k in range(function.dim(OUT))]
+    where = [_at_index(function.get_at(k), values) for k in range(function.dim(OUT))]
     context = bound.params().drop_unused_params()
     return where, evaluate_set(context, _used(context, values))
 
 
-def _at(function: isl.PwAff, values: Values) -> Array:
+def _at_index(function: isl.PwAff, values: Values) -> Array:
     plain = function.drop_unused_params()
     found, _ = evaluate_pw_aff(plain, _used(plain, values))
     return found

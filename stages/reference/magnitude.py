@@ -23,7 +23,7 @@ from lairmake.stages.reference.error import moved
 from lairmake.stages.reference.evaluate import evaluate_all
 from lairmake.stages.reference.strided import Array, Read, reduced, target_slices
 from lairmake.stages.reference.tolerance import find_rounding
-from lairmake.stages.reference.unroll import Arrays, Samples, is_same
+from lairmake.stages.reference.unroll import Arrays, Samples, is_same_input
 
 FINEST = -12
 """Multiples of this power of two, as many as are exact, are normal values of every type."""
@@ -205,7 +205,7 @@ def _known(layer: Layer, samples: Samples) -> Samples:
     defined = {s.target.tensor for s in layer.statements}
     chained = any(a.tensor in defined for s in layer.statements for a in s.reads)
     known = evaluate_all(layer, samples) if layer.carries or chained else samples
-    return [t for n, t in enumerate(known) if n == 0 or not is_same(t, known[n - 1])]
+    return [t for n, t in enumerate(known) if n == 0 or not is_same_input(t, known[n - 1])]
 
 
 def is_copy(statement: Statement, layer: Layer) -> bool:

@@ -15,7 +15,7 @@ from lairmake.stages.lair.layer import Statement
 from lairmake.stages.lair.tree import Access, Affine, Binary, Expr, Number, Reference, Unary
 from lairmake.stages.reference.strided import REDUCTIONS, Array, Block, blocks, neutral, reduced
 
-BLOCK = 2**22
+MASKED_BLOCK = 2**22
 """Instances in a block: besides values of 8 bytes each there are as many for each index."""
 
 _OPERATIONS: Mapping[str, Callable[[Array, Array], Array]] = {
@@ -38,7 +38,7 @@ def reduce_where(
     What nothing is reduced to is neutral; what `=` does not define is 0.
     """
     result = np.full(shape, neutral(statement.op, dtype), dtype)
-    for block in blocks(statement.sizes, reduced(statement), BLOCK):
+    for block in blocks(statement.sizes, reduced(statement), MASKED_BLOCK):
         mask = find_mask(statement, block)
         found = np.broadcast_to(values(block), mask.shape)[mask]
         result = result.astype(np.result_type(found, result), copy=False)

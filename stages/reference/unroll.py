@@ -19,11 +19,11 @@ Arrays = Mapping[str, Array]
 Samples = Sequence[Arrays]
 """The inputs of each invocation; those that stay the same are the same arrays."""
 
-Meaning = Callable[[Statement, Arrays], Array]
+StatementMeaning = Callable[[Statement, Arrays], Array]
 """What a statement defines, from all that is known in an invocation."""
 
 
-def unroll(layer: Layer, samples: Samples, meaning: Meaning) -> list[Arrays]:
+def unroll(layer: Layer, samples: Samples, meaning: StatementMeaning) -> list[Arrays]:
     """Return all tensors in each invocation, from the inputs in each of them.
 
     What is delayed is zero at first; what is carried is an input of the first invocation only.
@@ -32,7 +32,7 @@ def unroll(layer: Layer, samples: Samples, meaning: Meaning) -> list[Arrays]:
     found: list[Arrays] = []
     carried = {tensor.name: np.zeros(tensor.shape, tensor.type) for tensor in layer.delayed}
     for n, inputs in enumerate(samples):
-        if n and not layer.carries and is_same(inputs, samples[n - 1]):
+        if n and not layer.carries and is_same_input(inputs, samples[n - 1]):
             found.append(found[-1])
             continue
         tensors: dict[str, Array] = {**inputs, **carried}
@@ -43,7 +43,7 @@ def unroll(layer: Layer, samples: Samples, meaning: Meaning) -> list[Arrays]:
     return found
 
 
-def is_same(inputs: Arrays, before: Arrays) -> bool:
+def is_same_input(inputs: Arrays, before: Arrays) -> bool:
     """Whether two invocations have the same arrays as inputs."""
     return all(array is before[name] for name, array in inputs.items())
 

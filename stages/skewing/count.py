@@ -36,7 +36,7 @@ from lairmake.stages.skewing.yaml_texts import Counted, Counts, GridPart, Laggin
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 READS = (
     "layer.yaml: target, topology, skew, schedule",
@@ -122,7 +122,7 @@ def _of_region(found: typing.Mapping[str, Sources], pes: isl.Set) -> GridPart:
 
 
 def _no_order(
-    error: CycleError, groups: typing.Sequence[typing.Sequence[str]], mapping: Mapping
+    error: CycleError, groups: typing.Sequence[typing.Sequence[str]], mapping: LayerMapping
 ) -> UserError:
     """Return the error for statements that must come before and after others."""
     among = sorted({name for number in error.args[1] for name in groups[number]})

@@ -12,7 +12,7 @@ import islpy as isl
 from lairmake.stages.lair.layer import Layer
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.poly.text import Objects
 from lairmake.stages.skewing.elements import Lair
 from lairmake.stages.skewing.skewing import Group
@@ -34,7 +34,7 @@ class Scheduled:
     `places` is what placement.isl says, `schedule` { S[i] -> [time] }.
     """
 
-    mapping: Mapping
+    mapping: LayerMapping
     profile: Profile
     layer: Layer
     lair: Lair

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.mapping.texts import parse_map
 from lairmake.stages.poly.extremes import find_greatest, find_least
 from lairmake.stages.poly.integers import Matrix
@@ -97,7 +97,7 @@ def find_space(
     )
 
 
-def find_given(mapping: Mapping) -> list[str]:
+def find_given(mapping: LayerMapping) -> list[str]:
     """Return the statements to which layer.yaml gives a schedule."""
     if mapping.schedule is None:
         return []
@@ -226,7 +226,7 @@ def _by_statement(accesses: isl.UnionMap) -> dict[str, list[isl.Map]]:
     return found
 
 
-def find_wishes(mapping: Mapping, placement: isl.UnionMap) -> dict[str, tuple[int, ...]]:
+def find_wishes(mapping: LayerMapping, placement: isl.UnionMap) -> dict[str, tuple[int, ...]]:
     """Return the direction in which the elements of each tensor should pass, if it has ports."""
     pes = isl.Set.from_union_set(placement.range())
     found = {}

@@ -80,10 +80,10 @@ def lag_statements(
     coordinates of the PE.
     """
     values = [each.value for each in coordinates(topology)]
-    return {name: _late(_rows(rows, name, order), values) for name, rows in lags.items()}
+    return {name: _late(_step_rows(rows, name, order), values) for name, rows in lags.items()}
 
 
-def _rows(lag: Sequence[Sequence[int]], name: str, order: Order) -> list[Sequence[int]]:
+def _step_rows(lag: Sequence[Sequence[int]], name: str, order: Order) -> list[Sequence[int]]:
     """Return the rows of F that `order_groups` keeps, and zeros for what it adds."""
     none = [0] * len(lag[0])
     first: list[Sequence[int]] = [none] if len(order.groups) > 1 else []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.mapping.layer_yaml import Kind, Mapping
+from lairmake.stages.mapping.layer_yaml import Kind, LayerMapping
 from lairmake.stages.skewing.grid import along, edges, grid, near, within
 from lairmake.stages.skewing.levels import flattening, hierarchical
 
@@ -43,7 +43,7 @@ class Topology:
         assert self.kind == "mesh" or self.inner is None
 
 
-def make_topology(mapping: Mapping, sizes: tuple[int, ...]) -> Topology:
+def make_topology(mapping: LayerMapping, sizes: tuple[int, ...]) -> Topology:
     """Return the network of layer.yaml on a target of so many PEs."""
     wanted = mapping.topology
     return Topology(

@@ -22,7 +22,7 @@ from lairmake.stages.lair.tree import Access, Affine
 from lairmake.stages.poly.pieces import unite_sets
 from lairmake.stages.poly.text import IslObject, write_objects
 from lairmake.stages.volumes.choice import choose
-from lairmake.stages.volumes.domains import HEADER, make_domain
+from lairmake.stages.volumes.domains import DOMAINS_HEADER, make_domain
 from lairmake.stages.volumes.operation import Operation, Program, Result, write_program
 
 if typing.TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     )
     objects: dict[str, IslObject] = {"context": isl.Set("{ : }"), "volumes": volumes}
     return {
-        "volumes.isl": write_objects(HEADER, objects),
+        "volumes.isl": write_objects(DOMAINS_HEADER, objects),
         "operations.yaml": write_program(program),
     }
 

@@ -13,7 +13,7 @@ from lairmake.stages.poly.naming import letters
 from lairmake.stages.poly.pieces import list_sets
 from lairmake.stages.poly.unnamed import read_set
 
-HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
+DOMAINS_HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
 context: which values the symbolic constants may have; they are sizes, volume_dimension.
 volumes: { volume[element] }, rectangular from zero."""
 

@@ -19,7 +19,7 @@ from lairmake.stages.poly.text import spell_object
 from lairmake.stages.poly.unnamed import read_map, read_set
 
 Kind = Literal["input", "constant", "empty", "index", "copy", "compute"]
-HEADER = """The operations of a kernel, in order: each defines the volume of its name.
+OPERATIONS_HEADER = """The operations of a kernel, in order: each defines the volume of its name.
 input: given from outside. constant: one value everywhere, or those of a dense tensor, row by row.
 empty: no values yet. index: every element is its own index. copy: an element of the result is the
 element of an operand that one of the maps under `copies` gives; these are disjoint. compute: an
@@ -106,7 +106,7 @@ class Program:
 
 def write_program(program: Program) -> str:
     """Return operations.yaml; `read_program` gives an equal program back."""
-    return write_document(HEADER, program_data(program))
+    return write_document(OPERATIONS_HEADER, program_data(program))
 
 
 def program_data(program: Program) -> dict[str, Any]:

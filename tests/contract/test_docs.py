@@ -27,7 +27,7 @@ from lairmake.stages.machine.types import TYPES
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.stage_code import reach_of
 from lairmake.stages.mapping.graph_yaml import Graph
-from lairmake.stages.mapping.layer_yaml import Mapping, TensorMapping, Way
+from lairmake.stages.mapping.layer_yaml import LayerMapping, TensorMapping, Way
 from lairmake.stages.program.source.words import OF_OBJECTS
 from lairmake.stages.program.values.names import NAMES
 
@@ -94,7 +94,7 @@ def test_the_page_of_stages_says_what_each_writes():
     ("document", "words"),
     [
         ("language", [*FUNCTIONS, *OPS, *TYPES]),
-        ("layers", [*Mapping.model_fields, *TensorMapping.model_fields]),
+        ("layers", [*LayerMapping.model_fields, *TensorMapping.model_fields]),
         ("stages", PIPELINE),
         ("networks", [*NETWORK, *RECEIVES, *WHOLE]),
         ("graphs", Graph.model_fields),

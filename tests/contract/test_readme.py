@@ -16,8 +16,8 @@ from lairmake.stages import PIPELINE, PROGRAM
 from lairmake.stages.diagnose import source_of
 from lairmake.stages.fabric.layout_yaml import read_layout
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.report.agreed import summary
-from lairmake.stages.make.report.summary import summary as summary_of_layer
+from lairmake.stages.make.report.agreed import summarise_program
+from lairmake.stages.make.report.summary import summarise_layer as summary_of_layer
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def test_the_program_and_what_is_made_of_it_are_those_of_listing1(listing):
                        "ar_ar_addiii": "sections.yaml"}.items():
         assert blocks_with(word)[0] in listing[name].decode()
     (said,) = blocks_with("NumPy, graph, fabric")
-    assert summary("listing1", json.loads(listing["build/results.json"])) == said
+    assert summarise_program("listing1", json.loads(listing["build/results.json"])) == said
     assert OF_PROGRAM and OF_PROGRAM[0] in listing["accesses.isl"].decode().splitlines()
 
 
@@ -86,7 +86,7 @@ def test_what_the_virtual_machine_is_told_is_that_of_listing1(listing):
 
 
 def test_the_results_of_a_program_are_those_of_listing1(listing):
-    said = summary("listing1", json.loads(listing["build/results.json"]))
+    said = summarise_program("listing1", json.loads(listing["build/results.json"]))
     assert f"```\n{said}```" in (ROOT / "docs/results.md").read_text(encoding="utf-8")
 
 

@@ -30,6 +30,7 @@ from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
 from lairmake.stages.make.core.stage import load, perform
+from lairmake.stages.make.core.trying import try_in
 from lairmake.stages.make.store.folders import file_of, folders_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +134,7 @@ def run(stage, folder):
     executed, inputs = Executed(), FolderInputs(folder, declaration(stage).reads)
     executed.start()
     load(stage)
-    contents = perform(stage, inputs)
+    contents = try_in(folder, stage, inputs) if folder.is_slot else perform(stage, inputs)
     executed.stop()
     for name, content in contents.items():
         file_of(folder, name).parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ import pytest
 
 from lairmake.stages import KERNEL
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.report.found import READS, summary
+from lairmake.stages.make.report.found import READS, summarise_kernel
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def said(tmp_path):
         for stage in KERNEL:
             run_stage(stage, tmp_path)
         texts = {name: (tmp_path / "cache" / name).read_text(encoding="utf-8") for name in READS}
-        return summary("k", texts).splitlines()
+        return summarise_kernel("k", texts).splitlines()
 
     return of
 

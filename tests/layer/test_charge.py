@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.pe.block import Block, write_nest
-from lairmake.stages.pe.charge import Charge
+from lairmake.stages.pe.charge import BlockCharge
 from lairmake.stages.poly.ast import make_element_loops
 
 ANY = isl.Set("[PE_X] -> { : 0 <= PE_X <= 3 }")
@@ -20,7 +20,7 @@ def charge(elements, here):
     block = Block()
     write_nest(block, make_element_loops(isl.Set(elements), ANY, ["i"]), count)
     profile = load_profile("wse2", {"loop": 1000, "scalar": 0, "address": 1})
-    return Charge(profile=profile, here=isl.Set(here)).of(block, 1)
+    return BlockCharge(profile=profile, here=isl.Set(here)).of(block, 1)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.layer.pe.computing import (
     Operands,
     combine,
-    count_operations,
+    count_scalar_operations,
     make_literal,
     make_value,
 )
@@ -101,7 +101,7 @@ def test_what_is_combined_keeps_its_operands(op, floats, integers):
     [("a", 0), ("3", 0), ("-a", 1), ("a + b * c", 2), ("max(a, b) - 1", 2), ("relu(exp(a))", 2)],
 )
 def test_operations_are_counted(expr, operations):
-    assert count_operations(parse_expression(expr)) == operations
+    assert count_scalar_operations(parse_expression(expr)) == operations
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from lairmake.stages.layer.memory.best_fit import share_memory
 from lairmake.stages.layer.memory.events import make_order, order_adapting, order_computing
 from lairmake.stages.layer.memory.kept import Array
-from lairmake.stages.layer.texts.graph import Arrival, Chunks, Collection, Departure, Graph
+from lairmake.stages.layer.texts.graph import Arrival, Chunks, Departure, Graph, SumCollection
 from lairmake.stages.layer.texts.kinds import Compute
 from lairmake.stages.layer.texts.memory_text import COMPLETE, RESTART
 from tests.layer.built import build
@@ -91,7 +91,7 @@ def test_adapters_begin_with_what_waits_once_the_others_have_left():
         "z": departure("tb", collected=True, waits=("y", "x")),
     }
     along = {
-        name: departure(each.tensor, Collection, departure=name, out=name)
+        name: departure(each.tensor, SumCollection, departure=name, out=name)
         for name, each in away.items()
     }
     parts = graph(

@@ -10,7 +10,7 @@ from lairmake.stages.layer.routes.routing import route_streams
 from lairmake.stages.layer.texts.limits import with_enough
 from lairmake.stages.machine.profile import KNOWN, load_profile
 from lairmake.stages.machine.scarcity import find_enough
-from lairmake.stages.make.report.summary import summary
+from lairmake.stages.make.report.summary import summarise_layer
 from tests.layer.built import MV, build
 from tests.layer.test_waiting import layer
 
@@ -52,13 +52,13 @@ def test_the_summary_says_what_a_limit_costs_and_what_would_do(limited):
     results = limited.results()
     costs = results["cycles"]["simd"] - results["limits"]["cycles"]
     said = f"{costs} cycles on descriptors (1; 2 would do), not published\n"
-    assert costs > 0 and said in summary(results)
+    assert costs > 0 and said in summarise_layer(results)
 
 
 def test_a_limit_that_costs_nothing_is_not_said(limited):
     results = limited.results()
     results["limits"]["cycles"] = results["cycles"]["simd"]
-    assert "descriptors (" not in summary(results)
+    assert "descriptors (" not in summarise_layer(results)
 
 
 def test_a_task_that_is_limited_says_by_which_figure(limited):
@@ -235,7 +235,7 @@ def test_what_short_queues_cost_is_what_a_run_with_queues_twice_as_deep_saves():
     assert short["doubled"] == {"cycles": cycles, "figures": ["queue_depth"]}
     costs = short["cycles"]["simd"] - cycles
     said = f"{costs} cycles on queue_depth (by a run with twice as much), not published\n"
-    assert said in summary(short) and "queue_depth" not in summary(deeper)
+    assert said in summarise_layer(short) and "queue_depth" not in summarise_layer(deeper)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.layer.routes.passing import Line, choose_way, given_way
+from lairmake.stages.layer.routes.passing import LineDemand, choose_way, given_way
 from lairmake.stages.machine.profile import load_profile
 
 SYSTOLIC = load_profile("systolic")
@@ -23,15 +23,19 @@ SYSTOLIC = load_profile("systolic")
 def test_a_stream_is_forwarded_unless_what_the_port_sends_again_takes_less(
     pes, elements, sparse, ways, inwards
 ):
-    line = Line(pes=pes, elements=elements, taken=10 if sparse else elements)
+    line = LineDemand(pes=pes, elements=elements, taken=10 if sparse else elements)
     way = choose_way(line, None, sparse, SYSTOLIC)
     assert (way.inwards, way.cycles) == (inwards, ways)
 
 
 def test_adapters_that_pass_on_other_elements_get_replicas_first():
     """Each of four adapters sends 4 of 16 to four PEs: the layer fc."""
-    way = choose_way(Line(pes=4, elements=4, taken=4), Line(pes=4, elements=16, taken=4), True,
-                     SYSTOLIC)
+    way = choose_way(
+        LineDemand(pes=4, elements=4, taken=4),
+        LineDemand(pes=4, elements=16, taken=4),
+        True,
+        SYSTOLIC,
+    )
     assert (way.inwards, way.along) == (True, False)
     assert way.cycles == {
         "forwarded": 48 + 48 + 13 * 16,
@@ -41,8 +45,12 @@ def test_adapters_that_pass_on_other_elements_get_replicas_first():
 
 
 def test_adapters_start_an_instruction_for_each_replica_of_what_is_dense():
-    way = choose_way(Line(pes=4, elements=4, taken=4), Line(pes=4, elements=16, taken=4), False,
-                     SYSTOLIC)
+    way = choose_way(
+        LineDemand(pes=4, elements=4, taken=4),
+        LineDemand(pes=4, elements=16, taken=4),
+        False,
+        SYSTOLIC,
+    )
     assert (way.inwards, way.along) == (True, True)
     assert way.cycles == {
         "forwarded": 15 + 15 + 16,

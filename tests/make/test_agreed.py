@@ -2,7 +2,7 @@
 
 import json
 
-from lairmake.stages.make.report.agreed import is_right, line, summary
+from lairmake.stages.make.report.agreed import is_program_right, program_line, summarise_program
 from lairmake.stages.make.report.headline import headlines
 from lairmake.stages.make.report.objects import find_objects
 
@@ -34,33 +34,33 @@ WRONG = RESULTS | {"outputs": {"T": {"right": False}, "total": {"right": True, "
 
 
 def test_one_program_is_told_in_full_and_one_of_many_in_a_line():
-    assert summary("heat", RESULTS) == TEXT
-    assert line("heat", RESULTS) == LINE
+    assert summarise_program("heat", RESULTS) == TEXT
+    assert program_line("heat", RESULTS) == LINE
 
 
 def test_an_output_that_is_wrong_is_told():
-    assert is_right(RESULTS) and not is_right(WRONG)
-    assert summary("heat", WRONG).splitlines()[1] == "  T        WRONG"
-    assert line("heat", WRONG) == "heat: WRONG; 23 480 cycles\n"
+    assert is_program_right(RESULTS) and not is_program_right(WRONG)
+    assert summarise_program("heat", WRONG).splitlines()[1] == "  T        WRONG"
+    assert program_line("heat", WRONG) == "heat: WRONG; 23 480 cycles\n"
 
 
 def test_a_program_that_does_nothing():
     empty = RESULTS | {"operations": {}, "outputs": {}, "iterations": {}, "cycles": 101,
                        "responses": 1, "set_up": {}, "sums": {"count": 0}}
-    assert summary("none", empty).splitlines()[:3] == [
+    assert summarise_program("none", empty).splitlines()[:3] == [
         "none on wse2: 6 x 8 workers, 1 response a side",
         "  output   none to compare: `output=True` says which object is one",
         "  cycles   101 for 0 operations",
     ]
-    assert "  ran      no operation\n" in summary("none", empty)
-    assert "sums" not in summary("none", empty)
+    assert "  ran      no operation\n" in summarise_program("none", empty)
+    assert "sums" not in summarise_program("none", empty)
 
 
 def test_what_a_program_waits_for_is_told_if_it_does():
     shares = {"elements": 0.2, "set_up": 0.3, "sums": 0.4, "control": 0.1}
     several = RESULTS | {"workers": shares, "sums": {"count": 30, "latency": 95},
                          "set_up": {"neighbour": 85.0}}
-    assert [text for text in summary("heat", several).splitlines() if text[2:8] in (
+    assert [text for text in summarise_program("heat", several).splitlines() if text[2:8] in (
             "worker", "sums  ", "cycles")] == [
         "  cycles   23 480 for 20 iterations; an operation with a neighbour takes 85 and its "
         "elements",

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.core.layers import lone_folder
 from lairmake.stages.make.core.pins import how_to_keep
 from lairmake.stages.mapping.graph_yaml import load_graph
 from tests.e2e.conftest import ROOT
 
-PLAIN, KEEPING = Build(), Build(keep_edits=True)
+PLAIN, KEEPING = BuildOptions(), BuildOptions(keep_edits=True)
 NEVER = "no edit in build/ can be kept"
 OPTION = "keep such edits with --keep-edits"
 

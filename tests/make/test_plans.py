@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.make.core import framework, network, plans
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.core.network import read_plan
+from lairmake.stages.make.core.network import read_network_plan
 from tests.network.onnx.graphs import make_model
 
 YAML = "parts: {a: , b: }\ntensors: {b.x: a.y}\n"
@@ -19,15 +19,15 @@ def folder(tmp_path):
 
 
 def test_the_plan_of_a_network_is_kept_as_long_as_its_code_stays(folder, monkeypatch):
-    plan = read_plan(folder)
+    plan = read_network_plan(folder)
     crossings = [["b", "x", "a", "y"]]
     parts = {"a": "a", "b": "b"}
     assert plan == {"parts": parts, "crossings": crossings, "moved": [], "whole": False}
     nothing = {"parts": {}, "crossings": []}
     monkeypatch.setattr(network, "_plan", lambda folder: nothing)
-    assert read_plan(folder) == plan
+    assert read_network_plan(folder) == plan
     monkeypatch.setattr(plans, "code_digest", lambda stage: f"another {stage}")
-    assert read_plan(folder) == nothing
+    assert read_network_plan(folder) == nothing
 
 
 def test_a_graph_has_other_parts_where_the_machine_has_less_memory(tmp_path, monkeypatch):

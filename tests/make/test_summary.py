@@ -1,6 +1,6 @@
 """The summary of a result, whole."""
 
-from lairmake.stages.make.report.summary import inputs, is_right, summary
+from lairmake.stages.make.report.summary import inputs, is_layer_right, summarise_layer
 
 RESULTS = {
     "top": "ff",
@@ -52,16 +52,16 @@ ff on wse2, 2 invocations
 
 
 def test_summary_says_what_came_out():
-    assert summary(RESULTS) == TEXT
+    assert summarise_layer(RESULTS) == TEXT
 
 
 def test_a_target_most_of_which_has_nothing_to_do_is_told():
-    few = summary({**RESULTS, "pes": {"compute": 4, "of": 17}}).splitlines()[7]
+    few = summarise_layer({**RESULTS, "pes": {"compute": 4, "of": 17}}).splitlines()[7]
     assert few == (
         "  PEs     4 of 17 of the target compute, less than a quarter: another placement may take "
         "less time"
     )
-    assert summary({**RESULTS, "pes": {"compute": 4, "of": 16}}).splitlines()[7] == (
+    assert summarise_layer({**RESULTS, "pes": {"compute": 4, "of": 16}}).splitlines()[7] == (
         "  PEs     4 of 16 of the target compute"
     )
 
@@ -75,12 +75,12 @@ def test_of_many_inputs_the_first_are_named():
 
 def test_a_wrong_value_is_not_right():
     wrong = RESULTS | {"check": {"y": {"exact": True, "right": False, "max_abs_error": 37.0}}}
-    assert not is_right(wrong)
-    assert "  y       WRONG, by up to 37\n" in summary(wrong)
+    assert not is_layer_right(wrong)
+    assert "  y       WRONG, by up to 37\n" in summarise_layer(wrong)
 
 
 def test_what_multicast_is_worth_stands_beside_the_cycles():
-    lines = summary(RESULTS | {"multicast": {"cycles": 100}}).splitlines()
+    lines = summarise_layer(RESULTS | {"multicast": {"cycles": 100}}).splitlines()
     assert [line for line in lines if line.endswith("; 100 with multicast")] == [
         line + "; 100 with multicast" for line in TEXT.splitlines() if "with loops:" in line
     ]

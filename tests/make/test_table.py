@@ -1,6 +1,6 @@
 """The table of a network or a kernel, whole."""
 
-from lairmake.stages.make.report.table import is_right, line_of_parts, table
+from lairmake.stages.make.report.table import are_parts_right, line_of_parts, table
 
 PART = {
     "like": "first",
@@ -122,13 +122,13 @@ def test_one_of_many_networks_is_a_line():
 def test_a_part_that_is_wrong_makes_the_network_wrong():
     wrong = RESULTS | {"parts": {"first": PART | {"right": False}}}
     assert table("mlp", wrong).splitlines()[2].split()[:2] == ["first", "WRONG"]
-    assert (is_right(RESULTS), is_right(wrong)) == (True, False)
+    assert (are_parts_right(RESULTS), are_parts_right(wrong)) == (True, False)
 
 
 def test_an_output_that_is_wrong_makes_the_network_wrong():
     found = {"exact": True, "right": False, "max_abs_error": 2.5}
     assert last_line(**found) == "  narrow.y WRONG from end to end, by up to 2.5"
-    assert not is_right(RESULTS | {"check": {"narrow.y": found}})
+    assert not are_parts_right(RESULTS | {"check": {"narrow.y": found}})
 
 
 def test_what_is_to_be_known_of_a_whole_is_told():

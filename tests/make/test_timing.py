@@ -1,7 +1,7 @@
 """The critical path of a build, and its trace."""
 
 from lairmake.stages.make.report.times import Times, critical_path, timing_of, trace
-from lairmake.stages.make.store.log import Build
+from lairmake.stages.make.store.log import BuildRecord
 
 AFTER = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": []}
 
@@ -26,7 +26,7 @@ def line(task, start, seconds, pid, how="ran"):
 
 def test_a_trace_has_a_thread_for_each_process():
     tasks = [line("c", 103.0, 0.25, 8), line("a", 101.5, 1.0, 7), {"task": "b", "how": "same"}]
-    build = Build(id="x", begin={"when": 101.0}, tasks=tasks, end=None)
+    build = BuildRecord(id="x", begin={"when": 101.0}, tasks=tasks, end=None)
     found = timing_of(build, {"a": [], "b": ["a"], "c": ["b"]})
     assert isinstance(found, Times)
     assert (found.path, found.same, found.seconds) == (["a", "c"], 1, None)

@@ -16,7 +16,7 @@ from lairmake.stages.make.core.yaml_digests import read_values
 from lairmake.stages.make.store.folders import every_stage, folders_of
 from lairmake.stages.mapping.graph_yaml import Graph
 from lairmake.stages.mapping.kernel_yaml import Kernel
-from lairmake.stages.mapping.layer_yaml import Mapping, read_mapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping
 from lairmake.stages.mapping.program_yaml import Program
 from lairmake.stages.mapping.yaml_file import Strict
 from lairmake.stages.mapping.yaml_paths import split_reads
@@ -172,7 +172,7 @@ def test_places_are_those_of_the_file():
 
 
 MODELS = {
-    "layer.yaml": [Mapping], "kernel.yaml": [Kernel], "program.yaml": [Program],
+    "layer.yaml": [LayerMapping], "kernel.yaml": [Kernel], "program.yaml": [Program],
     "network.yaml": [network.NetworkFile, Graph],
 }
 NOT_READ = {("report",), ("pin",), ("reductions",)}

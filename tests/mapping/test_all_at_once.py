@@ -10,7 +10,7 @@ import lairmake.stages.mapping.network_yaml as network
 from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.mapping import yaml_file
 from lairmake.stages.mapping.kernel_yaml import Kernel
-from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.program_yaml import Program, read_program
 from lairmake.stages.mapping.yaml_text import read_document
@@ -37,7 +37,7 @@ def test_no_value_has_an_error_in_the_words_of_pydantic():
     models = [model for _, model in inspect.getmembers(network, inspect.isclass)
               if issubclass(model, yaml_file.File) and model is not yaml_file.File]
     kinds = set()
-    for model in (Mapping, Kernel, Program, *models):
+    for model in (LayerMapping, Kernel, Program, *models):
         for name, field in model.model_fields.items():
             for value in WRONG:
                 try:

@@ -6,7 +6,7 @@ import pytest
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.lair import parse_lair, specialise
-from lairmake.stages.mapping.layer_yaml import Mapping, read_mapping, schema
+from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping, schema
 from lairmake.stages.mapping.tensors import check_tensors
 
 TARGET = 'target: "{ PE[4, 5] }"\n'
@@ -33,7 +33,7 @@ data: {seed: 3, kind: reals, density: 1}
 """
 
 
-def mapping_of(text: str) -> Mapping:
+def mapping_of(text: str) -> LayerMapping:
     return read_mapping(Source(path="layer.yaml", text=text))
 
 
@@ -97,7 +97,7 @@ def test_isl_texts_know_where_they_stand(part: str) -> None:
 
 
 def test_the_schema_names_every_key() -> None:
-    assert schema()["properties"].keys() == Mapping.model_fields.keys()
+    assert schema()["properties"].keys() == LayerMapping.model_fields.keys()
     assert schema()["required"] == ["target"]
     assert schema()["properties"]["target"]["type"] == "string"
     assert schema()["additionalProperties"] is False

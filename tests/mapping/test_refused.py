@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.mapping.refused import find_error, refusal, refusal_in, why_refused
+from lairmake.stages.mapping.refused import find_error, refusal_in, refusal_text, why_refused
 
 LAYER = Source(path="projects/a/layer.yaml", text="schedule: nothing\n")
 ERROR = UserError("it is no schedule", Span(source=LAYER, start=10, end=17), "give\n  one")
@@ -22,7 +22,7 @@ def test_an_error_in_a_file_of_the_user_is_kept():
 
 
 def test_what_has_no_place_in_a_file_keeps_none():
-    assert find_error(refusal("place: no room"), {"layer.yaml": LAYER}) is None
+    assert find_error(refusal_text("place: no room"), {"layer.yaml": LAYER}) is None
     assert find_error(TEXT, {}) is None
     assert find_error(TEXT.replace("schedule\"]", "target\"]"), {"layer.yaml": LAYER}) is None
     assert find_error(TEXT.replace('["schedule"]', "[x]"), {"layer.yaml": LAYER}) is None

@@ -21,7 +21,13 @@ from lairmake.stages.program.lowering.tensors import list_worker_tensors
 from lairmake.stages.program.lowering.worker import write_worker
 from lairmake.stages.program.memory.addresses import Addresses, Place
 from lairmake.stages.program.sections.procedures import finish_procedure
-from lairmake.stages.program.sections.program import Call, Procedure, Sections, SendSection, Stop
+from lairmake.stages.program.sections.program import (
+    Procedure,
+    SectionCall,
+    Sections,
+    SendSection,
+    Stop,
+)
 from lairmake.stages.program.vm.features import find_features
 from lairmake.stages.program.vm.geometry import Geometry
 from lairmake.stages.program.vm.numbers import number_colours
@@ -57,7 +63,7 @@ class Machine:
         if made not in self.procedures:
             self.procedures.append(made)
         assert len(arguments) == made.count, made
-        self.calls.append(Call(procedure=self.procedures.index(made), arguments=arguments))
+        self.calls.append(SectionCall(procedure=self.procedures.index(made), arguments=arguments))
 
     def run(self, **options):
         """Return the outputs by name, and what the fabric tells."""

@@ -18,7 +18,13 @@ from lairmake.stages.program.lowering.lowered import Material, PeProgram
 from lairmake.stages.program.lowering.merge import write_merge
 from lairmake.stages.program.lowering.response import write_response
 from lairmake.stages.program.memory.addresses import Addresses
-from lairmake.stages.program.sections.program import Call, Procedure, Sections, SendSection, Stop
+from lairmake.stages.program.sections.program import (
+    Procedure,
+    SectionCall,
+    Sections,
+    SendSection,
+    Stop,
+)
 from lairmake.stages.program.vm.features import Features
 from lairmake.stages.program.vm.geometry import Geometry
 from lairmake.stages.program.vm.numbers import number_colours
@@ -75,9 +81,15 @@ def make_sections(rng, responses, count, most):
     sections, shares = [], []
     for _ in range(count):
         procedures = rng.integers(1, len(COUNTS), rng.integers(0, most + 1))
-        sections.append(tuple(
-            Call(procedure=int(p), arguments=tuple(rng.integers(-2**15, 2**15, COUNTS[p]).tolist()))
-            for p in procedures))
+        sections.append(
+            tuple(
+                SectionCall(
+                    procedure=int(p),
+                    arguments=tuple(rng.integers(-(2**15), 2**15, COUNTS[p]).tolist()),
+                )
+                for p in procedures
+            )
+        )
         cuts = np.sort(rng.integers(0, len(procedures) + 1, 2 * responses - 1))
         shares.append(tuple(np.diff([0, *cuts, len(procedures)]).tolist()))
     return finish(sections, shares, responses)
@@ -85,7 +97,7 @@ def make_sections(rng, responses, count, most):
 
 def finish(sections, shares, responses):
     """Return sections, one sent after the other, and one that halts."""
-    last = ((Call(procedure=0, arguments=()),), (1, *[0] * (2 * responses - 1)))
+    last = ((SectionCall(procedure=0, arguments=()),), (1, *[0] * (2 * responses - 1)))
     return Sections(
         procedures=tuple(Procedure(name=f"log_{n}", kind="take_sum", count=n) for n in COUNTS),
         sections=(*sections, last[0]), shares=(*shares, last[1]), responses=responses,

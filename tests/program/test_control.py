@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lairmake.stages.program.sections.program import Call
+from lairmake.stages.program.sections.program import SectionCall
 from tests.program.controlled import finish, make_sections, run_control
 
 FIELDS = {1: (4, 2), 2: (6, 3), 5: (12, 1)}
@@ -36,7 +36,7 @@ def test_all_are_told_all_calls_in_order(responses, machine):
 
 def one_call(count, responses):
     """Return sections of one call, each another response PE's: from the innermost outwards."""
-    call, parts = Call(procedure=1, arguments=(1,)), 2 * responses
+    call, parts = SectionCall(procedure=1, arguments=(1,)), 2 * responses
     shares = [tuple(int(part == n % parts) for part in range(parts)) for n in range(count)]
     return finish([(call,)] * count, shares, responses)
 

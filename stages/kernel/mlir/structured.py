@@ -184,7 +184,7 @@ ELEMENTWISE: Mapping[str, Callable[..., Operation]] = {
 """Functions of elements."""
 
 
-def _defined(base: type[Operation], name: str, **members: Any) -> type[Operation]:
+def _define_operation(base: type[Operation], name: str, **members: Any) -> type[Operation]:
     """Return the operation of a name, with further members of its class."""
     constants = dict.fromkeys(members, ClassVar[Any])
     body = {"name": f"linalg.{name}", "__annotations__": constants, **members}
@@ -192,10 +192,10 @@ def _defined(base: type[Operation], name: str, **members: Any) -> type[Operation
 
 
 OURS: tuple[type[Operation], ...] = (
-    *(_defined(ProductOp, name, INDICES=text) for name, text in SUMS.items()),
-    *(_defined(WindowOp, f"pooling_{name}_{kind}", INDICES=text, COMBINE=combine)
+    *(_define_operation(ProductOp, name, INDICES=text) for name, text in SUMS.items()),
+    *(_define_operation(WindowOp, f"pooling_{name}_{kind}", INDICES=text, COMBINE=combine)
       for name, text in WINDOWS.items() for kind, combine in POOLINGS.items()),
-    *(_defined(FunctionOp, name, FUNCTION=staticmethod(function))
+    *(_define_operation(FunctionOp, name, FUNCTION=staticmethod(function))
       for name, function in ELEMENTWISE.items()),
     MapOp, ReduceOp,
 )

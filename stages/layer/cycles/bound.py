@@ -39,7 +39,7 @@ from lairmake.stages.layer.cycles.earliest import (
 )
 from lairmake.stages.layer.cycles.fewest import least_cycles
 from lairmake.stages.layer.cycles.needs import Departure, Needs
-from lairmake.stages.layer.texts.kinds import Compute, Running, Task
+from lairmake.stages.layer.texts.kinds import AnyTask, Compute, Running
 from lairmake.stages.layer.texts.results_json import Bound
 from lairmake.stages.machine.profile import Profile
 
@@ -54,7 +54,7 @@ class Run:
     """
 
     layer: Layer
-    tasks: Mapping[str, Task]
+    tasks: Mapping[str, AnyTask]
     layout: Layout
     profile: Profile
     loops: FabricRun

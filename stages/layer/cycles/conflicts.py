@@ -14,7 +14,13 @@ from fractions import Fraction
 from itertools import combinations
 from math import gcd, prod
 
-from lairmake.stages.layer.texts.decisions import Decision, Given, Local, Operand, Step
+from lairmake.stages.layer.texts.decisions import (
+    Decision,
+    Given,
+    Local,
+    OperandDecision,
+    StepDecision,
+)
 from lairmake.stages.layer.vector.rate import find_rate
 from lairmake.stages.layer.vector.word import find_word
 from lairmake.stages.machine.meetings import WORD, count_meetings
@@ -36,7 +42,7 @@ class Instruction:
     """A vector instruction of a task, with the largest sizes that it runs over."""
 
     task: str
-    step: Step
+    step: StepDecision
     sizes: tuple[int, ...]
 
 
@@ -55,7 +61,7 @@ def _list_vectors(task: str, decision: Decision) -> Iterator[Instruction]:
     extents = [each if isinstance(each, int) else each[1] for each in decision.extents or ()]
     steps, operands = decision.steps, decision.operands
     if decision.operation is not None:
-        steps = (Step(operation=decision.operation, over=decision.over, operands=operands),)
+        steps = (StepDecision(operation=decision.operation, over=decision.over, operands=operands),)
     for step in steps:
         if step.by != "loops":
             over = range(len(extents)) if step.over is None else step.over
@@ -100,7 +106,7 @@ def _base(operand: Local | Given) -> tuple[int | str, ...]:
     return operand.base if isinstance(operand, Local) else ()
 
 
-def _strides(operand: Operand) -> tuple[int, ...]:
+def _strides(operand: OperandDecision) -> tuple[int, ...]:
     return operand.strides if isinstance(operand, Local | Given) else ()
 
 

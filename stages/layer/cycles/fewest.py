@@ -56,7 +56,7 @@ def _is_product(expr: Expr, op: str) -> bool:
 def _counted(statement: Statement, costs: _Costs) -> Fraction:
     """Return the cycles of the operations of an instance."""
     found = Fraction(0)
-    for part, cycles in _operations(statement.expr, costs).items():
+    for part, cycles in _parts_of(statement.expr, costs).items():
         found += cycles / most_alike(statement, part)
     return found
 
@@ -73,7 +73,7 @@ def most_alike(statement: Statement, part: Expr) -> int:
     return prod(size for k, (size, _) in enumerate(iterators) if k not in apart)
 
 
-def _operations(expr: Expr, costs: _Costs) -> dict[Expr, Fraction]:
+def _parts_of(expr: Expr, costs: _Costs) -> dict[Expr, Fraction]:
     """Return the cycles of each part of its own; equal ones are one."""
     match expr:
         case Binary():
@@ -87,5 +87,5 @@ def _operations(expr: Expr, costs: _Costs) -> dict[Expr, Fraction]:
             own = Fraction(costs.profile.scalar) if name is None else costs.of(name)
         case _:
             return {}
-    found = {each: own for part in parts for each, own in _operations(part, costs).items()}
+    found = {each: own for part in parts for each, own in _parts_of(part, costs).items()}
     return found | {expr: own}

@@ -24,7 +24,15 @@ from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.texts.adapted_text import Adapted, read_adapted
 from lairmake.stages.layer.texts.decisions import Decision, Decisions, read_decisions
 from lairmake.stages.layer.texts.graph import Graph, read_graph
-from lairmake.stages.layer.texts.kinds import Collect, EarlySend, Hear, Receive, Send, Spread, Task
+from lairmake.stages.layer.texts.kinds import (
+    AnyTask,
+    Collect,
+    EarlySend,
+    Hear,
+    Receive,
+    Send,
+    Spread,
+)
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
 from lairmake.stages.layer.vector.situation import PLACES
@@ -120,7 +128,7 @@ def predict(written: Written) -> Prediction:
     )
 
 
-def _find_facts(written: Written, computing: Mapping[str, Task]) -> Facts:
+def _find_facts(written: Written, computing: Mapping[str, AnyTask]) -> Facts:
     """Return what is known of a layer, and of its computing tasks on some PEs."""
     places = list_places(computing, written.instances)
     arrays, profile = _find_arrays(written.memory), written.profile

@@ -17,7 +17,7 @@ from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.charge import Charge
+from lairmake.stages.pe.charge import BlockCharge
 from lairmake.stages.pe.identifiers import new_naming
 from lairmake.stages.pe.statement_nodes import Assign
 from lairmake.stages.poly.expression import Name
@@ -36,7 +36,7 @@ def find_ordering(
     found = {}
     for pe in dict.fromkeys((*places, *list_places([task], work.instances))):
         here = known.intersect_params(_at(pe))
-        found[pe] = Charge(profile=profile, here=here).of(block, count(here))
+        found[pe] = BlockCharge(profile=profile, here=here).of(block, count(here))
     return found
 
 

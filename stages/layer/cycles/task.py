@@ -26,7 +26,7 @@ from lairmake.stages.layer.vector.memory import Memory, extend
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.layer.vector.steps import Step
 from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.charge import Charge
+from lairmake.stages.pe.charge import BlockCharge
 from lairmake.stages.pe.identifiers import new_naming
 from lairmake.stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
 from lairmake.stages.poly.bounds import find_full
@@ -50,11 +50,11 @@ class Charged:
     place: isl.Set | None = None
 
     @cached_property
-    def charge(self) -> Charge:
+    def charge(self) -> BlockCharge:
         """Charges on that PE."""
         place = busiest(self.situation) if self.place is None else self.place
         here = self.situation.known.intersect_params(place)
-        return Charge(profile=self.situation.profile, here=here)
+        return BlockCharge(profile=self.situation.profile, here=here)
 
     @cached_property
     def other(self) -> Charged | None:

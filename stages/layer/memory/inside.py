@@ -15,7 +15,7 @@ from math import prod
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.layer.texts.decisions import Given, Local, Step, Table
+from lairmake.stages.layer.texts.decisions import Given, Local, StepDecision, Table
 from lairmake.stages.poly.bind import PARAM, bind_set
 from lairmake.stages.poly.local import Shape
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
@@ -86,7 +86,7 @@ def _find_calls(name: str, work: Work) -> isl.Set:
     return calls.intersect(bind_set(outer, names))
 
 
-def _check_loops(name: str, step: Step, work: Work) -> None:
+def _check_loops(name: str, step: StepDecision, work: Work) -> None:
     """Raise UserError if an operand of a step's loops reaches beyond its array in some call.
 
     Where it begins at what is looked up, only how far it reaches is looked at; isl may have to work

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from lairmake.stages.layer.pe.instruction import add_vector_call
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.work import add_task_loops
-from lairmake.stages.layer.texts.kinds import Fills, Runs, Task
+from lairmake.stages.layer.texts.kinds import AnyTask, Fills, Runs
 from lairmake.stages.pe.block import Block
 
 
@@ -27,7 +27,7 @@ def run_task(program: Program, block: Block, name: str, elements: Mapping[str, s
         add_task_loops(block, name, program.model, program.naming, elements)
 
 
-def formula(task: Task) -> str:
+def formula(task: AnyTask) -> str:
     """Return the statement of a task, or the value that it gives a tensor."""
     if isinstance(task, Fills):
         return f"{task.tensor} = {task.value}"

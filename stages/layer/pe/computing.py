@@ -64,13 +64,13 @@ def combine(op: str, left: Value, right: tree.Expr, operands: Operands) -> Value
     return Computed(op, (left, make_value(right, operands)), operands.type)
 
 
-def count_operations(expr: tree.Expr) -> int:
+def count_scalar_operations(expr: tree.Expr) -> int:
     """Return how many scalar operations an expression takes."""
     match expr:
         case tree.Unary():
-            return 1 + count_operations(expr.operand)
+            return 1 + count_scalar_operations(expr.operand)
         case tree.Call():
-            return 1 + sum(map(count_operations, expr.arguments))
+            return 1 + sum(map(count_scalar_operations, expr.arguments))
         case tree.Binary():
-            return 1 + count_operations(expr.left) + count_operations(expr.right)
+            return 1 + count_scalar_operations(expr.left) + count_scalar_operations(expr.right)
     return 0

@@ -17,7 +17,7 @@ from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.queues import assign_queues
 from lairmake.stages.layer.routes.forwarded import name_positions
-from lairmake.stages.layer.texts.graph import Arrival, Collection, Departure, Outgoing
+from lairmake.stages.layer.texts.graph import Arrival, Departure, Outgoing, SumCollection
 from lairmake.stages.movement.colour import Colour
 from lairmake.stages.movement.colouring import find_routers
 from lairmake.stages.pe.listing import Local
@@ -226,7 +226,7 @@ def _departure(model: Model, departure: Departure) -> Exit:
     return _leaving(model, departure, departure.colours, order)
 
 
-def _collection(model: Model, name: str, collection: Collection) -> Exit:
+def _collection(model: Model, name: str, collection: SumCollection) -> Exit:
     """Return how sums leave that adapters collect."""
     relation = isl.Map.from_union_map(from_domain(model.adapted.collected, collection.tensor))
     ports = model.routes.relation(name, "reach").domain()

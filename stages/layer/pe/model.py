@@ -16,13 +16,13 @@ from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.layer.texts.decisions import Decision
 from lairmake.stages.layer.texts.graph import Forwarding, Graph
 from lairmake.stages.layer.texts.kinds import (
+    AnyTask,
     Initialise,
     Operate,
     React,
     Receive,
     Running,
     Store,
-    Task,
 )
 from lairmake.stages.layer.texts.memory_text import ALWAYS, RESTART, Placed
 from lairmake.stages.layer.texts.routes_text import Routing, Said
@@ -60,7 +60,7 @@ class Work:
     allocation: isl.UnionMap
 
     @property
-    def tasks(self) -> Mapping[str, Task]:
+    def tasks(self) -> Mapping[str, AnyTask]:
         """The tasks by name, in the order in which a PE runs them."""
         return self.graph.tasks
 

@@ -14,12 +14,12 @@ from lairmake.stages.pe.value_nodes import Task, walk
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.pe.program import Program
     from lairmake.stages.machine.profile import Profile
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 WORDS = {"input_queues": "takes what comes on", "output_queues": "sends on"}
 
 
-def check_tasks(program: Program, profile: Profile, mapping: Mapping) -> None:
+def check_tasks(program: Program, profile: Profile, mapping: LayerMapping) -> None:
     """Raise UserError if a program has more tasks than the machine has ids."""
     activated, reacting = list_started(program)
     need = len(activated) + len(reacting)
@@ -56,7 +56,7 @@ def _list_activated(program: Program) -> Iterator[str]:
 
 
 def explain_queues(
-    error: TooFewQueuesError, profile: Profile, mapping: Mapping
+    error: TooFewQueuesError, profile: Profile, mapping: LayerMapping
 ) -> UserError:
     """Return the error that says which colours want queues, and where."""
     wanted: Sequence[str] = error.colours

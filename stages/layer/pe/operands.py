@@ -19,7 +19,7 @@ from lairmake.stages.pe.identifiers import Naming
 from lairmake.stages.pe.statement_nodes import Declare
 from lairmake.stages.pe.value_nodes import Address, Element, Field, Nothing
 from lairmake.stages.poly.expression import Name, Value, count_operations
-from lairmake.stages.poly.function import is_affine
+from lairmake.stages.poly.function import is_affine_function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +71,9 @@ def find_steps(name: str, decision: Decision, naming: Naming) -> list[Step]:
     ]
 
 
-def _only_step(decision: Decision) -> decisions.Step:
+def _only_step(decision: Decision) -> decisions.StepDecision:
     assert decision.operation is not None, "a vector instruction has an operation"
-    return decisions.Step(
+    return decisions.StepDecision(
         operation=decision.operation,
         by=decision.by,
         over=decision.over,
@@ -86,7 +86,7 @@ def find_part_field(name: str, number: int, naming: Naming) -> str:
     return naming.of(f"{name} part {number}", f"{name}_part{number}")
 
 
-def _spelled(operand: decisions.Operand, name: str, naming: Naming) -> Given:
+def _spelled(operand: decisions.OperandDecision, name: str, naming: Naming) -> Given:
     """Return an operand, a part as the field that it lies in."""
     if not isinstance(operand, decisions.Given):
         return operand
@@ -140,4 +140,4 @@ def find_base_address(operand: decisions.Local, block: Block, context: isl.Set) 
 
 
 def _is_free(index: int | str, context: isl.Set) -> bool:
-    return isinstance(index, int) or is_affine(isl.PwAff(index), context)
+    return isinstance(index, int) or is_affine_function(isl.PwAff(index), context)

@@ -77,7 +77,9 @@ def _instruction(program: Program, block: Block, name: str, task: kinds.Operate)
     return Receive(vector, colour, target, then, sources[0] if sources else None)
 
 
-def _address(program: Program, block: Block, name: str, operand: decisions.Operand) -> Value:
+def _address(
+    program: Program, block: Block, name: str, operand: decisions.OperandDecision
+) -> Value:
     """Return where an operand is in memory; a number has a place of its own, for the stream's time.
     """
     if isinstance(operand, Local):
@@ -103,7 +105,7 @@ def _configure(program: Program, name: str, vector: Value) -> None:
     block.add(Configure(vector, counter, decision.operation, sizes, operands))
 
 
-def _described(operands: Sequence[decisions.Operand]) -> tuple[Operand | Fabric, ...]:
+def _described(operands: Sequence[decisions.OperandDecision]) -> tuple[Operand | Fabric, ...]:
     """Return the operands as an instruction is configured: on the fabric, or in strides."""
     return tuple(
         Fabric(operand.type)

@@ -54,7 +54,7 @@ def end_replica(
     replica, replicas = (program.naming.of(f"{name}_{part}") for part in ("replica", "replicas"))
     program.hold(replica)
     program.hold(replicas)
-    _count(program, name, arrival, replicas)
+    _count_takers(program, name, arrival, replicas)
     colour = program.colour(arrival.colour)
     block.charge(scalar=3)
     inner = block.nest(If(compare(More(Field(replica)), "<", Field(replicas))))
@@ -65,7 +65,7 @@ def end_replica(
     block.add(Assign(Field(replica), Number(0)), SendTurn(colour, last=True))
 
 
-def _count(program: Program, name: str, arrival: Arrival, replicas: str) -> None:
+def _count_takers(program: Program, name: str, arrival: Arrival, replicas: str) -> None:
     """Let `main` count the PEs of the lane that take the stream."""
     model = program.model
     turned = turn(arrival.side, model.grid)

@@ -77,7 +77,7 @@ def make_programs(model: Model, profile: Profile, vectors: bool) -> list[Program
     return [compute_program(model, profile, vectors), *adapters]
 
 
-def lay_out(model: Model, programs: list[Program], mapping: layer_yaml.Mapping) -> Layout:
+def lay_out(model: Model, programs: list[Program], mapping: layer_yaml.LayerMapping) -> Layout:
     """Return the layout of the fabric, in the coordinates of layer.yaml.
 
     Raises UserError where a PE has too few queues.

@@ -15,7 +15,7 @@ from lairmake.stages.lair.tree import Binary, Expr
 from lairmake.stages.layer.pe.computing import (
     Operands,
     combine,
-    count_operations,
+    count_scalar_operations,
     load,
     make_literal,
     make_value,
@@ -121,7 +121,7 @@ def assignment(target: str, op: str, expr: Expr, operands: Operands) -> list[Sta
 
 def _scalar_operations(op: str, expr: Expr) -> int:
     """Return the scalar operations of a statement; a multiply-add is one."""
-    own = count_operations(expr)
+    own = count_scalar_operations(expr)
     if op == "=":
         return max(1, own)
     fused = op == "+=" and own == 1 and isinstance(expr, Binary) and expr.op == "*"

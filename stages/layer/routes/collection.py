@@ -14,8 +14,8 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.routes.leaving import describe_gathering, name_leaving
-from lairmake.stages.layer.texts.graph import Collection, Departure, InTurn, Sequences
-from lairmake.stages.layer.texts.kinds import Clear, Collect, Task
+from lairmake.stages.layer.texts.graph import Departure, InTurn, Sequences, SumCollection
+from lairmake.stages.layer.texts.kinds import AnyTask, Clear, Collect
 from lairmake.stages.layer.texts.routes_text import named
 from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.movement.border import BorderChain, find_classes
@@ -27,7 +27,7 @@ from lairmake.stages.poly.side import Rectangle, turn
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 
 def same_lane(side: str, target: Rectangle) -> isl.Map:
@@ -75,7 +75,7 @@ def _lane_of(places: isl.Map, side: str, target: Rectangle) -> isl.Map:
 
 
 def separate_ports(
-    tensor: str, feeds: isl.Map, profile: Profile, mapping: Mapping
+    tensor: str, feeds: isl.Map, profile: Profile, mapping: LayerMapping
 ) -> list[isl.Map]:
     """Return { [lane of a port] -> [lane of an adapter] } by streams, each with colours of its own.
 
@@ -112,10 +112,10 @@ def describe_collection(
     turned: isl.Map,
     sequences: Sequences | None,
     in_turn: InTurn | None,
-) -> Collection:
+) -> SumCollection:
     """Return what tasks.yaml says of a collection of a departure, which is on its way `along`."""
     feedback = described.feedback
-    return Collection(
+    return SumCollection(
         tensor=described.tensor,
         side=described.side,
         colours=(named(along, "even"), named(along, "odd")),
@@ -139,7 +139,7 @@ def find_in_turn(order: isl.Map, lanes: isl.Map, chain: BorderChain) -> InTurn |
     return None if found is None or found.rows else describe_gathering(found)
 
 
-def find_forwarded(collections: typing.Mapping[str, Collection]) -> set[str]:
+def find_forwarded(collections: typing.Mapping[str, SumCollection]) -> set[str]:
     """Return the departures that adapters forward in turn, and add nothing to."""
     return {each.departure for each in collections.values() if each.in_turn is not None}
 
@@ -153,7 +153,7 @@ def name_along(departure: str, parts: list[isl.Map]) -> list[tuple[str, isl.Map]
 
 def list_collecting_tasks(
     name: str, departure: Departure, initial: str
-) -> typing.Iterator[tuple[str, Task]]:
+) -> typing.Iterator[tuple[str, AnyTask]]:
     """Yield the tasks of adapters that take the sums of a departure, all of them `initial`."""
     collected = f"{name_leaving(departure)}_collected"
     yield f"clear_{name}", Clear(departure=name, tensor=collected, value=initial)

@@ -20,17 +20,17 @@ from lairmake.stages.movement.flow import Routes
 from lairmake.stages.poly.side import Rectangle
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.layer.texts.routes_text import Object
+    from lairmake.stages.layer.texts.routes_text import RoutesObject
     from lairmake.stages.machine.profile import Profile
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 Group = str | tuple[str, ...]
 FORWARD = "with `skew: true` PEs forward what others need, and no router turns"
 
 
 def share_colours(
-    streams: Dict[str, Routes], objects: Dict[str, Object], grid: Rectangle, profile: Profile,
-    mapping: Mapping,
+    streams: Dict[str, Routes], objects: Dict[str, RoutesObject], grid: Rectangle, profile: Profile,
+    mapping: LayerMapping,
 ) -> tuple[Group, ...]:
     """Return the streams of each colour, by number: one, while there are colours enough.
 
@@ -66,7 +66,7 @@ def share_colours(
     return _number(groups, turning, able)
 
 
-def _check_positions(turning: Dict[str, int], profile: Profile, mapping: Mapping) -> None:
+def _check_positions(turning: Dict[str, int], profile: Profile, mapping: LayerMapping) -> None:
     """Raise UserError where a stream needs more positions than the machine's routers have."""
     for name, count in turning.items():
         if count > profile.positions:
@@ -77,7 +77,7 @@ def _check_positions(turning: Dict[str, int], profile: Profile, mapping: Mapping
             )
 
 
-def _count_positions(stream: str, objects: Dict[str, Object]) -> int:
+def _count_positions(stream: str, objects: Dict[str, RoutesObject]) -> int:
     return sum(name in objects for name in name_positions(stream)[1:]) + 1
 
 

@@ -14,7 +14,7 @@ import islpy as isl
 from lairmake.stages.diagnose import Span
 from lairmake.stages.layer.routes.arriving import split
 from lairmake.stages.layer.routes.feedback import add_feedback
-from lairmake.stages.mapping.layer_yaml import Mapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.poly.order import behind_ports
 from lairmake.stages.poly.pieces import from_domain
 from lairmake.stages.poly.side import SIDES, Rectangle, turn
@@ -31,7 +31,7 @@ class Demand:
     is { T_feedback[e] -> T[e] }.
     """
 
-    mapping: Mapping
+    mapping: LayerMapping
     lair: Lair
     placement: isl.UnionMap
     target: Rectangle
@@ -41,7 +41,7 @@ class Demand:
 
 
 def find_demand(
-    mapping: Mapping, given: Lair, placement: isl.UnionMap, target: Rectangle
+    mapping: LayerMapping, given: Lair, placement: isl.UnionMap, target: Rectangle
 ) -> Demand:
     """Return what the PEs of a target need and compute."""
     lair = add_feedback(given, placement)

@@ -39,7 +39,7 @@ from lairmake.stages.layer.routes.placed import (
     join,
 )
 from lairmake.stages.layer.routes.threads import count_free_threads
-from lairmake.stages.layer.texts.graph import By, Collection, Departure, InTurn, Sequences, Side
+from lairmake.stages.layer.texts.graph import By, Departure, InTurn, Sequences, Side, SumCollection
 from lairmake.stages.layer.texts.routes_text import named
 from lairmake.stages.movement.border import BorderChain, border_chain, find_feeding
 from lairmake.stages.movement.flow import Chain, chain_routes, parity
@@ -182,7 +182,7 @@ def describe_sequences(order: isl.Map) -> Sequences:
 
 def _collections(
     sums: Sums, departure: Departure, placed: Placed
-) -> dict[str, tuple[Collection, Routed]]:
+) -> dict[str, tuple[SumCollection, Routed]]:
     """Return the ways of a departure's sums from adapter to adapter to its ports, or back."""
     assert sums.ports is not None, "adapters collect the departure"
     side, tensor = sums.side, name_leaving(departure)

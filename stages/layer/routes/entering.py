@@ -18,7 +18,7 @@ from lairmake.stages.layer.routes.carrying import (
     replicate,
     route_inwards,
 )
-from lairmake.stages.layer.routes.passing import Line, Way, choose_way, given_way
+from lairmake.stages.layer.routes.passing import LineDemand, Way, choose_way, given_way
 from lairmake.stages.layer.routes.placed import (
     Placed,
     Routed,
@@ -30,7 +30,7 @@ from lairmake.stages.layer.routes.placed import (
     join,
 )
 from lairmake.stages.layer.texts.graph import Arrival, Outgoing, Side
-from lairmake.stages.layer.texts.routes_text import Object, named
+from lairmake.stages.layer.texts.routes_text import RoutesObject, named
 from lairmake.stages.machine.shortage import note_shortage
 from lairmake.stages.movement.border import beside, find_feeding
 from lairmake.stages.movement.corners import corner_line, corner_routes
@@ -142,25 +142,25 @@ def _choose_way(entering: Entering, spread: bool, placed: Placed) -> Way:
     return choose_way(inwards, along, sparse, placed.profile)
 
 
-def _line_inwards(entering: Entering, turned: isl.Map) -> Line:
+def _line_inwards(entering: Entering, turned: isl.Map) -> LineDemand:
     """Return the line of PEs of a lane that take a stream."""
     taken = entering.taken
     on_lanes = isl.Map("{ [lane, depth] -> [lane] }").intersect_domain(taken.range().apply(turned))
     passing = at_places(entering.flow.everywhere, taken.range()).range_factor_domain()
-    return Line(
+    return LineDemand(
         pes=count_most(on_lanes.reverse()),
         elements=count_most(passing.reverse()),
         taken=count_most(taken.reverse()),
     )
 
 
-def _line_along(entering: Entering, turned: isl.Map) -> Line:
+def _line_along(entering: Entering, turned: isl.Map) -> LineDemand:
     """Return the line of adapters that get a stream from one port."""
     flow, taken = entering.flow, entering.taken
     feeds = find_feeding(flow.chosen, taken, turned)
     sent = flow.chosen.intersect_domain(taken.domain())
     lanes = taken.apply_range(turned).apply_range(isl.Map("{ [lane, depth] -> [lane] }"))
-    return Line(
+    return LineDemand(
         pes=count_most(feeds),
         elements=count_most(sent.reverse()),
         taken=count_most(lanes.reverse()),
@@ -202,7 +202,7 @@ def _along(entering: Entering, way: Way, streams: Streams) -> Routed:
             name, copied, lambda: port_line(feeds, side, turned), turned, None, placed
         )
     routed = replicate(name, border_replicas(feeds, side, turned), copied)
-    reach: Mapping[str, Object] = {named(name, "reach"): beside(feeds, turned)}
+    reach: Mapping[str, RoutesObject] = {named(name, "reach"): beside(feeds, turned)}
     return join((routed, Routed(objects=reach)))
 
 

@@ -28,7 +28,7 @@ NAMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class LineDemand:
     """The most of one line: `pes` that want something of `elements` that come, and `taken` of one.
     """
 
@@ -58,7 +58,9 @@ def given_way(side: str, sparse: bool, skew: bool | str) -> Way:
     return Way(inwards=inwards, along=along and (inwards or not sparse), cycles={})
 
 
-def choose_way(inwards: Line, along: Line | None, sparse: bool, profile: Profile) -> Way:
+def choose_way(
+    inwards: LineDemand, along: LineDemand | None, sparse: bool, profile: Profile
+) -> Way:
     """Return the way of the fewest cycles, of those the one that passes on more.
 
     `along` is None for a stream that is not spread.
@@ -78,7 +80,11 @@ def choose_way(inwards: Line, along: Line | None, sparse: bool, profile: Profile
 
 
 def _cycles(
-    way: tuple[bool, bool], inwards: Line, along: Line | None, sparse: bool, profile: Profile
+    way: tuple[bool, bool],
+    inwards: LineDemand,
+    along: LineDemand | None,
+    sparse: bool,
+    profile: Profile,
 ) -> int:
     """Return the cycles until the last PE has what it takes.
 
@@ -95,7 +101,7 @@ def _cycles(
     return wait + first + max(busy, least)
 
 
-def _of_line(line: Line, passed: bool, sparse: bool, profile: Profile) -> tuple[int, int]:
+def _of_line(line: LineDemand, passed: bool, sparse: bool, profile: Profile) -> tuple[int, int]:
     """Return the cycles until the last PE gets something, and those that it takes then.
 
     A control wavelet ends each replica.

@@ -14,11 +14,11 @@ from lairmake.stages.layer.routes.feedback import (
     find_fed_back,
 )
 from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Arrival, Collection, Departure, Forwarding
-from lairmake.stages.layer.texts.routes_text import Object, Routing
+from lairmake.stages.layer.texts.graph import Arrival, Departure, Forwarding, SumCollection
+from lairmake.stages.layer.texts.routes_text import RoutesObject, Routing
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.mapping.layer_yaml import Mapping as LayerMapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping as LayerMapping
 from lairmake.stages.movement.flow import Routes
 from lairmake.stages.poly.extremes import find_least
 from lairmake.stages.poly.pieces import from_domain
@@ -59,7 +59,7 @@ class Routed:
     """
 
     colours: Mapping[str, Routes] = field(default_factory=dict)
-    objects: Mapping[str, Object] = field(default_factory=dict)
+    objects: Mapping[str, RoutesObject] = field(default_factory=dict)
     forwarding: Mapping[str, Forwarding] = field(default_factory=dict)
     ways: Mapping[str, str] = field(default_factory=dict)
     copied: Mapping[str, Routes] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Streams:
     placed: Placed
     arrivals: Mapping[str, Arrival] = field(default_factory=dict)
     departures: Mapping[str, Departure] = field(default_factory=dict)
-    collections: Mapping[str, Collection] = field(default_factory=dict)
+    collections: Mapping[str, SumCollection] = field(default_factory=dict)
     routed: Routed = field(default_factory=Routed)
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 if typing.TYPE_CHECKING:
     from lairmake.stages.diagnose import Span
     from lairmake.stages.mapping.isl_text import IslText
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 
-def find_against(span: Span | None, mapping: Mapping) -> str | None:
+def find_against(span: Span | None, mapping: LayerMapping) -> str | None:
     """Return the key of layer.yaml in which a place is: `tensors.x.arrives`; None for others."""
     for tensor, way, text in list_ports(mapping):
         whole = text.place
@@ -24,7 +24,7 @@ def find_against(span: Span | None, mapping: Mapping) -> str | None:
     return None
 
 
-def list_ports(mapping: Mapping) -> Iterator[tuple[str, str, IslText]]:
+def list_ports(mapping: LayerMapping) -> Iterator[tuple[str, str, IslText]]:
     """Yield where tensors arrive and leave: the tensor, which of both, and how."""
     for name, tensor in mapping.tensors.items():
         for way, text in (("arrives", tensor.arrives), ("leaves", tensor.leaves)):

@@ -58,7 +58,9 @@ class Way:
 
 def find_order(use: Use, way: Way, state: State, question: Question, first: First) -> isl.Map:
     """Return { T[e] -> [PE -> index] } of a tensor that takes a way."""
-    return _order(_find_ports(use, way, state, question), _outermost_first(use, question, first))
+    return _order_ports(
+        _find_ports(use, way, state, question), _outermost_first(use, question, first)
+    )
 
 
 def find_used(use: Use, axis: int, state: State, question: Question) -> isl.Map:
@@ -128,7 +130,7 @@ def _at(axis: int, end: int) -> isl.Map:
     return isl.Map(f"{{ [c] -> PE[{f'c, {end}' if axis == 0 else f'{end}, c'}] }}")
 
 
-def _order(ports: isl.Map, dimensions: Sequence[int]) -> isl.Map:
+def _order_ports(ports: isl.Map, dimensions: Sequence[int]) -> isl.Map:
     """Return { T[e] -> [PE -> index] }: each dimension from the first element of a port on."""
     rank = ports.dim(IN)
     if rank == 0:

@@ -14,7 +14,7 @@ from lairmake.stages.layer.routes.leaving import find_summed_elements, name_leav
 from lairmake.stages.layer.streams.invoked import flows_of
 from lairmake.stages.layer.streams.rings import Ring, find_rings, find_rows
 from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Arrival, Collection, Graph
+from lairmake.stages.layer.texts.graph import Arrival, Graph, SumCollection
 from lairmake.stages.layer.texts.kinds import Halo
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.poly.bind import PE_NAMES, bind_domain, find_index_constants, project_names
@@ -26,7 +26,7 @@ from lairmake.stages.poly.ring import roll, roll_in_boxes
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 
-HEADER = """Local memory (Sec. 4.3).
+ALLOCATIONS_HEADER = """Local memory (Sec. 4.3).
 accessed: { PE[x, y] -> tensor[element] }, eq. (7); local: the local tensors, from 0.
 to_local: { [PE[x, y] -> tensor[element]] -> tensor_local[element] }, eq. (8)."""
 ROWS_HEADER = """
@@ -61,7 +61,7 @@ def write_allocations(graph: Graph, lair: Lair, adapted: Adapted, routes: Routin
         accessed = accessed.union(isl.UnionMap.from_map(copied.unwrap()))
     objects: dict[str, isl.UnionSet | isl.UnionMap]
     objects = {"accessed": accessed, "local": local, "to_local": to_local}
-    return write_objects(HEADER + (ROWS_HEADER if rows else ""), objects)
+    return write_objects(ALLOCATIONS_HEADER + (ROWS_HEADER if rows else ""), objects)
 
 
 def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.Map]:
@@ -147,7 +147,7 @@ def received(
 
 
 def collected(
-    collection: Collection,
+    collection: SumCollection,
     name: str,
     adapted: Adapted,
     routes: Routing,

@@ -20,7 +20,7 @@ from lairmake.stages.poly.text import write_objects
 MOST_OPERATIONS = 3_000_000
 """How much isl may work on one task, in its own unit: some seconds. What takes more here, as a
 stream of which each PE takes elements of several residues, takes minutes in the next stages."""
-HEADER = """Variable compression of the instance set of each task T (Sec. 5.2).
+COMPRESSIONS_HEADER = """Variable compression of the instance set of each task T (Sec. 5.2).
 T_compression: { [i] -> instance }, eq. (18); T: { [i] }, eq. (19).
 T_access: { [i] -> element }, eq. (26)."""
 
@@ -31,7 +31,7 @@ def write_compressions(graph: Graph, instances: Instances) -> str:
     for name in graph.tasks:
         with working_on(f"task {name}"):
             found |= _within_bounds(instances, name)
-    return write_objects(HEADER, found)
+    return write_objects(COMPRESSIONS_HEADER, found)
 
 
 def _within_bounds(

@@ -22,8 +22,8 @@ from lairmake.stages.poly.local import at_this_pe
 from lairmake.stages.poly.pieces import list_maps, list_sets
 from lairmake.stages.poly.text import Objects, write_objects
 
-Object = isl.Set | isl.UnionSet
-HEADER = """Boxes of fixed size (Sec. 5.3), per task T that runs a statement.
+HullObject = isl.Set | isl.UnionSet
+HULLS_HEADER = """Boxes of fixed size (Sec. 5.3), per task T that runs a statement.
 T_offset, T_size, T_hull: offset, size and elements of the fixed-size box hull.
 T_extra: extra instances, eq. (36).
 T_reads, T_writes: the elements of local memory that these read and write, eqs. (38) (41).
@@ -72,7 +72,7 @@ def write_hulls(
 ) -> str:
     """Return hulls.isl."""
     memory = memory_of(allocations)
-    found: dict[str, Object] = {}
+    found: dict[str, HullObject] = {}
     for name, task in graph.tasks.items():
         if isinstance(task, Runs):
             with working_on(f"task {name}"):
@@ -86,7 +86,7 @@ def write_hulls(
                 )
                 described = _described(running, memory)
             found |= {f"{name}_{key}": obj for key, obj in described.items()}
-    return write_objects(HEADER, found)
+    return write_objects(HULLS_HEADER, found)
 
 
 def memory_of(allocations: Objects) -> Memory:
@@ -101,10 +101,10 @@ def memory_of(allocations: Objects) -> Memory:
     )
 
 
-def _described(running: Running, memory: Memory) -> dict[str, Object]:
+def _described(running: Running, memory: Memory) -> dict[str, HullObject]:
     """Return what hulls.isl says of a task."""
     exact = exact_bounds(running.elements, running.known)
-    found: dict[str, Object] = {
+    found: dict[str, HullObject] = {
         "minimum": bound_set(running.elements, exact.minimum),
         "maximum": bound_set(running.elements, exact.maximum),
     }

@@ -41,8 +41,8 @@ from lairmake.stages.poly.pieces import from_domain, to_range
 from lairmake.stages.poly.text import Objects, write_objects
 from lairmake.stages.skewing.elements import Lair, find_needed_elements
 
-Object = isl.Set | isl.Map | isl.UnionMap
-HEADER = """What one invocation of each task runs (Sec. 5.1).
+InstanceObject = isl.Set | isl.Map | isl.UnionMap
+INSTANCES_HEADER = """What one invocation of each task runs (Sec. 5.1).
 T: [PE_X, PE_Y, index...] -> { instance }, eq. (12).
 T_known: the symbolic constants with which T is invoked, eq. (15).
 T_access: { instance -> element }, where an instance of a stream is the index of its element."""
@@ -55,7 +55,7 @@ def write_instances(
 ) -> str:
     """Return instances.isl."""
     sources = sources_of(graph, lair, adapted, routes, allocations)
-    objects: dict[str, Object] = {}
+    objects: dict[str, InstanceObject] = {}
     in_steps = False
     for name, task in sources.graph.tasks.items():
         with working_on(f"task {name}"):
@@ -64,7 +64,7 @@ def write_instances(
             name, invoked.instances, invoked.known, invoked.access, invoked.steps
         )
         in_steps |= invoked.steps is not None
-    header = HEADER + STEPS_HEADER if in_steps else HEADER
+    header = INSTANCES_HEADER + STEPS_HEADER if in_steps else INSTANCES_HEADER
     return write_objects(header, objects)
 
 

@@ -17,7 +17,7 @@ from lairmake.stages.poly.box_hull import box, offset_set
 from lairmake.stages.poly.enumerated import enumerate_sizes
 from lairmake.stages.poly.text import write_objects
 
-HEADER = """Size enumeration (Sec. 5.4), per task T that is a box, but not of fixed size.
+SIZES_HEADER = """Size enumeration (Sec. 5.4), per task T that is a box, but not of fixed size.
 T_sizes: [PE_X, PE_Y] -> { [size] }, index projected out, eq. (42); T_offset: their offset.
 T_identifiers: { [size - offset] }, eq. (43), one SIMD configuration each; T_hull: their box."""
 
@@ -34,7 +34,7 @@ def write_sizes(
             with working_on(f"task {name}"):
                 sizes = find_sizes(whole, known, prefer == "enumerate")
             found |= {f"{name}_{key}": obj for key, obj in sizes.items()}
-    return write_objects(HEADER, found)
+    return write_objects(SIZES_HEADER, found)
 
 
 def find_sizes(compressed: isl.Set, known: isl.Set, fixed: bool = True) -> dict[str, isl.Set]:

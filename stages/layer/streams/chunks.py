@@ -16,7 +16,7 @@ import islpy as isl
 from lairmake.stages.layer.routes.arriving import Arriving, find_arriving
 from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.layer.texts.graph import Arrival, Chunks
-from lairmake.stages.layer.texts.kinds import Compute, Task
+from lairmake.stages.layer.texts.kinds import AnyTask, Compute
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.poly.cuts import (
     chunks,
@@ -125,7 +125,7 @@ class Flows:
         return _map(from_domain(find_running(self.lair, self.adapted.placement), statement))
 
 
-def find_followed(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
+def find_followed(tasks: Mapping[str, AnyTask]) -> dict[str, tuple[str, ...]]:
     """Return, by statement, those whose results it takes step by step, as tasks.yaml has them."""
     computing = (task for task in tasks.values() if isinstance(task, Compute))
     return {task.statement: task.follows for task in computing if task.follows}

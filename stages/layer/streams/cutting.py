@@ -25,7 +25,7 @@ from lairmake.stages.layer.estimate.guess import (
 from lairmake.stages.layer.routes.threads import count_free_threads
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.parts import count_parts, find_mean, lengthen
-from lairmake.stages.layer.streams.reaching import Cuts, Windows, find_rings
+from lairmake.stages.layer.streams.reaching import Cuts, Windows, find_ring_lengths
 from lairmake.stages.layer.streams.rolling import find_obstacle
 from lairmake.stages.layer.streams.triggers import Triggers, count_elements
 from lairmake.stages.layer.texts.graph import Departure
@@ -246,7 +246,7 @@ class Cutter:
         given = Cuts(
             flows=self.flows, triggers=self.triggers, statements=group.statements, by_arrival=cuts
         )
-        rings = find_rings(given, AHEAD, halos=self.windows != "none")
+        rings = find_ring_lengths(given, AHEAD, halos=self.windows != "none")
         return {
             name: Chunks(cut=cut, cycles=cycles, whole=whole, ring=ring, halo=halo)
             for (name, cut), (ring, halo) in zip(cuts.items(), rings, strict=True)

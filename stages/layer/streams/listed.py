@@ -33,6 +33,7 @@ from lairmake.stages.layer.texts.graph import (
     Window,
 )
 from lairmake.stages.layer.texts.kinds import (
+    AnyTask,
     Hear,
     Initialise,
     Pack,
@@ -41,7 +42,6 @@ from lairmake.stages.layer.texts.kinds import (
     Send,
     Spread,
     Store,
-    Task,
 )
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.poly.pieces import from_domain, to_range
@@ -49,7 +49,7 @@ from lairmake.stages.poly.text import spell_object
 from lairmake.stages.skewing.elements import find_running
 
 NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
-Named = tuple[str, Task]
+Named = tuple[str, AnyTask]
 
 
 def describe_tensors(plan: Plan) -> dict[str, KeptTensor]:

@@ -35,7 +35,9 @@ class Cuts:
     by_arrival: Mapping[str, Cut]
 
 
-def find_rings(cuts: Cuts, ahead: int, *, halos: bool) -> list[tuple[int | None, int | None]]:
+def find_ring_lengths(
+    cuts: Cuts, ahead: int, *, halos: bool
+) -> list[tuple[int | None, int | None]]:
     """Return for how many chunks of each arrival there must be memory, and the rows of its halo.
 
     Those of the steps for which an element is used, and those that are received `ahead`; None for

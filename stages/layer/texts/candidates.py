@@ -16,7 +16,9 @@ from lairmake.stages.mapping.records import as_data
 from lairmake.stages.mapping.settled import Ports
 from lairmake.stages.mapping.yaml_text import write_document
 
-TITLE = "Placements that were thought of, the best first, with what a closed form predicts of them."
+CANDIDATES_TITLE = (
+    "Placements that were thought of, the best first, with what a closed form predicts of them."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ class Candidates:
 
 def write_candidates(candidates: Candidates) -> str:
     """Return candidates.yaml, and at its head what the keys are that occur."""
-    return write_document(explain(TITLE, candidates), as_data(candidates))
+    return write_document(explain(CANDIDATES_TITLE, candidates), as_data(candidates))
 
 
 def read_candidates(source: Source) -> tuple[Candidate, ...]:

@@ -15,7 +15,7 @@ from lairmake.stages.mapping.record_reader import read_records
 from lairmake.stages.mapping.records import Absent, Key, as_data
 from lairmake.stages.mapping.yaml_text import write_document
 
-TITLE = "How each task gets its vector instruction, and why (Sec. 5)."
+DECISIONS_TITLE = "How each task gets its vector instruction, and why (Sec. 5)."
 
 Function = int | str
 Size = int | tuple[int, int]
@@ -82,7 +82,7 @@ class Given:
     strides: Annotated[tuple[int, ...], "in elements"]
 
 
-Operand = Local | Arriving | Streamed | Number | Given
+OperandDecision = Local | Arriving | Streamed | Number | Given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class StepDecision:
     """One of several instructions of a task."""
 
     operation: Annotated[str, "d op a, b, c, as pe.h says"]
@@ -103,7 +103,7 @@ class Step:
     over: Annotated[
         tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all in order"
     ] = None
-    operands: Annotated[tuple[Operand, ...], "d, a, b, c"]
+    operands: Annotated[tuple[OperandDecision, ...], "d, a, b, c"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +143,10 @@ class Decision:
     over: Annotated[
         tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all in order"
     ] = None
-    operands: Annotated[tuple[Operand, ...], "d, a, b, c"] = ()
+    operands: Annotated[tuple[OperandDecision, ...], "d, a, b, c"] = ()
     parts: Annotated[tuple[Part, ...] | None, "what steps give to each other"] = None
     steps: Annotated[
-        tuple[Step, ...], "several instructions, of which the last one gives the result"
+        tuple[StepDecision, ...], "several instructions, of which the last one gives the result"
     ] = ()
 
 
@@ -160,4 +160,4 @@ def read_decisions(source: Source) -> Decisions:
 
 def write_decisions(decisions: Decisions) -> str:
     """Return simd.yaml: the decisions, and at its head what the keys are that occur."""
-    return write_document(explain(TITLE, decisions), as_data(decisions))
+    return write_document(explain(DECISIONS_TITLE, decisions), as_data(decisions))

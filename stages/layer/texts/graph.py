@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.layer.texts.kinds import Task
+from lairmake.stages.layer.texts.kinds import AnyTask
 from lairmake.stages.mapping.explained import explain
 from lairmake.stages.mapping.record_reader import read_record
 from lairmake.stages.mapping.records import Inline, Key, as_data
@@ -193,7 +193,7 @@ class Departure(Leaving):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collection(Leaving):
+class SumCollection(Leaving):
     """What adapters send along a border."""
 
     departure: Annotated[str, "the departure whose sums it takes"]
@@ -202,7 +202,7 @@ class Collection(Leaving):
     in_turn: Annotated[InTurn | None, Inline()] = None
 
 
-Outgoing = Departure | Collection
+Outgoing = Departure | SumCollection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,13 +234,13 @@ class Graph:
         Mapping[str, Departure], "the streams that leave, along a row or column"
     ]
     collections: Annotated[
-        Mapping[str, Collection], "the streams from adapter to adapter, of sums of a departure"
+        Mapping[str, SumCollection], "the streams from adapter to adapter, of sums of a departure"
     ] = field(default_factory=dict)
     forwarding: Annotated[
         Mapping[str, Forwarding], "the streams that PEs forward, since routers do not copy"
     ] = field(default_factory=dict)
     copied: Annotated[tuple[Colour, ...], "the colours if routers copied"] = ()
-    tasks: Annotated[Mapping[str, Task], "what PEs run, in the order in which each does"]
+    tasks: Annotated[Mapping[str, AnyTask], "what PEs run, in the order in which each does"]
     waits: Annotated[
         Mapping[str, tuple[str, ...]], "the statements that must have run on the PE before one runs"
     ] = field(default_factory=dict)

@@ -205,13 +205,13 @@ Fills = Initialise | Clear
 Streams = Receive | Operate | EarlySend | Send | Pack | Hear | Spread | Collect
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
-Task = (
+AnyTask = (
     Initialise | React | Store | Receive | Operate | Compute | Carry | Halo | Send | EarlySend
     | Pack | Relay | Hear | Spread | Clear | Collect
 )
 
 
-def always(result: Same) -> Callable[[object, Task], Same]:
+def always(result: Same) -> Callable[[object, AnyTask], Same]:
     """Return what is the same for all tasks of a kind."""
     return lambda context, task: result
 
@@ -237,7 +237,7 @@ class ForKind(typing.Generic[Context, Result]):
     clear: Callable[[Context, Clear], Result]
     gather: Callable[[Context, Collect], Result]
 
-    def __call__(self, context: Context, task: Task) -> Result:
+    def __call__(self, context: Context, task: AnyTask) -> Result:
         """Return the result for a task."""
-        function: Callable[[Context, Task], Result] = getattr(self, task.kind)
+        function: Callable[[Context, AnyTask], Result] = getattr(self, task.kind)
         return function(context, task)

@@ -20,7 +20,9 @@ LIMITS, ENOUGH = "build/limits/", "build/enough/"
 GRAPH = f"{LIMITS}graph/"
 """Where those lie from which its instructions are chosen, if its task graph is another one."""
 MACHINE = "machine.yaml"
-TITLE = "A machine that has enough of what tasks need more of than the one that was asked for."
+LIMITS_TITLE = (
+    "A machine that has enough of what tasks need more of than the one that was asked for."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,7 @@ class MachineLimits:
 def write_limits(enough: Mapping[str, int]) -> str:
     """Return machine.yaml: figures of which nothing needs more."""
     limits = MachineLimits(enough=enough)
-    return write_document(explain(TITLE, limits), as_data(limits))
+    return write_document(explain(LIMITS_TITLE, limits), as_data(limits))
 
 
 def read_limits(source: Source) -> Mapping[str, int]:

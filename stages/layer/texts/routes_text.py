@@ -11,7 +11,7 @@ from typing import Literal
 
 import islpy as isl
 
-Object = isl.UnionMap | isl.UnionSet | isl.Map | isl.Set
+RoutesObject = isl.UnionMap | isl.UnionSet | isl.Map | isl.Set
 Said = Literal[
     "taken", "adapters", "ports", "filter", "chain", "first", "last", "even", "odd", "out", "reach",
     "line", "forwarding", "between", "nearest", "copied", "copied_filter",
@@ -55,7 +55,7 @@ def named(stream: str, said: Said) -> str:
 class Routing:
     """The objects of routes.isl, those of colours by their names."""
 
-    objects: Mapping[str, Object]
+    objects: Mapping[str, RoutesObject]
 
     def has(self, stream: str, said: Said) -> bool:
         """Return whether something is said of a stream."""
@@ -82,6 +82,6 @@ class Routing:
         return NOWHERE if found.is_empty() else isl.Set.from_union_set(found)
 
 
-def _union(found: Object) -> isl.UnionMap:
+def _union(found: RoutesObject) -> isl.UnionMap:
     assert isinstance(found, isl.UnionMap | isl.Map), "routes, and what relates, are relations"
     return isl.UnionMap.from_map(found) if isinstance(found, isl.Map) else found

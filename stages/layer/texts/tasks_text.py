@@ -12,14 +12,14 @@ import islpy as isl
 
 from lairmake.stages.poly.pieces import list_maps
 
-Object = isl.UnionSet | isl.UnionMap
+TaskObject = isl.UnionSet | isl.UnionMap
 
 
 @dataclass(frozen=True, slots=True)
 class Instances:
     """The objects of instances.isl, by task."""
 
-    objects: Mapping[str, Object]
+    objects: Mapping[str, TaskObject]
 
     def of(self, task: str) -> isl.Set:
         """Return [PE_X, PE_Y, index...] -> { instance }, V (12)."""
@@ -43,7 +43,7 @@ class Instances:
 class Compressions:
     """The objects of compressions.isl, by task."""
 
-    objects: Mapping[str, Object]
+    objects: Mapping[str, TaskObject]
 
     def of(self, task: str) -> isl.Set:
         """Return the compressed instance set { [i] }, V (19)."""
@@ -78,12 +78,12 @@ def compressed_objects(
     return found | ({} if access is None else {_access(task): access})
 
 
-def _set(found: Object) -> isl.Set:
+def _set(found: TaskObject) -> isl.Set:
     assert isinstance(found, isl.UnionSet), "tasks have sets of instances"
     return isl.Set.from_union_set(found)
 
 
-def _relations(found: Object) -> isl.UnionMap:
+def _relations(found: TaskObject) -> isl.UnionMap:
     assert isinstance(found, isl.UnionMap), "accesses and compressions are relations"
     return found
 

@@ -17,7 +17,7 @@ MOST_TRIED = 8
 """So many bases are tried, those of the smallest boxes first."""
 
 
-def candidate(situation: Situation) -> Candidate:
+def by_basis(situation: Situation) -> Candidate:
     """Return the first basis in which the instances are a box. Raises NotPossibleError."""
     plain = dense(situation)
     elements = situation.elements.apply(plain.reverse())

@@ -23,7 +23,7 @@ from lairmake.stages.poly.bind import find_index_constants
 from lairmake.stages.poly.bounds import find_fixed_size
 from lairmake.stages.poly.same import find_same
 
-WHY = "within a loop over blocks, for all products have no room in memory"
+WHY_BLOCKS = "within a loop over blocks, for all products have no room in memory"
 MOST_BLOCKS = 2
 """So many numbers of blocks are tried of each dimension: the least ones for which there is room."""
 MATRIX = 2
@@ -32,7 +32,7 @@ PART = 8
 """Which part of the memory of a PE a block of products takes at most: larger ones gain little."""
 
 
-def candidates(situation: Situation) -> Iterator[Candidate]:
+def by_blocks(situation: Situation) -> Iterator[Candidate]:
     """Yield blocks of a matrix, along each dimension; none if there is room for all products.
 
     Raises NotPossibleError if the instances are no box of fixed size.
@@ -49,7 +49,7 @@ def candidates(situation: Situation) -> Iterator[Candidate]:
         for _, count in zip(range(MOST_BLOCKS), fit, strict=False):
             change = _cut(situation, position, size // count, len(sizes))
             elements = situation.elements.apply(change.reverse())
-            yield find_within(situation, change, elements, (position,), ("nested", WHY))
+            yield find_within(situation, change, elements, (position,), ("nested", WHY_BLOCKS))
 
 
 def _find_sizes(situation: Situation) -> list[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from lairmake.stages.poly.bind import PE_NAMES, project_names
-from lairmake.stages.poly.function import find_function, is_affine
+from lairmake.stages.poly.function import find_function, is_affine_function
 from lairmake.stages.poly.number import bound_points, count
 
 
@@ -64,7 +64,9 @@ def firsts(least: Sequence[isl.PwAff], context: isl.Set) -> tuple[isl.PwAff, ...
     The latter are symbolic constants first0, ...
     """
     return tuple(
-        value if is_affine(value, context) else isl.PwAff(f"[first{k}] -> {{ [(first{k})] }}")
+        value
+        if is_affine_function(value, context)
+        else isl.PwAff(f"[first{k}] -> {{ [(first{k})] }}")
         for k, value in enumerate(least)
     )
 

@@ -12,7 +12,7 @@ from lairmake.stages.poly.bounds import find_fixed_size
 from lairmake.stages.poly.compression import keeps_order
 
 
-def candidate(situation: Situation) -> Candidate:
+def by_configuration(situation: Situation) -> Candidate:
     """Return the instances themselves, a box of many sizes. Raises NotPossibleError."""
     exact = situation.exact
     if not exact.is_box:
@@ -29,8 +29,8 @@ def candidate(situation: Situation) -> Candidate:
     )
 
 
-def transfer(situation: Situation) -> Candidate:
+def transfer_by_configuration(situation: Situation) -> Candidate:
     """Return elements that leave after a step, in order. Raises NotPossibleError."""
     if not keeps_order(situation.compression, situation.elements):
         raise NotPossibleError("the box has its elements in another order")
-    return candidate(situation)
+    return by_configuration(situation)

@@ -59,7 +59,7 @@ def _find_room(
     """Yield { T_local[l] }, the last element of each local tensor that is larger, so that steps run
     fast which go over a dimension first."""
     vectors = [step for step in steps if not step.looped]
-    for name in _tables(vectors):
+    for name in _list_tables(vectors):
         shape = memory.shapes[name]
         found = min(
             _enlarge(shape, len(situation.profile.stride_limits)),
@@ -113,7 +113,7 @@ def _ordered(
     return found, sum((Fraction(1, rate(s)) for s in found if not s.looped), Fraction(0))
 
 
-def _tables(steps: Sequence[Step]) -> list[str]:
+def _list_tables(steps: Sequence[Step]) -> list[str]:
     """Return the local tensors of several dimensions that steps read or write."""
     operands = [operand for step in steps for operand in step.operands]
     tables = [o.local for o in operands if isinstance(o, InMemory) and len(o.coefficients) > 1]

@@ -14,7 +14,7 @@ from lairmake.stages.poly.bounds import find_fixed_size
 from lairmake.stages.poly.extents import find_shape
 
 
-def candidate(situation: Situation) -> Candidate:
+def by_sizes(situation: Situation) -> Candidate:
     """Return the sizes of sizes.isl. Raises NotPossibleError."""
     exact = situation.exact
     if not exact.is_box:

@@ -13,7 +13,7 @@ from lairmake.stages.poly.bounds import find_fixed_size
 from lairmake.stages.poly.compression import keeps_order
 
 
-def candidate(situation: Situation) -> Candidate:
+def by_instances(situation: Situation) -> Candidate:
     """Return the instances themselves, a box. Raises NotPossibleError."""
     if not situation.exact.is_box:
         raise NotPossibleError("the exact bounds are no box")
@@ -25,7 +25,7 @@ def candidate(situation: Situation) -> Candidate:
     )
 
 
-def transfer(situation: Situation) -> Candidate:
+def transfer_instances(situation: Situation) -> Candidate:
     """Return the elements that a task moves or initialises, in order. Raises NotPossibleError."""
     ordered = not isinstance(situation.task, Fills)
     if ordered and not keeps_order(situation.compression, situation.elements):

@@ -9,7 +9,7 @@ from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, 
 from lairmake.stages.layer.vector.situation import Situation
 
 
-def candidate(situation: Situation) -> Candidate:
+def by_hull(situation: Situation) -> Candidate:
     """Return the box hull of hulls.isl. Raises NotPossibleError."""
     hull, size, offset = (situation.hull(what) for what in ("hull", "size", "offset"))
     if not hull or not size or not offset:

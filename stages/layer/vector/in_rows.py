@@ -23,7 +23,7 @@ def transfers(situation: Situation) -> tuple[Candidate, ...]:
 
     If their addresses are not linear, and are so in rows of them: as these rows.
     """
-    plain = exact.transfer(situation)
+    plain = exact.transfer_instances(situation)
     (tensor,) = situation.accesses
     if _is_linear(situation, tensor, plain):
         return (plain,)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from lairmake.stages.layer.streams.tasks import AT_RUN_TIME
 from lairmake.stages.layer.texts import decisions
-from lairmake.stages.layer.texts.decisions import Decision, Local, Operand, Size, Table
+from lairmake.stages.layer.texts.decisions import Decision, Local, OperandDecision, Size, Table
 from lairmake.stages.layer.texts.kinds import React
 from lairmake.stages.layer.vector.candidate import Candidate
 from lairmake.stages.layer.vector.memory import Memory
@@ -50,7 +50,7 @@ def instruction(
     return replace(found, parts=parts, steps=tuple(listed))
 
 
-def _alone(decision: Decision, step: decisions.Step) -> Decision:
+def _alone(decision: Decision, step: decisions.StepDecision) -> Decision:
     """Return a decision with the only step."""
     return replace(
         decision,
@@ -62,8 +62,8 @@ def _alone(decision: Decision, step: decisions.Step) -> Decision:
     )
 
 
-def _step(step: Step, memory: Memory, rank: int) -> decisions.Step:
-    return decisions.Step(
+def _step(step: Step, memory: Memory, rank: int) -> decisions.StepDecision:
+    return decisions.StepDecision(
         operation=step.operation,
         by="loops" if step.looped else None,
         why=f"{step.operation} is no vector operation" if step.looped else None,
@@ -73,8 +73,8 @@ def _step(step: Step, memory: Memory, rank: int) -> decisions.Step:
 
 
 def _tables(
-    situation: Situation, candidate: Candidate, steps: list[decisions.Step]
-) -> tuple[dict[str, Table], list[decisions.Step]]:
+    situation: Situation, candidate: Candidate, steps: list[decisions.StepDecision]
+) -> tuple[dict[str, Table], list[decisions.StepDecision]]:
     """Return what an element looks up, and the steps with such constants in bases of operands."""
     if not isinstance(situation.task, React):
         return {}, steps
@@ -90,7 +90,7 @@ def _tables(
     return tables.found, placed
 
 
-def _placed(operand: Operand, tables: Tables) -> Operand:
+def _placed(operand: OperandDecision, tables: Tables) -> OperandDecision:
     if not isinstance(operand, Local):
         return operand
     return replace(operand, base=tuple(tables.place(index) for index in operand.base))

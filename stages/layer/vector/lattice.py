@@ -13,7 +13,7 @@ from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.poly.lattices import along_lattice
 
 
-def candidate(situation: Situation) -> Candidate:
+def by_lattice(situation: Situation) -> Candidate:
     """Return the box of instances of one remainder each. Raises NotPossibleError."""
     change = along_lattice(situation.elements)
     if change is None:

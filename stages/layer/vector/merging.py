@@ -39,7 +39,7 @@ def merge(
         if at < 0:
             break
         count = find_same(candidate.sizes[at + 1]) or 0
-        found = tuple(_step(step, at, count) for step in found)
+        found = tuple(_at_step(step, at, count) for step in found)
         candidate = _candidate(candidate, at, count, _shapes(found, memory))
     check_rank(name, candidate, most)
     return candidate, found
@@ -101,7 +101,7 @@ def _numbered(rank: int, at: int, count: int) -> isl.Map:
     return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(numbers)}] }}")
 
 
-def _step(step: Step, at: int, count: int) -> Step:
+def _at_step(step: Step, at: int, count: int) -> Step:
     return replace(
         step,
         operands=tuple(_operand(operand, at, count) for operand in step.operands),

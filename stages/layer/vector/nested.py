@@ -20,7 +20,7 @@ from lairmake.stages.poly.bind import PARAM
 from lairmake.stages.poly.extremes import greatest_value
 
 SET = isl.dim_type.set
-WHY = "within loops, the instances are a box"
+WHY_NESTED = "within loops, the instances are a box"
 
 
 def candidate(situation: Situation) -> Candidate:
@@ -33,7 +33,7 @@ def candidate(situation: Situation) -> Candidate:
         found: list[Candidate] = []
         for outer in itertools.combinations(range(width), loops):
             try:
-                found.append(find_within(situation, plain, elements, outer, ("nested", WHY)))
+                found.append(find_within(situation, plain, elements, outer, ("nested", WHY_NESTED)))
             except NotPossibleError as error:
                 reason = NotPossibleError(f"within loops, {error}")
         if found:

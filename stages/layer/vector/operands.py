@@ -101,7 +101,7 @@ def along(operand: Operand) -> tuple[int, ...]:
 
 def describe(
     operand: Operand, memory: Memory, dimensions: Sequence[int]
-) -> decisions.Operand:
+) -> decisions.OperandDecision:
     """Return an operand as simd.yaml has it, for memory as it is after extensions.
 
     `dimensions` are those of the box that the instruction runs over.

@@ -12,6 +12,7 @@ from typing import Protocol
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.operations import LOOPED, Operation, list_operations
 from lairmake.stages.layer.texts.kinds import (
+    AnyTask,
     EarlySend,
     Fills,
     ForKind,
@@ -21,7 +22,6 @@ from lairmake.stages.layer.texts.kinds import (
     Send,
     Store,
     Streams,
-    Task,
 )
 from lairmake.stages.layer.vector.candidate import (
     Candidate,
@@ -125,7 +125,7 @@ def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ..
     return OPERATIONS(situation, situation.task)
 
 
-def _copied(situation: Situation, task: Task) -> tuple[Operation, ...]:
+def _copied(situation: Situation, task: AnyTask) -> tuple[Operation, ...]:
     """Return that elements are moved as they are."""
     return (Operation(name="COPY", sources=("",)),)
 

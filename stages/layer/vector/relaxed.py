@@ -15,7 +15,7 @@ from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, 
 from lairmake.stages.layer.vector.situation import Situation
 
 
-def candidate(situation: Situation) -> Candidate:
+def by_relaxed_hull(situation: Situation) -> Candidate:
     """Return the box hull, unless it is that of hulls.isl. Raises NotPossibleError."""
     same = isl.Map.identity(situation.elements.get_space().map_from_set())
     why = "a fixed-size box hull holds the instances, and memory what extra ones read"

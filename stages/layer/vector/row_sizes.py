@@ -27,7 +27,9 @@ from lairmake.stages.poly.integers import linear_map
 from lairmake.stages.poly.simple import simplify
 
 IN, SET = isl.dim_type.in_, isl.dim_type.set
-WHY = "within loops, the instances are boxes of several sizes, configured before each call"
+WHY_ROW_SIZES = (
+    "within loops, the instances are boxes of several sizes, configured before each call"
+)
 MOST_TRIED = 8
 """So many choices of loops are tried, those of the fewest rows first."""
 MOST_MORE = 4
@@ -36,7 +38,7 @@ MOST_BASES = 2
 """In so many bases besides that of the unit vectors, those of the smallest boxes."""
 
 
-def candidates(situation: Situation) -> Iterator[Candidate]:
+def by_row_sizes(situation: Situation) -> Iterator[Candidate]:
     """Yield the rows for some choices of loops, none if no sizes differ."""
     if situation.exact.is_box:
         return
@@ -154,7 +156,7 @@ def _candidate(situation: Situation, change: isl.Map, outer: isl.Set) -> Candida
         return None
     return Candidate(
         way="nested",
-        why=WHY,
+        why=WHY_ROW_SIZES,
         sizes=exact.size,
         origin=tuple(simplify(least, exact.domain) for least in exact.minimum),
         box=box,

@@ -17,10 +17,10 @@ from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.poly.linear import linear_form
 
 SET = isl.dim_type.set
-WHY = "within loops, a factor is the same for a whole vector"
+WHY_SCALAR = "within loops, a factor is the same for a whole vector"
 
 
-def candidates(situation: Situation) -> list[Candidate]:
+def by_scalar(situation: Situation) -> list[Candidate]:
     """Return a box for each choice of loops. Raises NotPossibleError if there is none."""
     plain = dense(situation)
     elements = situation.elements.apply(plain.reverse())
@@ -28,7 +28,7 @@ def candidates(situation: Situation) -> list[Candidate]:
     reason = NotPossibleError("no factor is a scalar for a whole vector within loops")
     for outer in _loops(situation, plain, elements):
         try:
-            found.append(find_within(situation, plain, elements, outer, ("scalar", WHY)))
+            found.append(find_within(situation, plain, elements, outer, ("scalar", WHY_SCALAR)))
         except NotPossibleError as error:
             reason = error
     if not found:

@@ -12,6 +12,7 @@ from lairmake.stages.layer.routes.functions import count_functions
 from lairmake.stages.layer.routes.leaving import count_instructions
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.layer.texts.kinds import (
+    AnyTask,
     Clear,
     Collect,
     EarlySend,
@@ -26,7 +27,6 @@ from lairmake.stages.layer.texts.kinds import (
     Runs,
     Send,
     Spread,
-    Task,
     always,
 )
 from lairmake.stages.layer.texts.routes_text import Routing
@@ -151,7 +151,7 @@ class Situation:
     """One task: its compressed instance set, and the memory that it accesses."""
 
     name: str
-    task: Task
+    task: AnyTask
     files: Files
 
     @property

@@ -18,7 +18,7 @@ from lairmake.stages.poly.bind import PARAM, PE_NAMES, find_index_constants, pro
 from lairmake.stages.poly.expressed import express
 from lairmake.stages.poly.expression import count_operations
 from lairmake.stages.poly.extremes import find_greatest, find_least
-from lairmake.stages.poly.function import find_function, is_affine
+from lairmake.stages.poly.function import find_function, is_affine_function
 
 TYPE = "int32"
 """The type of an entry."""
@@ -67,7 +67,7 @@ class Tables:
 
     def place(self, base: int | str) -> int | str:
         """Return an index of an operand's base, or the constant that it is looked up as."""
-        if isinstance(base, int) or is_affine(isl.PwAff(base), self.context):
+        if isinstance(base, int) or is_affine_function(isl.PwAff(base), self.context):
             return base
         if base not in self.places:
             name = f"at{len(self.places)}"

@@ -29,18 +29,21 @@ from lairmake.stages.layer.vector.situation import Situation
 Way = Callable[[Situation], Candidate]
 Ways = Callable[[Situation], Iterable[Candidate]]
 WAYS: dict[str, Way] = {
-    "hull": hull.candidate,
-    "exact": exact.candidate,
-    "relaxed": relaxed.candidate,
-    "lattice": lattice.candidate,
-    "basis": basis.candidate,
-    "enumerate": enumeration.candidate,
-    "configure": configure.candidate,
+    "hull": hull.by_hull,
+    "exact": exact.by_instances,
+    "relaxed": relaxed.by_relaxed_hull,
+    "lattice": lattice.by_lattice,
+    "basis": basis.by_basis,
+    "enumerate": enumeration.by_sizes,
+    "configure": configure.by_configuration,
     "nested": nested.candidate,
 }
-FILL: dict[str, Way] = {"exact": exact.transfer, "nested": nested.candidate}
-TRANSFER: dict[str, Way] = {"exact": exact.transfer}
-EARLY: dict[str, Way] = {"exact": exact.transfer, "configure": configure.transfer}
+FILL: dict[str, Way] = {"exact": exact.transfer_instances, "nested": nested.candidate}
+TRANSFER: dict[str, Way] = {"exact": exact.transfer_instances}
+EARLY: dict[str, Way] = {
+    "exact": exact.transfer_instances,
+    "configure": configure.transfer_by_configuration,
+}
 
 FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
     initialise=always(FILL),
@@ -72,12 +75,12 @@ def list_ways(
     if isinstance(situation.task, Operate):
         return found
     if situation.runs:
-        found["nested"] += (row_sizes.candidates,)
+        found["nested"] += (row_sizes.by_row_sizes,)
     else:
         found["exact"] = (in_rows.transfers,)
     if multiplies_and_adds(operations) and not situation.profile.vector_multiply_add:
-        found["scalar"] = (scalar.candidates,)
-        found["nested"] = (*found["nested"], blocks.candidates)
+        found["scalar"] = (scalar.by_scalar,)
+        found["nested"] = (*found["nested"], blocks.by_blocks)
     return found
 
 

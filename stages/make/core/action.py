@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.make.core.blame import blame_edits, check_values
-from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.build import PLAIN, BuildOptions
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.disk import Disk, compare
 from lairmake.stages.make.core.key import ActionKey, action_key, code_digest
@@ -88,7 +88,7 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
 
 
 def unchanged(
-    stage: str, folder: LayerFolder, build: Build
+    stage: str, folder: LayerFolder, build: BuildOptions
 ) -> tuple[Result | None, ActionKey | None]:
     """Return what is known of a task that is up to date, None for one that a build has to do; and
     the key of one that the store does not know: nobody need look for it there again.
@@ -111,7 +111,7 @@ def use(found: Result, folder: LayerFolder) -> None:
     store_of(folder.home).use(found.key.digest, found.key.primary)
 
 
-def restored(stage: str, folder: LayerFolder, build: Build) -> Result | None:
+def restored(stage: str, folder: LayerFolder, build: BuildOptions) -> Result | None:
     """Restore a task from the store if it knows it, and no other build is at it; None otherwise."""
     if build.always or is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
         return None
@@ -134,7 +134,7 @@ def is_still(found: Result, folder: LayerFolder) -> bool:
 
 
 def restore(
-    stage: str, folder: LayerFolder, key: ActionKey, entry: Entry, build: Build
+    stage: str, folder: LayerFolder, key: ActionKey, entry: Entry, build: BuildOptions
 ) -> Result | None:
     """Write what the store knows for a key; None where it does not hold all of it.
 
@@ -153,7 +153,7 @@ def restore(
 
 
 def build(
-    stage: str, folder: LayerFolder, how: Build = PLAIN, seen: ActionKey | None = None
+    stage: str, folder: LayerFolder, how: BuildOptions = PLAIN, seen: ActionKey | None = None
 ) -> Result:
     """Restore or run a stage, while no other build does.
 
@@ -192,7 +192,7 @@ def _is_overtaken(key: ActionKey, folder: LayerFolder) -> bool:
     return not known <= key.further.keys() and current_key(key.stage, folder) != key
 
 
-def _run(stage: str, folder: LayerFolder, key: ActionKey, build: Build) -> Result | None:
+def _run(stage: str, folder: LayerFolder, key: ActionKey, build: BuildOptions) -> Result | None:
     """Run a stage, publish what it gives, and write it; None if its inputs changed meanwhile.
 
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
-from lairmake.stages.mapping.yaml_text import Path, read_document
+from lairmake.stages.mapping.yaml_text import YamlPath, read_document
 
 OPTION = "--set"
 KEY = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
@@ -35,13 +35,13 @@ class Axis:
     """A key, `sizes.M`, its path, where it was first typed, and its values."""
 
     key: str
-    path: Path
+    path: YamlPath
     span: Span
     choices: tuple[Choice, ...]
 
 
 def read_axes(
-    words: Sequence[str], holds_isl: Callable[[Path], bool], read: Callable[[str, Span], str]
+    words: Sequence[str], holds_isl: Callable[[YamlPath], bool], read: Callable[[str, Span], str]
 ) -> list[Axis]:
     """Return the keys that `KEY=VALUE,VALUE` set, in the order given; one given twice has all.
 
@@ -67,7 +67,7 @@ def read_axes(
 
 
 def _read_axis(
-    source: Source, holds_isl: Callable[[Path], bool], read: Callable[[str, Span], str]
+    source: Source, holds_isl: Callable[[YamlPath], bool], read: Callable[[str, Span], str]
 ) -> Axis:
     """Return a key with the values of one word. Raises UserError."""
     key, equals, _ = source.text.partition("=")

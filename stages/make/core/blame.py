@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from lairmake.stages.diagnose import Span, UserError, source_of
-from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.core.disk import compare
 from lairmake.stages.make.core.outlook import current_key, entry_of
 from lairmake.stages.make.core.verdict import list_wrong
@@ -17,7 +17,7 @@ from lairmake.stages.make.store.store import store_of
 RESULTS = "build/results.json"
 
 
-def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: Build) -> None:
+def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: BuildOptions) -> None:
     """Raise UserError for the failure of a stage, if texts that were edited by hand may be why."""
     from lairmake.stages.make.core.edits import first_change
 
@@ -45,7 +45,7 @@ def _said(error: Exception) -> str:
     return "what it says does not fit the other texts"
 
 
-def list_edited(folder: LayerFolder, build: Build) -> dict[str, str]:
+def list_edited(folder: LayerFolder, build: BuildOptions) -> dict[str, str]:
     """Return the digests of what stages wrote where a text that a person edited stays instead."""
     stages = every_stage(folder)
     return {n: d for each in stages for n, d in _originals(each, folder, build).items()}
@@ -62,7 +62,7 @@ def _like(error: Exception, message: str, span: Span, hint: str | None) -> UserE
 
 
 def check_values(
-    stage: str, folder: LayerFolder, contents: Mapping[str, bytes], build: Build
+    stage: str, folder: LayerFolder, contents: Mapping[str, bytes], build: BuildOptions
 ) -> None:
     """Raise UserError if values are wrong, and texts that were edited by hand may be why."""
     wrong = list_wrong(json.loads(contents[RESULTS])) if RESULTS in contents else []
@@ -71,7 +71,7 @@ def check_values(
         blame_edits(stage, folder, UserError(f"{', '.join(wrong)} {verb} wrong"), build)
 
 
-def _originals(stage: str, folder: LayerFolder, build: Build) -> Mapping[str, str]:
+def _originals(stage: str, folder: LayerFolder, build: BuildOptions) -> Mapping[str, str]:
     """Return the digests of what a stage wrote where texts that a person edited stay instead."""
     entry = entry_of(folder, current_key(stage, folder))
     if entry is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
+class BuildOptions:
     """How stages are built: `always`, whatever is known of them; so that texts which were edited
     by hand stay, with `keep_edits`; on texts `of_revision`, which older stages may have written.
     """
@@ -16,5 +16,5 @@ class Build:
     of_revision: bool = False
 
 
-PLAIN = Build()
+PLAIN = BuildOptions()
 """A build without options."""

@@ -33,7 +33,7 @@ from lairmake.stages.make.store.folders import (
 from lairmake.stages.make.store.given import content_of
 from lairmake.stages.mapping import layer_yaml
 from lairmake.stages.mapping.yaml_set import MACHINE, set_values
-from lairmake.stages.mapping.yaml_text import Document, Path as Keys, read_document
+from lairmake.stages.mapping.yaml_text import Document, YamlPath as Keys, read_document
 
 MOST = 1000
 """How many combinations a sweep has at most."""

@@ -26,7 +26,7 @@ from lairmake.stages.make.store.folders import (
     shown_path,
 )
 from lairmake.stages.mapping.yaml_set import MACHINE, set_values
-from lairmake.stages.mapping.yaml_text import Path as Keys, read_document
+from lairmake.stages.mapping.yaml_text import YamlPath as Keys, read_document
 
 UP = "../"
 BUILT = NOT_LAYERS - {"inputs", "outputs"}

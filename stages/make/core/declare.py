@@ -15,7 +15,7 @@ from lairmake.stages.make.store.believed import matches
 from lairmake.stages.shipped import STAGES
 
 if TYPE_CHECKING:
-    from lairmake.stages.mapping.yaml_paths import Path
+    from lairmake.stages.mapping.yaml_paths import ValuePath
 
 DECLARATION = re.compile(r"^(READS|WRITES)\b[^=\n]*=\s*(\([^)]*\))", re.MULTILINE)
 
@@ -32,14 +32,16 @@ class Declaration:
     inputs: tuple[str, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    values: Mapping[str, tuple[Path, ...]]
+    values: Mapping[str, tuple[ValuePath, ...]]
 
-    def values_of(self, name: str) -> tuple[Path, ...] | None:
+    def values_of(self, name: str) -> tuple[ValuePath, ...] | None:
         """Return which values are read of a file; None for all of its bytes."""
         return values_of(name, self.values)
 
 
-def values_of(name: str, values: Mapping[str, tuple[Path, ...]]) -> tuple[Path, ...] | None:
+def values_of(
+    name: str, values: Mapping[str, tuple[ValuePath, ...]]
+) -> tuple[ValuePath, ...] | None:
     """Return which values are read of a file, by those that are read of names and patterns."""
     return next((values[each] for each in values if matches(name, each)), None)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.build import PLAIN, BuildOptions
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.outputs import check_place, stale_names
 from lairmake.stages.make.core.pins import kept_edits
@@ -33,7 +33,7 @@ class Disk:
 
 
 def compare(
-    stage: str, folder: LayerFolder, outputs: Mapping[str, str], build: Build = PLAIN,
+    stage: str, folder: LayerFolder, outputs: Mapping[str, str], build: BuildOptions = PLAIN,
     known: bool = True,
 ) -> Disk:
     """Compare what is on disk with the digests that a stage gives, by name.

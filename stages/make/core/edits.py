@@ -13,7 +13,7 @@ from lairmake.stages.lair.names import did_you_mean
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.mapping.layer_yaml import Way
 from lairmake.stages.mapping.texts import parse_as
-from lairmake.stages.mapping.yaml_text import Document, Path, read_document
+from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 from lairmake.stages.poly.iscc import Statement, TextError, Union, statements
 from lairmake.stages.poly.text import read_objects
 from lairmake.stages.program.source.parsing import parse_source
@@ -148,7 +148,7 @@ def _wrong_keys(edited: Source, document: Document, original: object) -> Iterato
 
 
 def _wrong_values(
-    value: object, original: object, path: Path, document: Document
+    value: object, original: object, path: YamlPath, document: Document
 ) -> Iterator[UserError]:
     """Yield the values, at any depth, that are of another kind than those that were there."""
     shown = ".".join(map(str, path))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.build import PLAIN, BuildOptions
 from lairmake.stages.make.core.key import ActionKey
 from lairmake.stages.make.core.outlook import Foreseen, foresee
 from lairmake.stages.make.core.pipeline import orders, tasks_of_folders
@@ -41,7 +41,7 @@ class Forecast:
 
 
 def forecast(
-    folders: Sequence[LayerFolder], build: Build = PLAIN
+    folders: Sequence[LayerFolder], build: BuildOptions = PLAIN
 ) -> dict[str, Forecast]:
     """Return what a build would do to the tasks of layers and networks."""
     tasks = tasks_of_folders(folders)
@@ -67,7 +67,7 @@ def forecast(
 
 
 def _status(
-    stage: str, folder: LayerFolder, build: Build, foreseen: Foreseen
+    stage: str, folder: LayerFolder, build: BuildOptions, foreseen: Foreseen
 ) -> tuple[str, ActionKey]:
     """Return what a build would do to a task that waits for none."""
     found = foresee(stage, folder, build, foreseen)

@@ -38,7 +38,7 @@ def open_graph(folder: LayerFolder) -> LayerFolder:
         if _read_whole(folder):
             stages = (*stages[:-1], *WHOLE, *stages[-1:])
             folder = replace(folder, analyses=WHOLE_PICTURES)
-        plan = read_plan(folder)
+        plan = read_graph_plan(folder)
     except Exception as error:  # a stage fails with it again
         return replace(folder, stages=stages, unread=why_unread(error))
     return with_written_parts(folder, plan, stages, "supply", folder.path / NETWORK)
@@ -51,7 +51,7 @@ def before_parts(folder: LayerFolder) -> LayerFolder:
     return replace(folder, stages=GRAPH + GRAPH_PARTS)
 
 
-def read_plan(folder: LayerFolder) -> Plan:
+def read_graph_plan(folder: LayerFolder) -> Plan:
     """Return the parts of a network.
 
     Raises any Exception where something is wrong: UserError, or another one for a bug.
@@ -61,8 +61,13 @@ def read_plan(folder: LayerFolder) -> Plan:
     names = sorted(n for n in files_in(folder.path) if n == NETWORK or n.endswith(GRAPHS))
     further: dict[str, str | None] = {}
     found: Plan = kept_plan(
-        folder, names, GRAPH + GRAPH_PARTS, is_plan, functools.partial(_plan, folder, further),
-        is_long=True, further=further,
+        folder,
+        names,
+        GRAPH + GRAPH_PARTS,
+        is_plan,
+        functools.partial(_plan_graph, folder, further),
+        is_long=True,
+        further=further,
     )
     return found
 
@@ -90,7 +95,7 @@ def _is_truth(data: Any) -> bool:
     return isinstance(data, bool)
 
 
-def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan:
+def _plan_graph(folder: LayerFolder, further: dict[str, str | None]) -> Plan:
     """Run the stages up to the one that says which parts there are, and keep only that.
 
     Raises UserError where something is wrong.
@@ -98,20 +103,20 @@ def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan:
     from lairmake.stages.make.core.folder_inputs import FolderInputs
 
     written = run_stages(folder, ("extract", "split"), further)
-    return _parts(FolderInputs(folder, (*written, NETWORK), written))
+    return _graph_parts(FolderInputs(folder, (*written, NETWORK), written))
 
 
-def _parts(inputs: FolderInputs) -> Plan:
+def _graph_parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, from parts.yaml and network.yaml."""
     from lairmake.stages.mapping.graph_yaml import load_graph
 
     given = load_graph(map(inputs.source, inputs.names(NETWORK)))
     return {
-        name: _part(name, each, given) for name, each in inputs.yaml("parts.yaml").items()
+        name: _graph_part(name, each, given) for name, each in inputs.yaml("parts.yaml").items()
     }
 
 
-def _part(name: str, described: Mapping[str, Any], given: Graph) -> Sequence[Any]:
+def _graph_part(name: str, described: Mapping[str, Any], given: Graph) -> Sequence[Any]:
     """Return what a plan says of a part; for a folder of the user's only inputs are written."""
     from lairmake.stages.mapping.layer_yaml import read_mapping
     from lairmake.stages.network.parts.described import find_chained, is_result, list_given

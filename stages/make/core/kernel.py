@@ -24,7 +24,7 @@ def open_kernel(folder: LayerFolder) -> LayerFolder:
     from lairmake.stages import KERNEL as STAGES, TILES
 
     try:
-        plan = read_plan(folder)
+        plan = read_kernel_plan(folder)
     except Exception as error:  # a stage fails with it again
         return replace(folder, stages=STAGES + TILES, unread=why_unread(error))
     if plan is None:
@@ -32,7 +32,7 @@ def open_kernel(folder: LayerFolder) -> LayerFolder:
     return with_written_parts(folder, plan, STAGES + TILES, "emit", folder.path / KERNEL)
 
 
-def read_plan(folder: LayerFolder) -> Plan | None:
+def read_kernel_plan(folder: LayerFolder) -> Plan | None:
     """Return the parts that kernel.yaml asks for; None where it asks for none.
 
     Raises any Exception where something is wrong: UserError, or another one for a bug.
@@ -44,13 +44,13 @@ def read_plan(folder: LayerFolder) -> Plan | None:
 
     further: dict[str, str | None] = {}
     found: Plan | None = kept_plan(
-        folder, names, STAGES + TILES, is_plan, functools.partial(_plan, folder, further),
+        folder, names, STAGES + TILES, is_plan, functools.partial(_plan_kernel, folder, further),
         further=further,
     )
     return found
 
 
-def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan | None:
+def _plan_kernel(folder: LayerFolder, further: dict[str, str | None]) -> Plan | None:
     """Run the stages up to the one that writes parts, and keep only what those are called.
 
     Returns None where kernel.yaml asks for none. Raises UserError where something is wrong.
@@ -64,10 +64,10 @@ def _plan(folder: LayerFolder, further: dict[str, str | None]) -> Plan | None:
         return None
     stages = STAGES + TILES
     written = run_stages(folder, stages[: stages.index("emit")], further)
-    return _parts(FolderInputs(folder, tuple(written), written))
+    return _kernel_parts(FolderInputs(folder, tuple(written), written))
 
 
-def _parts(inputs: FolderInputs) -> Plan:
+def _kernel_parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, and what it takes from others, from tiles.yaml."""
     from lairmake.stages.mapping.layer_yaml import read_mapping
     from lairmake.stages.parts.pasting import list_placed_tiles, plan_pasting

@@ -28,7 +28,7 @@ from lairmake.stages.make.store.given import content_of
 if TYPE_CHECKING:
     from lairmake.stages.lair.specialise import Layer
 
-Plan = dict[str, Any]
+NetworkPlan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
 and the part and tensor that it is; `moved`: such lists of what is a part of it, or elsewhere;
 `whole`: whether all parts run on one fabric, too."""
@@ -44,7 +44,7 @@ def open_network(folder: LayerFolder) -> LayerFolder:
     layers, these have no stages: `connect` says so before anything of them is built.
     """
     try:
-        plan, is_wrong = read_plan(folder), False
+        plan, is_wrong = read_network_plan(folder), False
     except UnknownEndError as error:
         plan, is_wrong = error.plan, True
     except Exception as error:  # the stage fails with it again
@@ -54,7 +54,7 @@ def open_network(folder: LayerFolder) -> LayerFolder:
     parts: dict[str, LayerFolder] = {}
     for name, path in plan["parts"].items():
         crossings = _crossings(folder, name, plan, parts)
-        part = _part(folder, name, path, crossings, is_wrong)
+        part = _network_part(folder, name, path, crossings, is_wrong)
         parts[name] = _receiving(folder, part, [m for m in plan["moved"] if m[0] == name], parts)
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
     stages, pictures = STAGES, NETWORK_PICTURES
@@ -63,7 +63,7 @@ def open_network(folder: LayerFolder) -> LayerFolder:
     return replace(folder, stages=stages, analyses=pictures, parts=there)
 
 
-def _part(
+def _network_part(
     network: LayerFolder, name: str, path: str, crossings: tuple[Crossing, ...], is_wrong: bool
 ) -> LayerFolder:
     """Return a part: the folder of its name builds in itself, a shared one in the network's.
@@ -84,16 +84,18 @@ def _part(
 
 
 def _crossings(
-    network: LayerFolder, name: str, plan: Plan, parts: dict[str, LayerFolder]
+    network: LayerFolder, name: str, plan: NetworkPlan, parts: dict[str, LayerFolder]
 ) -> tuple[Crossing, ...]:
     return tuple(
-        _crossing(network, tensor, parts[source], output)
+        _network_crossing(network, tensor, parts[source], output)
         for part, tensor, source, output in plan["crossings"]
         if part == name
     )
 
 
-def _crossing(network: LayerFolder, tensor: str, source: LayerFolder, output: str) -> Crossing:
+def _network_crossing(
+    network: LayerFolder, tensor: str, source: LayerFolder, output: str
+) -> Crossing:
     """Return a crossing as it is: an input."""
     return _taken(network, f"inputs/{tensor}.npy", source, output)
 
@@ -130,21 +132,25 @@ def _is_layer(part: LayerFolder) -> bool:
 class UnknownEndError(Exception):
     """What network.yaml says is a `plan` that leads to tensors which its parts have not."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: NetworkPlan) -> None:
         super().__init__("the stage connect says which")
         self.plan = plan
 
 
-def read_plan(folder: LayerFolder) -> Plan:
+def read_network_plan(folder: LayerFolder) -> NetworkPlan:
     """Return what network.yaml says.
 
     Raises UnknownEndError where tensors are not there, and any Exception where something is wrong:
     UserError, or another one for a bug.
     """
-    return dict(kept_plan(folder, [NETWORK], STAGES, _is_plan, functools.partial(_plan, folder)))
+    return dict(
+        kept_plan(
+            folder, [NETWORK], STAGES, _is_network_plan, functools.partial(_plan_network, folder)
+        )
+    )
 
 
-def _is_plan(data: Any) -> bool:
+def _is_network_plan(data: Any) -> bool:
     """Return whether data that was kept is a plan, whose names lead nowhere else."""
     if not isinstance(data, dict) or data.keys() != KEYS:
         return False
@@ -153,7 +159,7 @@ def _is_plan(data: Any) -> bool:
     return all(map(is_word, names)) and all(map(is_name, data["parts"].values()))
 
 
-def _plan(folder: LayerFolder) -> Plan:
+def _plan_network(folder: LayerFolder) -> NetworkPlan:
     from lairmake.stages.mapping.network_yaml import describe_plan, read_network
     from lairmake.stages.network.ends import list_unknown_ends
 

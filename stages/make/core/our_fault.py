@@ -6,7 +6,7 @@ import contextlib
 
 from lairmake.stages.diagnose import OurFault, UserError, UserErrors
 from lairmake.stages.make.core.blame import list_edited
-from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.store.folders import KERNEL, LayerFolder, shown_path
 
 REPORT = (
@@ -17,7 +17,7 @@ WITHOUT_LIMITS = ("parse", "place")
 """The stages that no machine bounds: a layer that they refuse is no layer on any of them."""
 
 
-def raise_ours(stage: str, folder: LayerFolder, error: Exception, build: Build) -> None:
+def raise_ours(stage: str, folder: LayerFolder, error: Exception, build: BuildOptions) -> None:
     """Raise OurFault for an error of a stage in a text that another stage wrote.
 
     Others stay as they are: an error in what a user wrote, and any where somebody edited a text by
@@ -55,7 +55,7 @@ def _is_written(error: UserError, stage: str, folder: LayerFolder) -> bool:
     return is_layer and stage in WITHOUT_LIMITS
 
 
-def _is_edited(folder: LayerFolder, build: Build) -> bool:
+def _is_edited(folder: LayerFolder, build: BuildOptions) -> bool:
     """Return whether a text of a folder, or of that which it is a part of, was edited by hand."""
     from lairmake.stages.make.core.layers import open_folder
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.build import PLAIN, BuildOptions
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.disk import Disk, compare
 from lairmake.stages.make.core.key import ActionKey, action_key, read_digest
@@ -96,7 +96,7 @@ def entry_of(folder: LayerFolder, key: ActionKey) -> Entry | None:
 
 
 def foresee(
-    stage: str, folder: LayerFolder, build: Build = PLAIN, foreseen: Foreseen | None = None
+    stage: str, folder: LayerFolder, build: BuildOptions = PLAIN, foreseen: Foreseen | None = None
 ) -> Outlook:
     """Return what a build finds of a task, or would find once others are done that are `foreseen`.
 

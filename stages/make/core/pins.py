@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import get_args
 
 from lairmake.stages.diagnose import UserError, source_of
-from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.core.declare import is_text
 from lairmake.stages.make.store.folders import (
     GRAPHS,
@@ -31,7 +31,7 @@ from lairmake.stages.make.store.store import store_of
 
 
 def kept_edits(
-    folder: LayerFolder, wanted: Mapping[str, str], edited: Collection[str], build: Build
+    folder: LayerFolder, wanted: Mapping[str, str], edited: Collection[str], build: BuildOptions
 ) -> dict[str, str]:
     """Return the digests on disk of those files that stay though their stage writes another.
 
@@ -78,7 +78,7 @@ def pins(folder: LayerFolder) -> list[str]:
     return [n for n in found if isinstance(n, str)] if isinstance(found, list) else []
 
 
-def how_to_keep(folder: LayerFolder, name: str, build: Build) -> str:
+def how_to_keep(folder: LayerFolder, name: str, build: BuildOptions) -> str:
     """Return what a user can do so that an edit of a file stays, which this build replaced."""
     if name.startswith("build/"):
         return "no edit in build/ can be kept"

@@ -21,7 +21,7 @@ from lairmake.stages.make.store.folders import (
 from lairmake.stages.make.store.memo import Mark, Memo, mark_of
 
 MOST = 8
-CHECKED_BY = "simd"
+CHECKED_BY_STAGE = "simd"
 """A stage whose code says what is valid in a profile."""
 
 
@@ -58,7 +58,7 @@ def digest_figures(
         is_as_it_was = memo.content(path, digest_of(content)) is not None
         return digest_of(text) if text is not None and is_as_it_was else None
 
-    known = f"{code(CHECKED_BY)} {digest_of_ours()}"
+    known = f"{code(CHECKED_BY_STAGE)} {digest_of_ours()}"
     return memo.derived(path, FIGURES, derive, known)
 
 

@@ -24,7 +24,7 @@ FILES = {
     "report": LAYER, "report_network": NETWORK, "report_kernel": KERNEL, "report_program": PROGRAM,
 }
 """By the stage that draws, which file says so."""
-KIND = "reports"
+REPORTS = "reports"
 """What is kept of a folder under this name: whether it is one of these."""
 
 
@@ -53,8 +53,8 @@ def _says_so(folder: LayerFolder, stage: str) -> bool:
         if KEY.encode() not in content:
             return False  # nearly every folder, without reading YAML
         return bool(kept_plan(
-            folder, [name], (stage,), _is_plan, lambda: _read(folder, name, content),
-            kind=KIND,
+            folder, [name], (stage,), _is_flag, lambda: _read(folder, name, content),
+            kind=REPORTS,
         ))
     except UnknownPlanError:
         return False  # who may not begin one lists no stages
@@ -62,7 +62,7 @@ def _says_so(folder: LayerFolder, stage: str) -> bool:
         return False
 
 
-def _is_plan(data: Any) -> bool:
+def _is_flag(data: Any) -> bool:
     return isinstance(data, bool)
 
 

@@ -101,13 +101,13 @@ def leaves_open(folder: LayerFolder) -> bool:
     if GIVEN.search(content) and not OPEN.search(content):
         return False  # nearly every layer, without reading YAML
     try:
-        found = kept_plan(folder, [LAYER], ("parse",), _is_plan, lambda: _is_open(folder, content))
+        found = kept_plan(folder, [LAYER], ("parse",), _is_flag, lambda: _is_open(folder, content))
     except UnknownPlanError:
         return _is_open(folder, content)
     return bool(found)
 
 
-def _is_plan(data: Any) -> bool:
+def _is_flag(data: Any) -> bool:
     return isinstance(data, bool)
 
 

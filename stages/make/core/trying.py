@@ -12,7 +12,7 @@ from lairmake.stages.make.core.declare import declaration, is_text
 from lairmake.stages.make.core.faults import perform_in
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.store.folders import LAYER, LayerFolder, names_meant
-from lairmake.stages.mapping.refused import REFUSED, refusal, refusal_in, why_refused
+from lairmake.stages.mapping.refused import REFUSED, refusal_in, refusal_text, why_refused
 from lairmake.stages.shipped import UndeclaredDataError
 
 
@@ -52,8 +52,8 @@ def _refusal(stage: str, error: Exception, written: Mapping[str, str]) -> str:
     """
     first = error.errors[0] if isinstance(error, UserErrors) else error
     if not isinstance(first, UserError):
-        return refusal(f"{stage}: {headline(first)}")
+        return refusal_text(f"{stage}: {headline(first)}")
     file = written.get(first.span.source.path) if first.span is not None else None
     if file is None:
-        return refusal(f"{stage}: {first.message}")
+        return refusal_text(f"{stage}: {first.message}")
     return refusal_in(stage, first, file)

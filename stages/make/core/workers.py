@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from lairmake.stages.make.store.lock_holders import begin_family, join_family
 
-GRACE = 1.0
+WORKERS_GRACE = 1.0
 """How many seconds a stage has to put away what it was writing."""
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -146,7 +146,7 @@ class Workers:
     def _follow(self) -> None:
         os.read(self._held, 1)
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(GRACE)
+        time.sleep(WORKERS_GRACE)
         os._exit(1)
 
 

@@ -21,7 +21,7 @@ from lairmake.stages.make.store.folders import (
 )
 from lairmake.stages.make.store.given import MOST_BY_HAND
 from lairmake.stages.make.store.memo import Memo
-from lairmake.stages.mapping.yaml_paths import Path, unite
+from lairmake.stages.mapping.yaml_paths import ValuePath, unite
 
 if TYPE_CHECKING:
     from lairmake.stages.mapping.yaml_file import File
@@ -82,7 +82,7 @@ def _kind(folder: LayerFolder, name: str) -> tuple[str, bool]:
 
 
 def read_values(
-    content: bytes, name: str, paths: Collection[Path], *, is_graph: bool
+    content: bytes, name: str, paths: Collection[ValuePath], *, is_graph: bool
 ) -> bytes | None:
     """Return what counts as read of a file with some content; None where it is not valid."""
     if len(content) > MOST_BY_HAND:

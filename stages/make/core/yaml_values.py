@@ -14,10 +14,10 @@ from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.make.core.declare import declaration, texts_of
 from lairmake.stages.make.store.folders import LAYER
 from lairmake.stages.mapping.inputs import Model
-from lairmake.stages.mapping.yaml_paths import Path
+from lairmake.stages.mapping.yaml_paths import ValuePath
 
 if TYPE_CHECKING:
-    from lairmake.stages.mapping.layer_yaml import Mapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
     from lairmake.stages.mapping.yaml_file import File
 
 Read = Callable[[Source], Model]
@@ -31,7 +31,7 @@ def checked(read: Read[Model], source: Source) -> Model:
     return file
 
 
-def text_of(file: File, paths: Collection[Path], content: bytes) -> bytes:
+def text_of(file: File, paths: Collection[ValuePath], content: bytes) -> bytes:
     """Return what counts as read of a file: values at some paths, or its `content` where one of
     them is none that has a text."""
     try:
@@ -40,7 +40,7 @@ def text_of(file: File, paths: Collection[Path], content: bytes) -> bytes:
         return content
 
 
-def _check_pins(mapping: Mapping) -> None:
+def _check_pins(mapping: LayerMapping) -> None:
     """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
     from lairmake.stages.lair.names import did_you_mean
 

@@ -10,7 +10,7 @@ from doit.exceptions import TaskError, TaskFailed
 
 from lairmake.stages.diagnose import OurFault, UserError, UserErrors
 from lairmake.stages.make.core.apart import Apart, Lost, TooLong, apart
-from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.core.task_values import values_of
 from lairmake.stages.make.core.workers import workers
 from lairmake.stages.make.store.folders import LayerFolder
@@ -40,7 +40,7 @@ class StageError(TaskError):  # type: ignore[misc]
     refuses what another stage wrote. The message says so; who builds a layer can do nothing."""
 
 
-def build_stage(stage: str, folder: LayerFolder, how: Build, task: Any) -> Any:
+def build_stage(stage: str, folder: LayerFolder, how: BuildOptions, task: Any) -> Any:
     """Build a task, as its doit action, and return its values.
 
     What is wrong fails it, for the reporter to print.
@@ -51,7 +51,11 @@ def build_stage(stage: str, folder: LayerFolder, how: Build, task: Any) -> Any:
 
 
 def ask(
-    process: Apart, stage: str, folder: LayerFolder, how: Build, seen: ActionKey | None = None
+    process: Apart,
+    stage: str,
+    folder: LayerFolder,
+    how: BuildOptions,
+    seen: ActionKey | None = None,
 ) -> None:
     """Let a process build a task, as `build` does with what was `seen` of it.
 

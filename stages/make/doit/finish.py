@@ -115,9 +115,9 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
     """Return what the stages of a kernel found that is not cut into parts; nothing of others."""
     if LAYOUTS not in _written(folder):
         return ""
-    from lairmake.stages.make.report.found import READS, summary
+    from lairmake.stages.make.report.found import READS, summarise_kernel
 
-    text = summary(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
+    text = summarise_kernel(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
     return text if in_full else text[: text.index("\n") + 1]
 
 
@@ -130,11 +130,14 @@ def _shown(known: Session, name: str, results: Mapping[str, Any], in_full: bool)
         return table(name, results, known.verbose) if in_full else line_of_parts(name, results)
     if "outputs" in results:
         from lairmake.stages.make.report.agreed import (
-            line as program_line,
-            summary as summarise_program,
+            program_line,
+            summarise_program,
         )
 
         return summarise_program(name, results) if in_full else program_line(name, results)
-    from lairmake.stages.make.report.summary import line as layer_line, summary as summarise_layer
+    from lairmake.stages.make.report.summary import (
+        layer_line,
+        summarise_layer,
+    )
 
     return summarise_layer(results) if in_full else layer_line(name, results)

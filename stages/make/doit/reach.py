@@ -114,7 +114,7 @@ def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
     if clean and not named and not (reach.is_given and asked) and not known.asked & asked:
         known.unchanged += bool(asked)
         return
-    words = _words_of(reach, unit)
+    words = _words_of_unit(reach, unit)
     folder = _find_first(reach, unit, words) or unit.open()
     known.selected |= asked | ({unit.name} if named or read else set())
     if clean:
@@ -150,7 +150,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _words_of(reach: Reach, unit: Unit) -> set[str]:
+def _words_of_unit(reach: Reach, unit: Unit) -> set[str]:
     """Return what is asked for of a unit, and what tasks of the user refer to."""
     read = (task for task in reach.read if reach.units.named(task) is unit)
     return {*reach.words.get(unit.name, ()), *reach.names.get(unit.name, ()), *read}

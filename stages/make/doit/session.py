@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from lairmake.stages.make.core.build import PLAIN, Build
+from lairmake.stages.make.core.build import PLAIN, BuildOptions
 from lairmake.stages.make.core.task_names import TaskNames
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Session:
     program: str = "doit"
     start: Path = field(default_factory=Path.cwd)
     names: TaskNames = field(default_factory=TaskNames)
-    build: Build = PLAIN
+    build: BuildOptions = PLAIN
     verbose: bool = False
     asks_for_processes: bool = False
     home: Path | None = None

@@ -11,7 +11,7 @@ from lairmake.stages.plural import noun_after
 RIGHT = "right, bit for bit: NumPy, graph, fabric"
 
 
-def summary(name: str, results: Mapping[str, Any]) -> str:
+def summarise_program(name: str, results: Mapping[str, Any]) -> str:
     """Return the result of a program as text; `results` is its `build/results.json`.
 
     Its machine and field; each output, with its value where that is one number; cycles, and what an
@@ -23,24 +23,24 @@ def summary(name: str, results: Mapping[str, Any]) -> str:
     lines = [f"{name} on {results['machine']}: {columns} x {rows} workers, {responses} a side"]
     said = [
         *_outputs(results),
-        ("cycles", _cycles(results)),
+        ("cycles", _program_cycles(results)),
         ("workers", _workers(results["workers"])),
         *_sums(results["sums"]),
         ("ran", _operations(results["operations"])),
-        ("memory", f"{_memory(results['memory'])}, {results['memory']['executive']} on the "
+        ("memory", f"{_program_memory(results['memory'])}, {results['memory']['executive']} on the "
                    f"executive, {results['memory']['response']} on the fullest response"),
     ]
     width = max(len(what) for what, _ in said)
     return "\n".join([*lines, *(f"  {what:<{width}}  {text}" for what, text in said)]) + "\n"
 
 
-def line(name: str, results: Mapping[str, Any]) -> str:
+def program_line(name: str, results: Mapping[str, Any]) -> str:
     """Return the result of one of many programs as a line."""
-    found = RIGHT if is_right(results) else "WRONG"
+    found = RIGHT if is_program_right(results) else "WRONG"
     return f"{name}: {found}; {_group(results['cycles'])} cycles\n"
 
 
-def is_right(results: Mapping[str, Any]) -> bool:
+def is_program_right(results: Mapping[str, Any]) -> bool:
     """Say whether every output was right."""
     return all(found["right"] for found in results["outputs"].values())
 
@@ -53,7 +53,7 @@ def _outputs(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield output, f"{value}{RIGHT if found['right'] else 'WRONG'}"
 
 
-def _cycles(results: Mapping[str, Any]) -> str:
+def _program_cycles(results: Mapping[str, Any]) -> str:
     """Return the cycles, of how many iterations if there is one loop, and what calls take."""
     iterations = list(results["iterations"].values())
     if len(iterations) == 1:
@@ -100,5 +100,5 @@ def _group(number: int) -> str:
     return f"{number:,}".replace(",", " ") if number > 9999 else str(number)
 
 
-def _memory(memory: Mapping[str, int]) -> str:
+def _program_memory(memory: Mapping[str, int]) -> str:
     return f"{memory['workers']} of {memory['of']} bytes on a worker"

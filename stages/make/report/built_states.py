@@ -65,12 +65,12 @@ def _state(
     last = {line["stage"]: line for line in lines if line["build"] in builds}
     writes = {n: digest for line in last.values() for n, digest in line["writes"].items()}
     files, gone = _from_store(folder, writes)
-    sources = _sources(folder, last) if folder.asked_in is None else {}
+    sources = _logged_sources(folder, last) if folder.asked_in is None else {}
     lost = (f"no more in the store: {', '.join(gone)}",) if gone else ()
     return State(label=label, files=files, sources=sources, notes=lost)
 
 
-def _sources(folder: LayerFolder, last: Mapping[str, Line]) -> dict[str, bytes]:
+def _logged_sources(folder: LayerFolder, last: Mapping[str, Line]) -> dict[str, bytes]:
     """Return what a person wrote and stages read, by what the log last has of each stage."""
     store, found, values = store_of(folder.home), dict[str, bytes](), dict[str, list[bytes]]()
     for stage, line in last.items():

@@ -20,7 +20,7 @@ from lairmake.stages.make.store.folders import (
     parts_of,
     shown_path,
 )
-from lairmake.stages.make.store.log import Build, Line, builds, changes, covers
+from lairmake.stages.make.store.log import BuildRecord, Line, builds, changes, covers
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import Store, store_of
 
@@ -97,17 +97,17 @@ class History:
         same = before is not None and before[-1][1]["key"] == line["key"]
         return same and line["how"] == "same" and not line.get("kept")
 
-    def last(self, tasks: Iterable[str]) -> Build | None:
+    def last(self, tasks: Iterable[str]) -> BuildRecord | None:
         """Return the last build with one of some tasks in a layer that was not as before."""
         numbers = [self._last[task] for task in tasks if task in self._last]
         return self._builds[max(numbers)] if numbers else None
 
-    def since(self, build: Build, layer: str) -> Build | None:
+    def since(self, build: BuildRecord, layer: str) -> BuildRecord | None:
         """Return the last build after one that was to see to a layer; None if none was."""
         later = reversed(self._builds[self._numbers[build.id] + 1 :])
         return next((each for each in later if covers(each, layer)), None)
 
-    def new_tools(self, build: Build, task: str) -> dict[str, list[str]]:
+    def new_tools(self, build: BuildRecord, task: str) -> dict[str, list[str]]:
         """Return the tools that changed since a task was in the build before, from what to what."""
         end = self._numbers[build.id]
         start = max((n for n, _ in self._lines.get(task, []) if n < end), default=end)
@@ -118,7 +118,7 @@ class History:
                 tools[name] = [tools.get(name, [old])[0], new]
         return tools
 
-    def before(self, task: str, build: Build | None = None) -> Line | None:
+    def before(self, task: str, build: BuildRecord | None = None) -> Line | None:
         """Return what a task had read and written before a build, or by now; None for nothing."""
         end = len(self._builds) if build is None else self._numbers[build.id]
         for number, line in reversed(self._lines.get(task, [])):
@@ -126,7 +126,7 @@ class History:
                 return self._whole(line)
         return None
 
-    def events(self, build: Build) -> dict[str, Event]:
+    def events(self, build: BuildRecord) -> dict[str, Event]:
         """Return what became of the tasks of a build, by their names."""
         lines = {line["task"]: self._whole(line) for line in build.tasks}
         before = {task: self.before(task, build) for task in lines if task in self._tasks}

@@ -15,7 +15,7 @@ from lairmake.stages.make.core.forecast import (
 )
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.folded import Told, group, name_slots, say_slots
-from lairmake.stages.make.report.planned import STYLES
+from lairmake.stages.make.report.planned import PLAN_STYLES
 
 FILLS = {
     UP_TO_DATE: "palegreen",
@@ -33,11 +33,11 @@ def lines_of_graph(found: Sequence[Forecast], told: Told) -> Iterator[str]:
     for own in group(found, lambda each: each.folder, told):
         if told.folds(own[0].folder):
             names = [each.folder.name for each in own]
-            yield say_slots(names, (each.status for each in own), STYLES)
+            yield say_slots(names, (each.status for each in own), PLAN_STYLES)
             continue
         yield paint("bold", own[0].folder.name)
         for each in own:
-            status = paint(STYLES[each.status], f"{each.status:<{len(FROM_STORE)}}")
+            status = paint(PLAN_STYLES[each.status], f"{each.status:<{len(FROM_STORE)}}")
             after = f"  after {', '.join(_short(each, slots))}" if each.after else ""
             yield f"  {each.stage:<{width}}  {status}{after}".rstrip()
 

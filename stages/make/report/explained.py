@@ -11,7 +11,7 @@ from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.details import list_some
 from lairmake.stages.make.report.folded import say_slots
 from lairmake.stages.make.store.folders import LayerFolder
-from lairmake.stages.make.store.log import Build, begun
+from lairmake.stages.make.store.log import BuildRecord, begun
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
@@ -23,7 +23,7 @@ Tasks = dict[str, tuple[LayerFolder, str]]
 
 def explained(
     history: History, tasks: Tasks, wanted: list[str], is_all: bool, is_chain: bool
-) -> Iterator[tuple[Build, list[Event]]]:
+) -> Iterator[tuple[BuildRecord, list[Event]]]:
     """Yield the last build of each layer, with the events of the tasks wanted.
 
     Of a chain that is also what led to them. Of all layers only those of the last build count.
@@ -62,7 +62,7 @@ def told_of_slots(events: Sequence[Event]) -> str:
     return say_slots(names, (WORDS[event.how] for event in events), styles) + "\n"
 
 
-def told(history: History, build: Build, events: Sequence[Event]) -> str:
+def told(history: History, build: BuildRecord, events: Sequence[Event]) -> str:
     """Return what happened to a layer as lines, and whether that was in its last build."""
     layer = events[-1].folder.name
     since = "nothing changed since the build" if history.since(build, layer) else "build"
@@ -80,7 +80,7 @@ def told(history: History, build: Build, events: Sequence[Event]) -> str:
 
 
 def _made_with(
-    history: History, build: Build, events: Sequence[Event]
+    history: History, build: BuildRecord, events: Sequence[Event]
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield what changed of the tools that the tasks are made with, if anything."""
     tools: dict[str, str] = {}
@@ -145,7 +145,7 @@ def _why_not(event: Event) -> str:
     return f"{list_some(tasks)} ran, but {list_some(files)} did not change"
 
 
-def data_of_event(history: History, build: Build, event: Event) -> dict[str, Any]:
+def data_of_event(history: History, build: BuildRecord, event: Event) -> dict[str, Any]:
     """Return what became of a task in a build, as data for a program."""
     since = history.since(build, event.folder.name)
     return {

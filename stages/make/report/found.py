@@ -40,7 +40,7 @@ class Found:
     needs: Mapping[str, list[str]]
 
 
-def summary(name: str, texts: Mapping[str, str]) -> str:
+def summarise_kernel(name: str, texts: Mapping[str, str]) -> str:
     """Return what was found of a kernel; `texts` are those of READS, by name.
 
     How many operations and volumes; the sizes of what is given and returned; which inputs each
@@ -57,7 +57,7 @@ def summary(name: str, texts: Mapping[str, str]) -> str:
         *(f"  program     {output} needs {', '.join(needed)}"
           for output, needed in found.needs.items()),
         f"  layouts     {', '.join(_layouts(found))}",
-        f"  memory      {_memory(found)}",
+        f"  memory      {_kernel_memory(found)}",
     ]
     return "\n".join(lines) + "\n"
 
@@ -76,7 +76,7 @@ def read_found(texts: Mapping[str, str]) -> Found:
     domains = [*singles(volumes), *singles(layouts["arrays"])]
     return Found(
         described=described,
-        sizes={each.get_tuple_name(): tuple(_sizes(each)) for each in domains},
+        sizes={each.get_tuple_name(): tuple(_rectangle_sizes(each)) for each in domains},
         arrays={
             each.get_tuple_name(isl.dim_type.in_): each.get_tuple_name(isl.dim_type.out)
             for each in singles(layouts["layouts"])
@@ -106,7 +106,7 @@ def _layouts(found: Found) -> Iterator[str]:
         yield f"and {len(shared) - 3} more that are shared"
 
 
-def _memory(found: Found) -> str:
+def _kernel_memory(found: Found) -> str:
     """Return the bytes of all arrays, and of all volumes if each had one of its own."""
     types = found.described["types"]
     array_types = {array: types[volume] for volume, array in found.arrays.items()}
@@ -128,7 +128,7 @@ def _bytes(found: Found, types: Mapping[str, str]) -> int | None:
     return total
 
 
-def _sizes(domain: isl.Set) -> Iterator[int | None]:
+def _rectangle_sizes(domain: isl.Set) -> Iterator[int | None]:
     """Yield the size of each dimension of a rectangle from zero; None where it is symbolic."""
     for k in range(domain.dim(SET)):
         last = find_same(domain.dim_max(k))

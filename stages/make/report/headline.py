@@ -32,7 +32,7 @@ def headlines(old: bytes | None, new: bytes | None) -> list[str]:
     tasks = [each.get("tasks", {}) for each in (before, after)]
     ways = list(_ways(*tasks))
     first = [*_verdicts(before, after), *_numbers(before, after)]
-    said = [*first, *ways[:MOST_WAYS], *_sizes(*tasks)]
+    said = [*first, *ways[:MOST_WAYS], *_changed_sizes(*tasks)]
     width = max((len(name) for name, _ in said), default=0)
     more = [f"and {len(ways) - MOST_WAYS} more tasks in another way"] if ways[MOST_WAYS:] else []
     return [*(f"{name:<{width}}  {text}" for name, text in said), *more]
@@ -94,7 +94,7 @@ def _ways(before: Results, after: Results) -> Iterator[Line]:
             yield name, f"{_way(old)} -> {_way(new)}{why}"
 
 
-def _sizes(before: Results, after: Results) -> Iterator[Line]:
+def _changed_sizes(before: Results, after: Results) -> Iterator[Line]:
     """Yield a line of the tasks that get their instruction in the same way, for other sizes."""
     names = [n for n in before if n in after and before[n]["by"] == after[n]["by"]]
     found = [

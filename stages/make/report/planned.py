@@ -32,7 +32,7 @@ from lairmake.stages.plural import plural
 MOST_LINES = 40
 """How many lines are printed at most, but with `-v`."""
 
-STYLES = {
+PLAN_STYLES = {
     WOULD_RUN: "red", MAY_RUN: "yellow", FROM_STORE: "cyan", LEFT_OUT: "dim", UP_TO_DATE: "green",
 }
 
@@ -115,7 +115,7 @@ def lines_of_tasks(history: History, plans: Sequence[Plan], told: Told) -> Itera
     for own in group(to_do, lambda plan: plan.forecast.folder, told):
         if told.folds(own[0].forecast.folder):
             names = [plan.forecast.folder.name for plan in own]
-            yield say_slots(names, (plan.forecast.status for plan in own), STYLES)
+            yield say_slots(names, (plan.forecast.status for plan in own), PLAN_STYLES)
             continue
         yield paint("bold", own[0].forecast.folder.name)
         pairs = [(plan.forecast.folder, plan.causes) for plan in own]
@@ -124,7 +124,7 @@ def lines_of_tasks(history: History, plans: Sequence[Plan], told: Told) -> Itera
             yield from (f"    {edit}" for edit in edits)
         for plan in own:
             status = f"{plan.forecast.status:<{len(FROM_STORE)}}"
-            painted = paint(STYLES[plan.forecast.status], status)
+            painted = paint(PLAN_STYLES[plan.forecast.status], status)
             yield f"  {plan.forecast.stage:<{width}}  {painted}  {plan.reason}".rstrip()
     yield _up_to_date(plans)
 
@@ -149,7 +149,9 @@ def lines_of_layers(
 
 def _counts(plans: Sequence[Plan]) -> str:
     statuses = Counter(plan.forecast.status for plan in plans)
-    return ", ".join(paint(STYLES[s], f"{statuses[s]} {s}") for s in STYLES if statuses[s])
+    return ", ".join(
+        paint(PLAN_STYLES[s], f"{statuses[s]} {s}") for s in PLAN_STYLES if statuses[s]
+    )
 
 
 def _reason_of(history: History, plans: Sequence[Plan]) -> str:

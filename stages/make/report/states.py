@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.make.core.action import build
-from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.core.disk import SAFELY
 from lairmake.stages.make.core.layers import is_buildable, lone_folder, network_of, open_folder
 from lairmake.stages.make.core.outlook import current_key, is_up_to_date
@@ -254,7 +254,7 @@ def _complete(
         if names and all(file_of(owner, name).is_file() for name in names):
             continue
         try:
-            build(stage, owner, Build(of_revision=True))
+            build(stage, owner, BuildOptions(of_revision=True))
         except (UserError, UserErrors) as error:
             return (str(error).replace(place, f"{revision}:").rstrip(),)
         except Exception as error:

@@ -26,27 +26,27 @@ MOST_NAMES = 8
 """How many names are listed where there are many."""
 
 
-def summary(results: Mapping[str, Any]) -> str:
+def summarise_layer(results: Mapping[str, Any]) -> str:
     """Return the result of a layer as text; `results` is `build/results.json`.
 
     What was built; right or wrong; which inputs came from files; cycles with vector instructions
     and with loops only; the bound and what binds; bytes per PE; and by what each task got its
     instruction.
     """
-    lines = [_title(results), *_checks(results["check"]), *inputs(results["data"])]
-    lines += [_cycles(results), *_rests(results), _bound(results)]
-    lines += [_memory(results), *_pes(results), _fabric(results)]
+    lines = [_layer_title(results), *_checks(results["check"]), *inputs(results["data"])]
+    lines += [_layer_cycles(results), *_rests(results), _layer_bound(results)]
+    lines += [_layer_memory(results), *_pes(results), _fabric(results)]
     return "\n".join([*lines, *_tasks(results["tasks"])]) + "\n"
 
 
-def line(name: str, results: Mapping[str, Any]) -> str:
+def layer_line(name: str, results: Mapping[str, Any]) -> str:
     """Return the result of one of many layers as a line."""
     cycles = results["cycles"]
-    found = "right" if is_right(results) else "WRONG"
+    found = "right" if is_layer_right(results) else "WRONG"
     return f"{name}: {found}, {cycles['simd']} cycles, {cycles['loops']} with loops\n"
 
 
-def is_right(results: Mapping[str, Any]) -> bool:
+def is_layer_right(results: Mapping[str, Any]) -> bool:
     """Say whether every output was right."""
     return all(found["right"] for found in results["check"].values())
 
@@ -68,7 +68,7 @@ def list_first(names: Sequence[str]) -> str:
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:MOST_NAMES])} and {more} more"
 
 
-def _title(results: Mapping[str, Any]) -> str:
+def _layer_title(results: Mapping[str, Any]) -> str:
     times = results["invocations"]
     often = "" if times == 1 else f", {times} invocations"
     return f"{results['top']} on {results['machine']}{often}"
@@ -87,7 +87,7 @@ def _verdict(found: Mapping[str, Any]) -> str:
     return "right, bit for bit" if found["exact"] else f"right, within rounding: {error:g} at most"
 
 
-def _cycles(results: Mapping[str, Any]) -> str:
+def _layer_cycles(results: Mapping[str, Any]) -> str:
     cycles, copied = results["cycles"], results.get("multicast")
     with_multicast = f"; {copied['cycles']} with multicast" if copied else ""
     return (
@@ -115,12 +115,12 @@ def _limits(cycles: int, limits: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"{plural(cycles - limits['cycles'], 'cycle')} on {each}"
 
 
-def _bound(results: Mapping[str, Any]) -> str:
+def _layer_bound(results: Mapping[str, Any]) -> str:
     bound = results["bound"]
     return f"  bound   {bound['cycles']} cycles, by {bound['by']}"
 
 
-def _memory(results: Mapping[str, Any]) -> str:
+def _layer_memory(results: Mapping[str, Any]) -> str:
     memory = results["memory"]
     return f"  memory  {memory['bytes_per_pe']} of {memory['of']} bytes on the fullest PE"
 

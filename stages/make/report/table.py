@@ -36,7 +36,7 @@ def table(name: str, results: Mapping[str, Any], everything: bool = False) -> st
     most = max((len(parts[names[0]]["tasks"]) for names in shown.values()), default=0)
     brief = most > MOST_TASKS and not everything
     rows = [_row(names, [parts[each] for each in names], brief) for names in shown.values()]
-    lines = [_title(name, results, len(_alike(parts)))]
+    lines = [_parts_title(name, results, len(_alike(parts)))]
     lines += [f"  {line}" for line in _aligned([BRIEF if brief else TITLES, *rows])]
     if len(shown) < len(alike):
         lines.append(f"  the slowest {len(shown)} of {len(alike)}; the others with -v")
@@ -79,7 +79,7 @@ def _on_fabric(found: Mapping[str, Any]) -> Iterator[str]:
 
 def line_of_parts(name: str, results: Mapping[str, Any]) -> str:
     """Return the result of a network or a kernel, one of many, as a line."""
-    total, found = results["one_after_another"], "right" if is_right(results) else "WRONG"
+    total, found = results["one_after_another"], "right" if are_parts_right(results) else "WRONG"
     count = len(results["parts"])
     return (
         f"{name}: {found}, {plural(count, 'part')}, "
@@ -87,14 +87,14 @@ def line_of_parts(name: str, results: Mapping[str, Any]) -> str:
     )
 
 
-def is_right(results: Mapping[str, Any]) -> bool:
+def are_parts_right(results: Mapping[str, Any]) -> bool:
     """Say whether every part, and every output of the network, was right."""
     checks = [*results["parts"].values(), *results["check"].values()]
     checks += results["fabric"]["check"].values() if "fabric" in results else []
     return all(found["right"] for found in checks)
 
 
-def _title(name: str, results: Mapping[str, Any], distinct: int) -> str:
+def _parts_title(name: str, results: Mapping[str, Any], distinct: int) -> str:
     count = len(results["parts"])
     if distinct == count:
         return f"{name}: {plural(count, 'part')}"
@@ -142,7 +142,7 @@ def _row(names: Sequence[str], found: Sequence[Part], brief: bool) -> Sequence[s
 def _ends(part: Part) -> tuple[str, str]:
     """Return the last cells: bytes on the fullest PE, and by what each task got its instruction."""
     memory, tasks = part["memory"], part["tasks"]
-    ways = ", ".join(_way(name, task) for name, task in tasks.items())
+    ways = ", ".join(_way_of_task(name, task) for name, task in tasks.items())
     return f"{memory['bytes_per_pe']} of {memory['of']}", ways
 
 
@@ -167,7 +167,7 @@ def _range(values: Iterable[Any]) -> str:
     return str(found[0]) if len(found) == 1 else f"{found[0]}..{found[-1]}"
 
 
-def _way(name: str, task: Mapping[str, Any]) -> str:
+def _way_of_task(name: str, task: Mapping[str, Any]) -> str:
     sizes = f" [{', '.join(map(str, task['sizes']))}]" if task["sizes"] else ""
     return f"{name} {task['by']}{sizes}"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.folded import ALL, name_slots
-from lairmake.stages.make.store.log import Build, Line
+from lairmake.stages.make.store.log import BuildRecord, Line
 
 MICROSECONDS = 1e6
 
@@ -22,7 +22,7 @@ class Times:
     such path took longer. `seconds` is what the build took, None where it was killed.
     """
 
-    build: Build
+    build: BuildRecord
     tasks: Sequence[Line]
     path: Sequence[str]
     same: int
@@ -33,7 +33,7 @@ class Times:
         return self.build.end["seconds"] if self.build.end is not None else None
 
 
-def timing_of(build: Build, after: Mapping[str, Sequence[str]]) -> Times:
+def timing_of(build: BuildRecord, after: Mapping[str, Sequence[str]]) -> Times:
     """Return the times of a build; `after` are the tasks before each."""
     tasks = sorted((t for t in build.tasks if "seconds" in t), key=lambda line: line["start"])
     path = critical_path({line["task"]: line["seconds"] for line in tasks}, after)

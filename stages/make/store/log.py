@@ -20,7 +20,7 @@ Line = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
+class BuildRecord:
     """One build: its first line, a line for each task, its last line: None while it runs."""
 
     id: str
@@ -34,17 +34,19 @@ def read(state: Path) -> Iterator[Line]:
     return state_of(state).lines()
 
 
-def builds(state: Path) -> list[Build]:
+def builds(state: Path) -> list[BuildRecord]:
     """Return the builds of the log, oldest first, with what their tasks did."""
-    found: dict[str, Build] = {}
+    found: dict[str, BuildRecord] = {}
     code: dict[tuple[str, str], Line] = {}
     for line in read(state):
         name, event = line["build"], line.get("event")
         if event in ("begin", "same"):
             end = line if event == "same" else None
-            found[name] = Build(id=name, begin=line, tasks=[], end=end)
+            found[name] = BuildRecord(id=name, begin=line, tasks=[], end=end)
         elif name in found and event == "end":
-            found[name] = Build(id=name, begin=found[name].begin, tasks=found[name].tasks, end=line)
+            found[name] = BuildRecord(
+                id=name, begin=found[name].begin, tasks=found[name].tasks, end=line
+            )
         elif event == "code":
             code[name, line["stage"]] = line["units"]
         elif name in found:
@@ -53,12 +55,12 @@ def builds(state: Path) -> list[Build]:
     return list(found.values())
 
 
-def begun(build: Build) -> str:
+def begun(build: BuildRecord) -> str:
     """Return when a build began, as people are told: also what it is called."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(build.begin["when"]))
 
 
-def covers(build: Build, layer: str) -> bool:
+def covers(build: BuildRecord, layer: str) -> bool:
     """Return whether a build was to see to a layer, or to the network that it is a part of."""
     asked = build.begin.get("asked", [])
     is_all = not asked and not build.begin.get("arguments")

@@ -19,7 +19,7 @@ from lairmake.stages.layer.search.question import Question, ask
 from lairmake.stages.layer.search.state import BORDERS, State, are_free
 from lairmake.stages.layer.search.weight import find_extent
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.mapping.layer_yaml import Mapping, read_mapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping
 from lairmake.stages.poly.text import Objects, write_objects
 from lairmake.stages.skewing.elements import Lair, read_lair
 
@@ -57,12 +57,12 @@ def read_part(text: str) -> Part:
     return Part(layer=layer, lair=read_lair(objects))
 
 
-def read_given(text: str) -> Mapping:
+def read_given(text: str) -> LayerMapping:
     """Return what a layer.yaml says that is not written yet. Raises UserErrors."""
     return read_mapping(Source(path="layer.yaml", text=text))
 
 
-def expect(part: Part, mapping: Mapping, profile: Profile) -> Expected | None:
+def expect(part: Part, mapping: LayerMapping, profile: Profile) -> Expected | None:
     """Return what a part takes; None if no placement is found, or no search is asked for.
 
     The search keeps one way to place the statements so far, not as many as that of `choose`.

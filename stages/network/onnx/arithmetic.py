@@ -153,7 +153,7 @@ def _give(node: Node, template: str, operands: Sequence[Operand]) -> None:
     node.give(apply(node.draft, node.wish, template, operands))
 
 
-OPERATORS: Mapping[str, Callable[[Node], None]] = {
+ARITHMETIC: Mapping[str, Callable[[Node], None]] = {
     **dict.fromkeys(PLAIN, plain), **dict.fromkeys(FOLDED, folded),
     **dict.fromkeys(SHAPED, shaped), "Clip": clip, "Gelu": gelu, "Pow": power, "Cast": cast,
     **{name: lambda node: node.alias() for name in ("Identity", "CastLike")}, "Dropout": dropout,

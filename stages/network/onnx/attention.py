@@ -126,6 +126,6 @@ def _angles(node: Node, k: int, name: str) -> str:
     return moving.take(node.draft, f"{node.wish}_{name}", node.volume(k), at, 0)
 
 
-OPERATORS: Mapping[str, Callable[[Node], None]] = {
+ATTENTION: Mapping[str, Callable[[Node], None]] = {
     "Attention": attention, "RotaryEmbedding": rotary_embedding,
 }

@@ -137,7 +137,7 @@ def global_pooling(node: Node) -> None:
         node.give(reducing.mean(node.draft, node.wish, x, axes))
 
 
-OPERATORS: Mapping[str, Callable[[Node], None]] = {
+CONVOLUTIONS: Mapping[str, Callable[[Node], None]] = {
     "Conv": convolution, "ConvTranspose": transposed, "MaxPool": pooling,
     "AveragePool": pooling, "GlobalAveragePool": global_pooling,
     "GlobalMaxPool": global_pooling,

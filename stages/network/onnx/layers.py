@@ -158,7 +158,7 @@ def _log_sum_exp(node: Node, x: str, axes: Sequence[int], keep: bool) -> None:
     node.give(moving.reshape(draft, wish, found, node.shape))
 
 
-OPERATORS: Mapping[str, Callable[[Node], None]] = {
+LAYERS: Mapping[str, Callable[[Node], None]] = {
     "MatMul": product, "Gemm": general_product,
     "BatchNormalization": batch_normalisation,
     "InstanceNormalization": instance_normalisation,

@@ -23,8 +23,8 @@ from lairmake.stages.network.onnx.node import NUMBERS, Graph, Node, explain_type
 from lairmake.stages.network.onnx.refusals import CONTROL, NOT_FOLDED, find_place, unknown_operator
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
-    **arithmetic.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
-    **shapes.OPERATORS,
+    **arithmetic.ARITHMETIC, **attention.ATTENTION, **convolutions.CONVOLUTIONS, **layers.LAYERS,
+    **shapes.SHAPES,
 }
 """Every operator that is known, by its name."""
 

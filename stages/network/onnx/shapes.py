@@ -137,7 +137,7 @@ def gather(node: Node) -> None:
     node.give(moving.take(node.draft, node.wish, node.volume(0), indices, axis))
 
 
-OPERATORS: Mapping[str, Callable[[Node], None]] = {
+SHAPES: Mapping[str, Callable[[Node], None]] = {
     "Concat": concatenate, "DepthToSpace": to_space, "Expand": expand, "Gather": gather,
     "Pad": pad, "Slice": cut, "SpaceToDepth": to_depth, "Split": split, "Tile": tile,
     "Transpose": transpose,

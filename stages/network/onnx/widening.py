@@ -26,7 +26,7 @@ def widen(model: ModelProto, short: Collection[int] = SHORT, wide: int = TensorP
         kind = value.type.tensor_type
         if kind.elem_type in short:
             kind.elem_type = wide
-    for tensor in _tensors(model):
+    for tensor in _all_tensors(model):
         if tensor.data_type in short:
             values = numpy_helper.to_array(tensor).astype(type_)
             tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
@@ -40,7 +40,7 @@ def _attributes(model: ModelProto) -> Iterator[AttributeProto]:
         yield from node.attribute
 
 
-def _tensors(model: ModelProto) -> Iterator[TensorProto]:
+def _all_tensors(model: ModelProto) -> Iterator[TensorProto]:
     """Yield the tensors of a model: weights, and attributes of nodes."""
     yield from model.graph.initializer
     for attribute in _attributes(model):
@@ -57,7 +57,7 @@ def list_number_types(model: ModelProto) -> list[str]:
     graph = model.graph
     values: Iterable[ValueInfoProto] = (*graph.input, *graph.output, *graph.value_info)
     kinds = [value.type.tensor_type.elem_type for value in values]
-    kinds += [tensor.data_type for tensor in _tensors(model)]
+    kinds += [tensor.data_type for tensor in _all_tensors(model)]
     kinds += [each.i for each in _attributes(model) if each.name in TYPES]
     known = (kind for kind in dict.fromkeys(kinds) if kind in helper.get_all_tensor_dtypes())
     return [helper.tensor_dtype_to_np_dtype(kind).name for kind in known if kind]
@@ -65,7 +65,7 @@ def list_number_types(model: ModelProto) -> list[str]:
 
 def rounds(model: ModelProto, type_: str) -> bool:
     """Whether a type has not all values of the floats that a model gives."""
-    return any(_rounds(numpy_helper.to_array(each), type_) for each in _tensors(model))
+    return any(_rounds(numpy_helper.to_array(each), type_) for each in _all_tensors(model))
 
 
 def _rounds(values: np.ndarray, type_: str) -> bool:

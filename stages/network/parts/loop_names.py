@@ -114,7 +114,7 @@ def _name(
         if k not in found:
             first = WINDOWS if k in windows else GROUPS if k in results else SUMS
             used = {*found.values(), *taken}
-            found[k] = next(each for each in _names(first) if each not in used)
+            found[k] = next(each for each in _free_names(first) if each not in used)
     return {k: found[k] for k in kept}
 
 
@@ -143,7 +143,7 @@ def _results(along: _Along) -> Iterator[tuple[int, str]]:
             yield k, name
 
 
-def _names(first: str) -> Iterator[str]:
+def _free_names(first: str) -> Iterator[str]:
     """Yield names that have no meaning elsewhere: some, other letters, then c1, c2, ..."""
     yield from (each for each in first + string.ascii_lowercase if each not in RESULTS)
     yield from (f"c{n}" for n in itertools.count(1))

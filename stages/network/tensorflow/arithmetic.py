@@ -133,7 +133,7 @@ def _give(node: Node, template: str, *, is_truth: bool = False) -> None:
     node.give(apply(node.draft, node.wish, template, operands), is_truth=is_truth)
 
 
-OPERATORS: Mapping[str, Operator] = {
+ARITHMETIC: Mapping[str, Operator] = {
     **{name: of(plain, count_operands(each)) for name, each in EXPRESSIONS.items()},
     "Equal": of(plain, 2, "incompatible_shape_error"),
     "NotEqual": of(plain, 2, "incompatible_shape_error"),

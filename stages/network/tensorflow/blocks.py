@@ -100,7 +100,7 @@ def _phases(node: Node) -> tuple[Shape, list[int], list[int]]:
     return shape, blocks, pairs
 
 
-OPERATORS: Mapping[str, Operator] = {
+BLOCKS: Mapping[str, Operator] = {
     "DepthToSpace": of(to_space, 1, "block_size data_format"),
     "SpaceToDepth": of(to_depth, 1, "block_size data_format"),
     "SpaceToBatchND": of(space_to_batch, 3), "BatchToSpaceND": of(batch_to_space, 3),

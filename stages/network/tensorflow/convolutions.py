@@ -119,7 +119,7 @@ def _explicit(node: Node, layout: Layout) -> tuple[Shape, Shape]:
 
 _WINDOWS = "data_format dilations explicit_paddings padding strides use_cudnn_on_gpu"
 
-OPERATORS: Mapping[str, Operator] = {
+CONVOLUTIONS: Mapping[str, Operator] = {
     "Conv2D": of(convolution, 2, _WINDOWS),
     "DepthwiseConv2dNative": of(depthwise, 2, _WINDOWS),
     "MaxPool": of(pooling, 1, "data_format explicit_paddings ksize padding strides"),

@@ -72,7 +72,7 @@ def reduction(node: Node) -> None:
 
 _BATCHES = "data_format epsilon exponential_avg_factor is_training"
 
-OPERATORS: Mapping[str, Operator] = {
+LAYERS: Mapping[str, Operator] = {
     "MatMul": of(product, 2, "transpose_a transpose_b grad_a grad_b"),
     **{
         name: of(product, 2, "adj_x adj_y grad_x grad_y Ta Tb Tout")

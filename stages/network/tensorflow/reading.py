@@ -29,8 +29,8 @@ from lairmake.stages.plural import plural
 from lairmake.stages.reference.tolerance import list_types
 
 OPERATORS: Mapping[str, Operator] = {
-    **arithmetic.OPERATORS, **blocks.OPERATORS, **convolutions.OPERATORS, **layers.OPERATORS,
-    **shapes.OPERATORS,
+    **arithmetic.ARITHMETIC, **blocks.BLOCKS, **convolutions.CONVOLUTIONS, **layers.LAYERS,
+    **shapes.SHAPES,
 }
 """Every operator that is known, by its name."""
 
@@ -43,7 +43,7 @@ FOLDED = frozenset({*FOLDS, *INTEGERS, *SIZES}) - OPERATORS.keys()
 NUMBERS = frozenset(name for name, (kind, _) in VALUES.items() if kind in list_types())
 """The types of what is computed; all of it is in the one type of the network."""
 
-TYPES = """
+TYPE_ATTRIBUTES = """
     T Index Taxis Tblock_shape Tcrops Tdim Tidx Tindices Tlen Tmultiples Tpaddings Tparams Tperm
     Tshape TI TI0 TI1 U DstT SrcT dtype index_type out_type
     """
@@ -224,7 +224,10 @@ def _check(node: Node, operator: Operator) -> None:
         most = "" if operator.most == operator.least else " or more"
         node.check(False, f"it has {plural(node.count, 'operand')}, and not {operator.least}{most}")
     for name in node.attribute_names:
-        if not name.startswith("_") and name not in {*TYPES.split(), *operator.attributes}:
+        if not name.startswith("_") and name not in {
+            *TYPE_ATTRIBUTES.split(),
+            *operator.attributes,
+        }:
             hint = "is the graph of a newer TensorFlow?"
             raise node.error(f"it has the attribute {name}, which is not known", hint)
 

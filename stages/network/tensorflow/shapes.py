@@ -221,7 +221,7 @@ def gather(node: Node) -> None:
     node.give(moving.take(node.draft, node.wish, node.volume(0), indices, axis))
 
 
-OPERATORS: Mapping[str, Operator] = {
+SHAPES: Mapping[str, Operator] = {
     "Reshape": of(reshape, 2), "Squeeze": of(squeeze, 1, "squeeze_dims"),
     "ExpandDims": of(expand_dimensions, 2), "Transpose": of(transpose, 2),
     "ConcatV2": of(concatenate, 2, "N", most=1024), "Concat": of(concatenate, 2, "N", most=64),

@@ -19,7 +19,7 @@ STARTS = "starts another process"
 SENDS = "sends signals"
 CONNECTS = "opens a connection"
 WRITES = "writes files"
-LIMITS = "changes its limits"
+CHANGES_LIMITS = "changes its limits"
 CALLS = "calls libraries in C by their names"
 
 HINTS = {
@@ -35,7 +35,7 @@ REFUSED = {
     **dict.fromkeys(("os.symlink", "os.truncate", "os.chmod", "os.chown", "os.utime"), WRITES),
     **dict.fromkeys(("os.setxattr", "os.removexattr", "os.chflags", "os.lockf"), WRITES),
     **dict.fromkeys(("tempfile.mkdtemp", "tempfile.mkstemp", "sqlite3.connect"), WRITES),
-    **dict.fromkeys(("resource.setrlimit", "resource.prlimit"), LIMITS),
+    **dict.fromkeys(("resource.setrlimit", "resource.prlimit"), CHANGES_LIMITS),
     **dict.fromkeys(("ctypes.dlsym", "ctypes.dlsym/handle"), CALLS),
 }
 """What code may not do, by the name that Python gives to it."""

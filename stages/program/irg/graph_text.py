@@ -40,14 +40,14 @@ from lairmake.stages.program.irg.spelling_yaml import (
     spell_number,
 )
 
-HEADER = "# What is computed, in order; accesses.isl has the elements.\n"
+GRAPH_HEADER = "# What is computed, in order; accesses.isl has the elements.\n"
 SUBGRAPH_TRANSFER = "subgraph_transfer"
 
 
 def write_graph(graph: Graph) -> str:
     """Return the text of graph.yaml."""
     lines = [f"field: {spell_list(graph.field)}", *_body("nodes", graph.items, graph.entries, "")]
-    return HEADER + "".join(f"{line}\n" for line in lines)
+    return GRAPH_HEADER + "".join(f"{line}\n" for line in lines)
 
 
 def _body(

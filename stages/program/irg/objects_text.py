@@ -15,12 +15,16 @@ from lairmake.stages.program.irg.spelling_yaml import (
     spell_number,
 )
 
-HEADER = "# What has a place in memory: objects of the program, values of loops, temporaries.\n"
+OBJECTS_HEADER = (
+    "# What has a place in memory: objects of the program, values of loops, temporaries.\n"
+)
 
 
 def write_entries(entries: Iterable[Entry]) -> str:
     """Return the text of objects.yaml."""
-    return HEADER + "".join(f"{spell_name(each.name)}: {_spell(each)}\n" for each in entries)
+    return OBJECTS_HEADER + "".join(
+        f"{spell_name(each.name)}: {_spell(each)}\n" for each in entries
+    )
 
 
 def _spell(entry: Entry) -> str:

@@ -45,16 +45,16 @@ from lairmake.stages.program.lowering.conditions import find_geo_condition
 from lairmake.stages.program.lowering.lowered import RESPONSE, Material, PeProgram
 from lairmake.stages.program.lowering.neighbours import ADVANCE, RESET
 from lairmake.stages.program.lowering.tensors import list_response_tensors
-from lairmake.stages.program.sections.program import Call, Sections
+from lairmake.stages.program.sections.program import SectionCall, Sections
 from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.vm.colours import ARGS_DIST, CTRL_COORD, CTRL_DIST
 
 OUTERMOST = "outermost"
-SECTION, CONTROL, ARGUMENT = "section", "control", "argument"
+SECTION, CONTROL, ARGUMENT_STREAM = "section", "control", "argument"
 """What a response PE keeps: of each section the first argument, how many there are, the first
 procedure, how many; and these."""
 
-VECTORS = ("arguments", "procedures")
+RESPONSE_VECTORS = ("arguments", "procedures")
 COORD, THROUGH, LOOK_UP = Name(CTRL_COORD.upper()), Task("through"), Task("look_up")
 
 
@@ -87,7 +87,7 @@ def lay_tables(sections: Sections) -> Tables:
                   arguments=_align(arguments))
 
 
-def cut_calls(calls: Sequence[Call], shares: Sequence[int]) -> list[Sequence[Call]]:
+def cut_calls(calls: Sequence[SectionCall], shares: Sequence[int]) -> list[Sequence[SectionCall]]:
     """Return the calls of each part of a section."""
     ends = np.cumsum([0, *shares]).tolist()
     return [calls[first:last] for first, last in pairwise(ends)]
@@ -111,7 +111,7 @@ def write_response(material: Material) -> PeProgram:
     main = begin()
     main.block.add(Join(THROUGH), OnData(COORD, LOOK_UP), Done())
     locals_ = [Local(field, each.type, each.shape, each.address) for field, each in zip(
-        (SECTION, CONTROL, ARGUMENT), tensors.values(), strict=True)]
+        (SECTION, CONTROL, ARGUMENT_STREAM), tensors.values(), strict=True)]
     return PeProgram(
         role=RESPONSE, tensors=tensors, functions=3, activated=(THROUGH.name,),
         reacting=(CTRL_COORD,), vectors=2, data=2 * (4 * sections + control + arguments),
@@ -119,7 +119,7 @@ def write_response(material: Material) -> PeProgram:
             RESPONSE, "which sends its part of the section whose number comes",
             (CTRL_COORD, ARGS_DIST, CTRL_DIST), material.colours,
             [_through(), _look_up(sections, outermost), main.finished()], locals_=locals_,
-            fields=[Kept(each, "vector") for each in VECTORS]),
+            fields=[Kept(each, "vector") for each in RESPONSE_VECTORS]),
     )
 
 
@@ -140,7 +140,8 @@ def _look_up(sections: int, outermost: Mapping[str, Value]) -> Function:
     block.add(Declare(number.name, "int", _read(WaveletValue("int16"))),
               Demand(number, sections, "sections"), BlockColour(COORD), Charge(0, 0, 6))
     for vector, field, colour, at in zip(
-            VECTORS, (ARGUMENT, CONTROL), (ARGS_DIST, CTRL_DIST), (0, 2), strict=True):
+        RESPONSE_VECTORS, (ARGUMENT_STREAM, CONTROL), (ARGS_DIST, CTRL_DIST), (0, 2), strict=True
+    ):
         first, count = (Element(Field(SECTION), (number, Number(k))) for k in (at, at + 1))
         out, stream = Name(colour.upper()), Address(Field(vector))
         operands = Fabric("int16"), make_operand("int16", (1,))

@@ -73,7 +73,12 @@ NAMES = ("a", "b", "c")
 """What a loop calls its sources."""
 
 COMPUTING, SENDING = Address(Field("computing")), Address(Field("sending"))
-CALLED, COMPLETE, SIZE, SENT = Field("called"), Task("complete"), Name("size"), Name("sent")
+CALLED_PROCEDURE, COMPLETE, SIZE, SENT = (
+    Field("called"),
+    Task("complete"),
+    Name("size"),
+    Name("sent"),
+)
 TARGET, NUMBER = Name("d"), Name("number")
 KEPT = "kept_"
 """What a worker adds up lies in a field for each type, which begins so."""
@@ -155,7 +160,7 @@ class Writer:
         sent, state = sources.pop(procedure.streamed), STATES.index(procedure.side)
         self.take_part(block, arguments, SIZE, arguments.filter)
         self.take_part(block, arguments, SENT, arguments.senders)
-        counter = Operation("+", (Number(2 * self.procedures), CALLED))
+        counter = Operation("+", (Number(2 * self.procedures), CALLED_PROCEDURE))
         fabric = Fabric(sent.type)
         block.add(
             self.ring.pass_over(state, find_argument(arguments.before)),
@@ -166,7 +171,7 @@ class Writer:
         )
         self.ring.leave(block, state)
         block.add(
-            Configure(COMPUTING, CALLED, operation, arguments.begin_sizes(SIZE),
+            Configure(COMPUTING, CALLED_PROCEDURE, operation, arguments.begin_sizes(SIZE),
                       (destination.operand, fabric, *(each.operand for each in sources))),
             Receive(COMPUTING, self.ring.takes_on, destination.place, COMPLETE,
                     sources[0].place if sources else None),
@@ -223,7 +228,9 @@ def run(
 ) -> None:
     """Append a vector instruction on memory, the destination first."""
     block.add(
-        Configure(COMPUTING, CALLED, operation, sizes, tuple(each.operand for each in operands)),
+        Configure(
+            COMPUTING, CALLED_PROCEDURE, operation, sizes, tuple(each.operand for each in operands)
+        ),
         RunVector(COMPUTING, tuple(each.place for each in operands)),
     )
 
@@ -284,7 +291,7 @@ def _widen(
 ) -> None:
     """Append loops that add up each element in a wider type and round it."""
     destination, source, wide = operands
-    block.add(Configure(COMPUTING, CALLED, operation, added,
+    block.add(Configure(COMPUTING, CALLED_PROCEDURE, operation, added,
                         (wide.operand, wide.operand, source.operand)))
     inner, loops = _nest(block, kept)
     inner.charge(scalar=1, address=2)
@@ -310,7 +317,7 @@ def _take(procedure: Procedure) -> Body:
     body.block.charge(address=1)
     operands = Operand(type_, (ONE,)), Fabric(type_)
     body.block.add(
-        Configure(COMPUTING, CALLED, "COPY", (Number(1),), operands),
+        Configure(COMPUTING, CALLED_PROCEDURE, "COPY", (Number(1),), operands),
         Receive(COMPUTING, Name(colour.upper()), find_entry(0), COMPLETE),
     )
     return body

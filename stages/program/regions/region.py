@@ -113,7 +113,7 @@ def alternate(first: Region, second: Region) -> Region:
     """Return a checkerboard of two regions of one size: of the first where x + y is even."""
     def choose(region: Region, parity: int) -> Region:
         pes = region.pes.intersect(isl.UnionSet(f"{{ PE[x, y] : (x + y) mod 2 = {parity} }}"))
-        return _cut(region.painted, region, pes)
+        return _cut_region(region.painted, region, pes)
 
     return unite(choose(first, 0), choose(second, 1))
 
@@ -123,16 +123,16 @@ def split(region: Region, rows: int) -> tuple[Region, Region]:
     upper = Region(width=region.width, height=min(rows, region.height))
     lower = Region(width=region.width, height=region.height - upper.height)
     moved = _map_painted(region, isl.UnionMap(f"{{ PE[x, y] -> PE[x, y - {upper.height}] }}"))
-    return _cut(region.painted, upper, upper.pes), _cut(moved, lower, lower.pes)
+    return _cut_region(region.painted, upper, upper.pes), _cut_region(moved, lower, lower.pes)
 
 
 def _repeat(region: Region, to: str, filled: Region) -> Region:
     """{ PE[x, y] -> PE[x + width k, y] : k >= 0 }, as far as PEs lie in what is to be filled."""
     moves = isl.UnionMap(f"{{ PE[x, y] -> {to} }}")
-    return _cut(_map_painted(region, moves), filled, filled.pes)
+    return _cut_region(_map_painted(region, moves), filled, filled.pes)
 
 
-def _cut(painted: Mapping[str, isl.UnionMap], like: Region, pes: isl.UnionSet) -> Region:
+def _cut_region(painted: Mapping[str, isl.UnionMap], like: Region, pes: isl.UnionSet) -> Region:
     """Return what is painted on some PEs, as a region as large as another."""
     kept = {name: values.intersect_domain(pes) for name, values in painted.items()}
     return Region(width=like.width, height=like.height, painted={

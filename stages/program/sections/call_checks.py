@@ -13,14 +13,19 @@ from lairmake.stages.program.irg.yaml_nodes import Reading
 from lairmake.stages.program.sections.calling import FIRST, count_turns, find_next
 from lairmake.stages.program.sections.hops import CENTER, RING
 from lairmake.stages.program.sections.procedures import WITH_ADDRESSES
-from lairmake.stages.program.sections.program import HALT, REDUCE, Call, Procedure
+from lairmake.stages.program.sections.program import HALT, REDUCE, Procedure, SectionCall
 
 SMALLEST, LARGEST = -(2**15), 2**15 - 1
 """Arguments have 16 bits."""
 
 
 def check_call(
-    reading: Reading, at: yaml.Node, call: Call, procedure: Procedure, workers: int, filters: int
+    reading: Reading,
+    at: yaml.Node,
+    call: SectionCall,
+    procedure: Procedure,
+    workers: int,
+    filters: int,
 ) -> None:
     """Raise UserError where a call has other arguments than its procedure takes.
 
@@ -54,7 +59,7 @@ def check_call(
 
 
 def check_section(
-    reading: Reading, at: yaml.Node, calls: Sequence[Call], procedures: Sequence[Procedure]
+    reading: Reading, at: yaml.Node, calls: Sequence[SectionCall], procedures: Sequence[Procedure]
 ) -> None:
     """Raise UserError where a section does not bring the ring to its first state, or goes on."""
     state = FIRST

@@ -22,16 +22,17 @@ from lairmake.stages.program.sections.finding import Hops, find_hops, find_pes
 from lairmake.stages.program.sections.hops import STEPS, Box, Hop
 
 PE = "PE"
-HEADER = """How operands come to the PEs that compute: from PEs that take to neighbours that send.
+EXCHANGES_HEADER = """\
+How operands come to the PEs that compute: from PEs that take to neighbours that send.
 n4_src1_0 is the first hop of operand src1 of node n4; its last hop ends where n4 is computed.
 x counts the columns of the field of workers to the east, y its rows to the south."""
-HINT = "exchange writes exchanges.isl anew once it is deleted"
+EXCHANGES_HINT = "exchange writes exchanges.isl anew once it is deleted"
 NAME = re.compile(r"n(\d{1,10})_src(\d{1,3})_(\d{1,7})")
 
 
 def write_exchanges(hops: Hops) -> str:
     """Return the text of exchanges.isl."""
-    comments = "".join(f"# {line}\n" for line in HEADER.splitlines())
+    comments = "".join(f"# {line}\n" for line in EXCHANGES_HEADER.splitlines())
     return comments + "".join(f"\n{_spell(hop)}" for each in hops.values() for hop in each)
 
 
@@ -57,21 +58,21 @@ def read_exchanges(
     operand of `regions`, which are those of `accesses`, to where it is wanted.
     """
     found: dict[tuple[int, int], list[tuple[Statement, Hop]]] = {}
-    for each in read_statements(source, HINT):
+    for each in read_statements(source, EXCHANGES_HINT):
         hop = _read_hop(source, each, graph.field)
         hops = found.setdefault((hop.node, hop.source), [])
         if hop.number != len(hops):
             said = f"{each.name} is hop {hop.number}, and comes after {len(hops)} others"
-            raise UserError(said, span_of(source, each), HINT)
+            raise UserError(said, span_of(source, each), EXCHANGES_HINT)
         hops.append((each, hop))
     wanted = find_hops(graph, regions, accesses)
     for key, hops in found.items():
         if key not in wanted:
             said = f"{hops[0][0].name}: graph.yaml has no such operand that lies on other PEs"
-            raise UserError(said, span_of(source, hops[0][0]), HINT)
+            raise UserError(said, span_of(source, hops[0][0]), EXCHANGES_HINT)
     for node, k in wanted:
         if (node, k) not in found:
-            raise UserError(f"{source.path} has no n{node}_src{k}_0", hint=HINT)
+            raise UserError(f"{source.path} has no n{node}_src{k}_0", hint=EXCHANGES_HINT)
         access = regions[node].src[k]
         assert access is not None
         _check_path(source, found[node, k], find_pes(access), find_pes(regions[node].dst))
@@ -85,29 +86,30 @@ def _check_path(
     for statement, hop in hops:
         if hop.senders != at:
             said = f"{statement.name} is from other PEs than those that have the operand by then"
-            raise UserError(said, span_of(source, statement), HINT)
+            raise UserError(said, span_of(source, statement), EXCHANGES_HINT)
         at = hop.takers
     if at != end:
         said = f"{hops[-1][0].name} is the last hop, and does not end where the node computes"
-        raise UserError(said, span_of(source, hops[-1][0]), HINT)
+        raise UserError(said, span_of(source, hops[-1][0]), EXCHANGES_HINT)
 
 
 def _read_hop(source: Source, statement: Statement, field: tuple[int, int]) -> Hop:
     name = NAME.fullmatch(statement.name)
     span = span_of(source, statement)
     if name is None:
-        raise UserError(f"{statement.name} is no hop of an operand", span, "n4_src1_0: " + HINT)
+        hint = f"n4_src1_0: {EXCHANGES_HINT}"
+        raise UserError(f"{statement.name} is no hop of an operand", span, hint)
     found = None if statement.factor else _find_transfer(statement.expression)
     if found is None:
         said = f"{statement.name} is not from a box of PEs to their neighbours on one side"
-        raise UserError(said, span, HINT)
+        raise UserError(said, span, EXCHANGES_HINT)
     side, takers = found
     node, operand, number = map(int, name.groups())
     hop = Hop(node=node, source=operand, number=number, side=side, takers=takers)
     for box in (hop.takers, hop.senders):
         if not is_inside(box, field):
             said = f"{statement.name} leaves the field, {field[0]} x {field[1]} PEs"
-            raise UserError(said, span, HINT)
+            raise UserError(said, span, EXCHANGES_HINT)
     return hop
 
 

@@ -10,7 +10,7 @@ from lairmake.stages.machine.profile import Profile
 from lairmake.stages.program.memory.room import FEWER, find_constructor
 from lairmake.stages.program.sections.calling import Caller, Draft
 from lairmake.stages.program.sections.cutting import cut_graph
-from lairmake.stages.program.sections.program import Call, Sections
+from lairmake.stages.program.sections.program import SectionCall, Sections
 from lairmake.stages.program.sections.room_checks import check_workers
 from lairmake.stages.program.sections.shares import WORD, choose_responses
 from lairmake.stages.program.sections.slots import place_slots
@@ -49,13 +49,13 @@ def make_sections(
 
 def _make_call(
     draft: Draft, words: dict[str, int], caller: Caller, source: Source | None
-) -> Call:
+) -> SectionCall:
     arguments = tuple(
         words[each] if isinstance(each, str) else each for each in draft.arguments)
     for each in arguments:
         if not -LARGEST - 1 <= each <= LARGEST:
             raise _explain_argument(each, draft, caller, source)
-    return Call(procedure=draft.procedure, arguments=arguments, node=draft.node)
+    return SectionCall(procedure=draft.procedure, arguments=arguments, node=draft.node)
 
 
 def _explain_argument(

@@ -59,7 +59,7 @@ class Procedure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class SectionCall:
     """A call of a procedure, for a node of the graph or for none."""
 
     procedure: int
@@ -161,7 +161,7 @@ class Sections:
     """
 
     procedures: tuple[Procedure, ...]
-    sections: tuple[tuple[Call, ...], ...]
+    sections: tuple[tuple[SectionCall, ...], ...]
     states: tuple[State, ...]
     slots: tuple[Slot, ...] = ()
     filters: tuple[tuple[int, int, int, int], ...] = ()

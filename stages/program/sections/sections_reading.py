@@ -28,8 +28,8 @@ from lairmake.stages.program.sections.program import (
     KINDS,
     REDUCE,
     SCALAR,
-    Call,
     Procedure,
+    SectionCall,
     Sections,
     Slot,
 )
@@ -40,7 +40,7 @@ from lairmake.stages.program.values.forms import OPERATIONS, REDUCTIONS
 from lairmake.stages.yaml_limits import pause_collector
 
 HINT = "section writes sections.yaml anew once it is deleted"
-KEYS = ("responses", "workers", "slots", "procedures", "sections", "states")
+SECTION_KEYS = ("responses", "workers", "slots", "procedures", "sections", "states")
 CALL = re.compile(r"([A-Za-z_]\w*)\((-?\d{1,6}(?:, -?\d{1,6})*)?\)", re.ASCII)
 NODE = re.compile(r"n(\d{1,10})", re.ASCII)
 DEEPEST = 4
@@ -58,10 +58,10 @@ def read_sections(source: Source, filters: Source, graph: Graph) -> Sections:
     root = compose_text(source)
     if root is None:
         raise UserError(f"{source.path} is empty", hint=HINT)
-    return _Reader(Reading(source), graph, read_filters(filters, graph.field)).read(root)
+    return _SectionReader(Reading(source), graph, read_filters(filters, graph.field)).read(root)
 
 
-class _Reader:
+class _SectionReader:
     def __init__(self, reading: Reading, graph: Graph, filters: tuple[Box, ...]) -> None:
         self.reading, self.graph, self.filters = reading, graph, filters
         self.nodes = {node.id for node in list_worker_nodes(graph)}
@@ -70,7 +70,7 @@ class _Reader:
         self.workers = 0
 
     def read(self, root: yaml.Node) -> Sections:
-        given = self.reading.fields(root, "sections.yaml", KEYS)
+        given = self.reading.fields(root, "sections.yaml", SECTION_KEYS)
         columns = self.graph.field[0]
         if columns < NARROWEST:
             said = f"a field of {columns} columns has no room for what controls it"
@@ -177,7 +177,7 @@ class _Reader:
     def listed(self, given: Fields, key: str) -> list[yaml.Node]:
         return self.reading.items(given[key], key) if key in given else []
 
-    def call(self, node: yaml.Node) -> Call:
+    def call(self, node: yaml.Node) -> SectionCall:
         said, of = node, None
         if isinstance(node, yaml.MappingNode):
             pairs = self.reading.pairs(node, "a call")
@@ -192,7 +192,7 @@ class _Reader:
         if match is None or match[1] not in self.numbers:
             raise self.reading.error(said, "a call of no procedure: `NAME(1, 2)`", HINT)
         arguments = tuple(map(int, match[2].split(", "))) if match[2] else ()
-        call = Call(procedure=self.numbers[match[1]], arguments=arguments, node=of)
+        call = SectionCall(procedure=self.numbers[match[1]], arguments=arguments, node=of)
         check_call(self.reading, said, call, self.procedures[call.procedure],
                    self.workers, len(self.filters))
         return call

@@ -31,12 +31,12 @@ from lairmake.stages.program.irg.spelling_yaml import (
 )
 from lairmake.stages.program.sections.program import (
     Begin,
-    Call,
     Compute,
     Go,
     GoUnless,
     Next,
     Procedure,
+    SectionCall,
     Sections,
     SendGlobal,
     SendSection,
@@ -113,7 +113,7 @@ def _say_procedure(procedure: Procedure) -> dict[str, object]:
     return said | {"count": procedure.count}
 
 
-def _spell_call(call: Call, procedures: Sequence[Procedure]) -> str:
+def _spell_call(call: SectionCall, procedures: Sequence[Procedure]) -> str:
     of = "" if call.node is None else f"n{call.node}: "
     return f"{of}{procedures[call.procedure].name}({', '.join(map(str, call.arguments))})"
 

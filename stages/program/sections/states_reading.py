@@ -35,7 +35,7 @@ from lairmake.stages.program.sections.program import (
 )
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR
 
-KEYS = ("send_section", "send_global", "take_sum", "compute", "begin", "next", "otherwise",
+STATE_KEYS = ("send_section", "send_global", "take_sum", "compute", "begin", "next", "otherwise",
         "go_unless", "to", "go", "stop")
 WITH = {"next": "otherwise", "go_unless": "to"}
 """The second keys of states that have two."""
@@ -50,7 +50,7 @@ def read_states(
     where the last neither stops nor goes elsewhere.
     """
     items = {item.id: item for item in list_items(graph.items)}
-    reader = _Reader(reading, graph, items, len(nodes), sections)
+    reader = _StateReader(reading, graph, items, len(nodes), sections)
     states = tuple(reader.state(node) for node in nodes)
     if not states or not isinstance(states[-1], Go | Stop):
         said = "the last state neither stops nor goes to another"
@@ -58,7 +58,7 @@ def read_states(
     return states
 
 
-class _Reader:
+class _StateReader:
     def __init__(
         self, reading: Reading, graph: Graph, items: dict[int, Item], states: int, sections: int
     ) -> None:
@@ -67,11 +67,11 @@ class _Reader:
         self.loops = {item.name: item for item in items.values() if isinstance(item, ForLoop)}
 
     def state(self, node: yaml.Node) -> State:
-        given = self.reading.fields(node, "a state", (), KEYS)
+        given = self.reading.fields(node, "a state", (), STATE_KEYS)
         keys = list(given)
         if not keys or keys[1:] != ([WITH[keys[0]]] if keys[0] in WITH else []):
             raise self.reading.error(node, "a state is one of " + ", ".join(
-                key for key in KEYS if key not in WITH.values()))
+                key for key in STATE_KEYS if key not in WITH.values()))
         value = given[keys[0]]
         match keys[0]:
             case "send_section":

@@ -10,7 +10,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.nesting import DEEPEST, too_deep
+from lairmake.stages.nesting import MOST_NESTED, too_deep
 from lairmake.stages.program.source.checks import check_program
 from lairmake.stages.program.source.control import find_graphs
 from lairmake.stages.program.source.conversion import Conversion
@@ -39,7 +39,8 @@ def translate_source(source: Source) -> Translation:
         plain = HEADER + ast.unparse(tree) + "\n"
         text = plain if too_deep(plain) is not None else wrap_assignments(plain)
         if too_deep(text) is not None:
-            said = f"{source.path}: what it becomes has more than {DEEPEST} brackets in each other"
+            said = (f"{source.path}: what it becomes has more than {MOST_NESTED} brackets in each "
+                    "other")
             raise UserError(said, None, "write it flatter: long sums in parts")
         return Translation(tree=tree, text=text)
 

@@ -18,7 +18,7 @@ from lairmake.stages.program.vm.geometry import Geometry
 from lairmake.stages.program.vm.painting import ROLE, Painting
 from lairmake.stages.program.vm.whole import paint_machine
 
-HINT = "paint writes paint.isl anew once it is deleted"
+CHECKS_HINT = "paint writes paint.isl anew once it is deleted"
 
 
 def check_painting(
@@ -27,7 +27,7 @@ def check_painting(
     """Raise UserErrors where a colour is missing, or a role or geo-var is not that of the field."""
     found = list(_find_differences(painting, geometry, features, path))
     if found:
-        raise UserErrors(UserError(said, hint=HINT) for said in found)
+        raise UserErrors(UserError(said, hint=CHECKS_HINT) for said in found)
 
 
 def _find_differences(

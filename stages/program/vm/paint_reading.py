@@ -26,7 +26,7 @@ from lairmake.stages.program.vm.roles import ROLES
 from lairmake.stages.program.vm.variables import CONDITIONS, NUMBERS
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
-HINT = "paint writes paint.isl; what it wrote is in the store of the build"
+READING_HINT = "paint writes paint.isl; what it wrote is in the store of the build"
 MOST = 10_000_000
 """What all checks may take, in isl's own unit: about a second."""
 
@@ -47,7 +47,9 @@ def read_painting(source: Source) -> Painting:
         with limit_operations(MOST):
             painting = reader.read()
     except TooManyOperations:
-        raise UserError(f"{source.path} has sets that isl needs long for", hint=HINT) from None
+        raise UserError(
+            f"{source.path} has sets that isl needs long for", hint=READING_HINT
+        ) from None
     if reader.errors:
         raise UserErrors(reader.errors)
     return painting
@@ -63,7 +65,7 @@ class _Reader:
             self.statements = {each.name: each for each in statements(source.text)}
         except TextError as error:
             place = Span(source=source, start=error.position, end=error.position + 1)
-            raise UserError(error.message, place, HINT) from None
+            raise UserError(error.message, place, READING_HINT) from None
 
     def read(self) -> Painting:
         """Return what the statements say, as far as they say anything."""
@@ -80,7 +82,7 @@ class _Reader:
                    if GEO + each in self.statements}
         return Painting(roles=roles, colours=colours, variables={**conditions, **numbers})
 
-    def note(self, name: str, said: str, hint: str = HINT) -> None:
+    def note(self, name: str, said: str, hint: str = READING_HINT) -> None:
         """Note what is wrong with a statement."""
         start = self.statements[name].start
         span = Span(source=self.source, start=start, end=start + len(name))
@@ -90,7 +92,7 @@ class _Reader:
         """Return the isl object of a statement, or nothing where it is none."""
         statement = self.statements.get(name)
         if statement is None:
-            self.errors.append(UserError(f"{self.source.path} has no {name}", hint=HINT))
+            self.errors.append(UserError(f"{self.source.path} has no {name}", hint=READING_HINT))
             return nothing
         if statement.factor is not None:
             self.note(name, f"{name} is restricted to {statement.factor}",

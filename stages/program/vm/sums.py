@@ -45,13 +45,13 @@ def _paint_columns(geometry: Geometry) -> Region:
     """Return the drains of the columns to the strips."""
     upper, lower = geometry.upper, geometry.height - geometry.upper
     column = vstack(
-        *_paint_drain(upper, "S", "N"), _paint_end("N" if upper else ""), tile(),
-        _paint_end("S"), *reversed(_paint_drain(lower, "N", "S")),
+        *_paint_column_drain(upper, "S", "N"), _paint_end("N" if upper else ""), tile(),
+        _paint_end("S"), *reversed(_paint_column_drain(lower, "N", "S")),
     )
     return hstackrep(column, geometry.width)
 
 
-def _paint_drain(count: int, inwards: str, outwards: str) -> list[Region]:
+def _paint_column_drain(count: int, inwards: str, outwards: str) -> list[Region]:
     """Return the workers of a column, the farthest first: one sends, then others pass."""
     if not count:
         return []

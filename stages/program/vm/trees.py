@@ -45,7 +45,7 @@ def _paint_tree(
     colour: str, width: int, column: int, row: int, above: Sequence[Rows], below: Sequence[Rows]
 ) -> Region:
     """Return a tree from PE[column, row]; rows above and below are given from there outwards."""
-    north, south = _paint_columns(colour, width, "S>", above), _paint_columns(
+    north, south = _paint_tree_columns(colour, width, "S>", above), _paint_tree_columns(
         colour, width, "N>", below)
     branches = ["N"] * bool(north) + ["S"] * bool(south)
     trunk = hstack(
@@ -59,7 +59,7 @@ def _paint_tree(
     return place(rows, 0, row - sum(each.height for each in north))
 
 
-def _paint_columns(colour: str, width: int, heard: str, rows: Sequence[Rows]) -> list[Region]:
+def _paint_tree_columns(colour: str, width: int, heard: str, rows: Sequence[Rows]) -> list[Region]:
     """Return the rows that a tree reaches, from its trunk outwards; the last one ends it."""
     on = "N" if heard == "S>" else "S"
     reached = [each for each in rows if each[0] > 0]

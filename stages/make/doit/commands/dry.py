@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.core.forecast import forecast
 from lairmake.stages.make.core.pipeline import needed
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
@@ -38,7 +38,7 @@ class Dry(LayerCommand):
 
     def act(self, options: Options, words: list[str]) -> int:
         """Print the tasks that a build would not leave alone."""
-        build = Build(keep_edits=options["keep_edits"])
+        build = BuildOptions(keep_edits=options["keep_edits"])
         named, stages = self.select_parts(words)
         folders = list(named.values())
         wanted = self.tasks_meant(folders, stages)

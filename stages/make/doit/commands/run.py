@@ -18,7 +18,7 @@ from doit.exceptions import InvalidCommand
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.make.core.apart import all_apart
-from lairmake.stages.make.core.build import Build
+from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.core.workers import workers
 from lairmake.stages.make.doit.commands.inert import Inert, option
 from lairmake.stages.make.doit.finish import finish
@@ -97,7 +97,7 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
     def _build(self, params: Any, args: list[str]) -> int:
         known = self.session
         known.arguments, known.start = args, Path.cwd()
-        known.build = Build(
+        known.build = BuildOptions(
             always=bool(params["always"]), keep_edits=bool(params["keep_edits"])
         )
         known.verbose = params["verbosity"] == EVERYTHING

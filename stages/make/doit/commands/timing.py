@@ -14,7 +14,7 @@ from lairmake.stages.make.report.folded import told_of
 from lairmake.stages.make.report.times import Times, data_of_times, lines_of_times, timing_of, trace
 from lairmake.stages.make.store.files import write_whole
 from lairmake.stages.make.store.folders import user_folder
-from lairmake.stages.make.store.log import Build, builds
+from lairmake.stages.make.store.log import BuildRecord, builds
 from lairmake.stages.make.store.state_folder import state_folder
 
 TRACE = option(
@@ -58,7 +58,7 @@ class Timing(LayerCommand):
         return 0
 
 
-def _last_build(state: Path, wanted: Collection[str]) -> Build:
+def _last_build(state: Path, wanted: Collection[str]) -> BuildRecord:
     """Return the last build in which one of some tasks took time. Raises UserError."""
     for build in reversed(builds(state)):
         if any(line["task"] in wanted and "seconds" in line for line in build.tasks):

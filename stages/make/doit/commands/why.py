@@ -16,7 +16,7 @@ from lairmake.stages.make.report.code import data_of_reach, list_stages, reach_i
 from lairmake.stages.make.report.explained import data_of_event, explained, told, told_of_slots
 from lairmake.stages.make.report.folded import Told, group, told_of
 from lairmake.stages.make.store.folders import folders_of
-from lairmake.stages.make.store.log import Build
+from lairmake.stages.make.store.log import BuildRecord
 
 CODE = option("code", "tell of which code the key of a stage is made")
 
@@ -78,7 +78,7 @@ class Why(LayerCommand):
 
 
 def _texts(
-    history: History, found: Sequence[tuple[Build, list[Event]]], asked: Told
+    history: History, found: Sequence[tuple[BuildRecord, list[Event]]], asked: Told
 ) -> Iterator[str]:
     """Yield what happened to each layer, and in one line to slots that nobody asked for."""
     for own in group(found, lambda each: each[1][0].folder, asked):
