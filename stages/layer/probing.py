@@ -13,7 +13,7 @@ from lairmake.stages.mapping.texts import parse_set
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.layout_yaml import Layout
-    from lairmake.stages.mapping.layer_yaml import LayerMapping as LayerMapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 
 def find_probes(mapping: LayerMapping, graph: Graph, layout: Layout) -> Mapping[str, isl.Set]:

@@ -32,7 +32,7 @@ from lairmake.stages.layer.texts.results_json import (
 )
 from lairmake.stages.machine.grades import UNPUBLISHED
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.mapping.layer_yaml import LayerMapping as LayerMapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.poly.cardinality import cardinality
 from lairmake.stages.reference.data import find_origins
 from lairmake.stages.reference.unroll import Samples, alike, column

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from lairmake.stages.lair.specialise import Layer
-    from lairmake.stages.mapping.layer_yaml import LayerMapping as LayerMapping
+    from lairmake.stages.mapping.layer_yaml import LayerMapping
     from lairmake.stages.mapping.program_yaml import Program
     from lairmake.stages.mapping.yaml_file import File
     from lairmake.stages.poly.text import Objects

@@ -22,7 +22,7 @@ from lairmake.stages.reference.strided import Array
 from lairmake.stages.reference.unroll import Arrays, Samples
 
 if TYPE_CHECKING:
-    from lairmake.stages.mapping.layer_yaml import Data, LayerMapping as LayerMapping
+    from lairmake.stages.mapping.layer_yaml import Data, LayerMapping
 
 __all__ = [
     "as_sent",

@@ -18,7 +18,7 @@ from lairmake.stages.layer.texts.graph import Arrival, Departure, Forwarding, Su
 from lairmake.stages.layer.texts.routes_text import RoutesObject, Routing
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.mapping.layer_yaml import LayerMapping as LayerMapping
+from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.movement.flow import Routes
 from lairmake.stages.poly.extremes import find_least
 from lairmake.stages.poly.pieces import from_domain

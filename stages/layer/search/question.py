@@ -15,7 +15,7 @@ from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.layer_yaml import (
     DIRECTIONS,
-    LayerMapping as LayerMapping,
+    LayerMapping,
     is_anywhere,
     is_whole,
 )
