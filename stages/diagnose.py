@@ -1,4 +1,4 @@
-"""Errors for users: what is wrong in a layer folder, where, and what to do about it."""
+"""Errors for users: message, span, hint, how they print."""
 
 from __future__ import annotations
 
@@ -6,6 +6,44 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+# --- Nouns as they follow a number --------------------------------------------------------------
+
+def noun_after(count: int, noun: str) -> str:
+    """Return `index` after 1, else `indices`; other nouns take an s."""
+    if count == 1:
+        return noun
+    return "indices" if noun == "index" else f"{noun}s"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 index`, `2 sizes`."""
+    return f"{count} {noun_after(count, noun)}"
+
+# --- Words that mean something in other languages: whoever writes one does not mean one of ours
+
+TYPES = frozenset((
+    "bfloat16", "bf16", "f8", "f16", "f32", "f64", "fp8", "fp16", "fp32", "fp64", "half", "single",
+    "float", "double", "real", "float8", "float64", "float128", "tf32", "int", "short", "long",
+    "int4", "int8", "int64", "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "uint",
+    "uint8", "uint16", "uint32", "uint64", "bool", "boolean", "char", "byte", "complex",
+    "complex64", "complex128",
+))
+"""Types of elements."""
+
+FUNCTIONS = frozenset((
+    "abs", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "celu", "cos", "cosh",
+    "elu", "erf", "erfc", "erfinv", "exp", "exp10", "exp2", "expm1", "fabs", "floor", "fmax",
+    "fmin", "fmod", "gelu", "hardsigmoid", "hardswish", "hypot", "lgamma", "ln", "log", "log10",
+    "log1p", "log2", "logsoftmax", "maximum", "mean", "minimum", "mish", "mod", "not", "pow",
+    "prelu", "prod", "reciprocal", "relu", "relu6", "rint", "round", "rsqrt", "selu", "sigmoid",
+    "sign", "silu", "sin", "sinh", "softmax", "softplus", "softsign", "sqrt", "square", "sum",
+    "swish", "tan", "tanh", "tgamma", "trunc",
+))
+"""Functions of values."""
+
+# --- Errors for users: what is wrong in a layer folder, where, and what to do about it ----------
 
 LONGEST_LINE = 200
 """How many characters of a line an error shows."""
@@ -49,7 +87,7 @@ def source_of(path: str, content: bytes) -> Source:
     Raises UserError where it is not UTF-8, holds a NUL, or has brackets deeper in each other than
     any parser has room for.
     """
-    from lairmake.stages.nesting import MOST_NESTED, too_deep
+    from lairmake.stages.limits import MOST_NESTED, too_deep
 
     try:
         text = content.decode("utf-8-sig")
@@ -163,8 +201,6 @@ def nearest(
 
 def _is_of_others(word: str, known: Sequence[str]) -> bool:
     """Whether a word is a function or type of other languages; `float` may be all of float16."""
-    from lairmake.stages.known_words import FUNCTIONS, TYPES
-
     if word in known or word not in FUNCTIONS | TYPES:
         return False
     return word in FUNCTIONS or sum(each.startswith(word) for each in known) != 1

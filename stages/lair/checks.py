@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.diagnose import Span, UserError, plural
 from lairmake.stages.lair.affine import find_non_affine
 from lairmake.stages.lair.conditions import check_conditions
 from lairmake.stages.lair.expressions import FUNCTIONS
@@ -28,7 +28,6 @@ from lairmake.stages.lair.tree import (
     walk,
 )
 from lairmake.stages.machine.types import TYPES
-from lairmake.stages.plural import plural
 
 LARGEST_NUMBER = 3.4028234663852886e38
 AFFINE = "LAIR accesses are sums of iterators times integers"

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lairmake.stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError, plural
 from lairmake.stages.lair.checks import check_distinct, check_head, check_sizes
 from lairmake.stages.lair.names import check_name, did_you_mean
 from lairmake.stages.lair.tree import File, Graph, Name, Node, NodeCall, Reference
 from lairmake.stages.machine.types import TYPES
-from lairmake.stages.plural import plural
 
 RECURSION = "a graph is written out where it is called, so its calls must come to an end"
 

@@ -14,9 +14,9 @@ from typing import Any
 import yaml
 
 from lairmake.stages.diagnose import nearest
+from lairmake.stages.limits import OURS, compose, construct
 from lairmake.stages.machine.lanes import Row, UnknownKeyError, read_lanes
-from lairmake.stages.yaml_limits import OURS, compose, construct
-from lairmake.stages.yaml_words import explain_yaml
+from lairmake.stages.yaml_faults import explain_yaml
 
 INPUTS = ("profiles/*.yaml",)
 PROFILES = Path(__file__).parent / "profiles"

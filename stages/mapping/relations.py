@@ -10,10 +10,9 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from lairmake.stages.diagnose import Span, UserError, UserErrors
+from lairmake.stages.diagnose import Span, UserError, UserErrors, plural
 from lairmake.stages.lair.names import did_you_mean
 from lairmake.stages.mapping.isl_text import IslText
-from lairmake.stages.plural import plural
 from lairmake.stages.poly.extents import bounding_box
 from lairmake.stages.poly.extremes import find_greatest
 from lairmake.stages.poly.pieces import find_example, list_maps, list_sets

@@ -11,9 +11,9 @@ from typing import TypeVar
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
+from lairmake.stages.limits import too_much
 from lairmake.stages.mapping.isl_hints import hint_for, new_name
 from lairmake.stages.mapping.isl_text import IslText
-from lairmake.stages.nesting import too_much
 from lairmake.stages.poly.extremes import find_greatest
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]

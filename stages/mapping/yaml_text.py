@@ -12,10 +12,9 @@ from typing import Any
 import yaml
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.limits import DEEPEST, FAULTS, OURS, TooLargeError, compose, load, too_deep
 from lairmake.stages.mapping.yaml_written import write_yaml
-from lairmake.stages.nesting import too_deep
-from lairmake.stages.yaml_limits import DEEPEST, FAULTS, OURS, TooLargeError, compose, load
-from lairmake.stages.yaml_words import explain_scalar, explain_yaml
+from lairmake.stages.yaml_faults import explain_scalar, explain_yaml
 
 EDITED = "undo the edit, or delete it: a build writes it anew"
 

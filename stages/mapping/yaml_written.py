@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from lairmake.stages.yaml_limits import pause_collector
+from lairmake.stages.limits import pause_collector
 
 WORD = "text_written_apart_"
 LINE = re.compile(r"[ -~]*")

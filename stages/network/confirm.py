@@ -23,12 +23,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lairmake.stages.diagnose import plural
 from lairmake.stages.mapping.graph_yaml import read_graph
 from lairmake.stages.network.arbiter import NetworkRun, allow, choose_arbiter
 from lairmake.stages.network.parts.fed import make_inputs, pass_on, put_together, take
 from lairmake.stages.network.parts.part_layers import find_lanes, read_fitted
 from lairmake.stages.network.parts.spreading import count_lanes, find_source
-from lairmake.stages.plural import plural
 from lairmake.stages.reference.data import find_origins, stack_samples
 from lairmake.stages.reference.strided import Array
 from lairmake.stages.reference.whole import describe_parts, find_largest_error, is_same, is_within

@@ -23,11 +23,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.diagnose import Span, UserError, plural
 from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.network.crossing_maps import sizes_of
-from lairmake.stages.plural import plural
 from lairmake.stages.poly.extremes import find_least
 from lairmake.stages.poly.order import on_side
 from lairmake.stages.poly.pieces import find_example

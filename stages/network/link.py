@@ -19,7 +19,6 @@ import islpy as isl
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.fabric.layout_texts import check_texts
 from lairmake.stages.fabric.layout_yaml import Layout, read_layout, write_layout
-from lairmake.stages.jinja import template_in
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.graph_yaml import read_graph
 from lairmake.stages.mapping.machine import read_machine
@@ -29,6 +28,7 @@ from lairmake.stages.network.of_graph import PARTS, describe_whole
 from lairmake.stages.network.whole.joined import link, name_bridge
 from lairmake.stages.network.whole.joints import list_joints
 from lairmake.stages.shipped import shipped
+from lairmake.stages.templates import template_in
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

@@ -12,10 +12,10 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from lairmake.stages.jinja import macros
 from lairmake.stages.pe.statement_nodes import Else, Scope
 from lairmake.stages.pe.value_nodes import MOST, OFTEN, Compared, Computed, Literal
 from lairmake.stages.poly.expression import INFIX, Node, Number, Operation, Value
+from lairmake.stages.templates import macros
 
 C, WORDS = "program.c.j2", "program.txt.j2"
 DATA = ("../../templates/program.c.j2", "../../templates/program.txt.j2")

@@ -10,9 +10,9 @@ import hashlib
 import json
 from typing import Any
 
-from lairmake.stages.jinja import template_in
 from lairmake.stages.mapping.records import as_data
 from lairmake.stages.shipped import shipped
+from lairmake.stages.templates import template_in
 
 DATA = ("../../templates/report.html.j2", "../../templates/report/*")
 LIBRARY = "d3.min.js"

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from lairmake.stages.nesting import too_much
+from lairmake.stages.limits import too_much
 from lairmake.stages.poly.pieces import unite_sets
 from lairmake.stages.poly.unnamed import read_set
 

@@ -6,8 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from lairmake.stages.diagnose import Source, UserErrors, nearest
-from lairmake.stages.known_words import TYPES as FOREIGN_TYPES
+from lairmake.stages.diagnose import TYPES as FOREIGN_TYPES, Source, UserErrors, nearest
 from lairmake.stages.lair import parse_lair, specialise
 from lairmake.stages.lair.instead import FUNCTIONS_INSTEAD
 from lairmake.stages.machine.types import TYPES

@@ -8,11 +8,11 @@ import pytest
 
 from lairmake.stages.diagnose import UndeclaredReadError, UserError
 from lairmake.stages.fabric import compiler
-from lairmake.stages.jinja import template_in
 from lairmake.stages.make.core import trying
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.shipped import STAGES, UndeclaredDataError, looked_at, shipped, watch_files
+from lairmake.stages.templates import template_in
 
 TEXT = STAGES / "lair/lair.lark"
 MODULE = STAGES / "lair/reader.py"

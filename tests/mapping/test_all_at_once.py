@@ -14,7 +14,7 @@ from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.program_yaml import Program, read_program
 from lairmake.stages.mapping.yaml_text import read_document
-from lairmake.stages.yaml_words import OTHERWISE
+from lairmake.stages.yaml_faults import OTHERWISE
 from tests.mapping.machines import OURS
 
 WRONG = (None, 1, 0, -1, 1.5, float("nan"), "x", [], [1], {}, {"x": 1}, {1: 2}, True, 10**400, [[]],

@@ -8,6 +8,7 @@ import yaml
 from lairmake.stages.diagnose import Source, UserError, UserErrors, source_of
 from lairmake.stages.lair.grammar import parse_lair
 from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.limits import TooLargeError, load
 from lairmake.stages.machine.profile import ProfileError, load_profile
 from lairmake.stages.make.store.given import OTHERS, content_of
 from lairmake.stages.mapping.isl_text import IslText
@@ -18,7 +19,6 @@ from lairmake.stages.mapping.texts import parse_set
 from lairmake.stages.mapping.yaml_text import read_document
 from lairmake.stages.poly.iscc import TextError
 from lairmake.stages.poly.text import read_objects
-from lairmake.stages.yaml_limits import TooLargeError, load
 
 
 def aliases(levels):

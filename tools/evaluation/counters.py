@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lairmake.stages.diagnose import plural
 from lairmake.stages.layer.texts.results_json import Results
-from lairmake.stages.plural import plural
 from tools.evaluation.split import Variant, cycles_of, split
 
 NO_INSTANCES = ("init_", "pack_")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lairmake.stages.jinja import template_in
+from lairmake.stages.templates import template_in
 
 if TYPE_CHECKING:
     import jinja2

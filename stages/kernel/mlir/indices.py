@@ -11,11 +11,10 @@ from xdsl.dialects.tensor import DimOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from lairmake.stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError, plural
 from lairmake.stages.kernel.mlir.affine_text import find_fault, write_affine
 from lairmake.stages.kernel.mlir.draft import Draft
 from lairmake.stages.kernel.mlir.syntax import show_form
-from lairmake.stages.plural import plural
 
 AFFINE = "an index is a sum of others times numbers, or such a sum divided by a positive number"
 

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from lairmake.stages.yaml_limits import pause_collector
+from lairmake.stages.limits import pause_collector
 
 WHOLE, LOADED = "*", ":"
 """References besides names: to all that a module defines, `m.*`, and to what importing it runs,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lairmake.stages.diagnose import noun_after
 from lairmake.stages.make.report.summary import list_first
-from lairmake.stages.plural import noun_after
 
 RIGHT = "right, bit for bit: NumPy, graph, fabric"
 

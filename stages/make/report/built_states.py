@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
+from lairmake.stages.diagnose import plural
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.yaml_digests import values_of_texts
 from lairmake.stages.make.report.states import State, is_source
@@ -14,7 +15,6 @@ from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.make.store.log import Line, begun, builds, read
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
-from lairmake.stages.plural import plural
 
 CHANGED = ("ran", "hit")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from lairmake.stages.diagnose import plural
 from lairmake.stages.make.core.known_code import Part, known_code
 from lairmake.stages.make.core.stage_code import (
     Reach,
@@ -15,7 +16,6 @@ from lairmake.stages.make.core.stage_code import (
     reach_of,
 )
 from lairmake.stages.make.report.colour import paint
-from lairmake.stages.plural import plural
 
 ON_IMPORT = "what runs when it is imported"
 WIDTH = 100

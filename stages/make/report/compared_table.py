@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lairmake.stages.diagnose import plural
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.compared import (
     COLUMNS,
@@ -14,7 +15,6 @@ from lairmake.stages.make.report.compared import (
     knows_pes,
     list_work,
 )
-from lairmake.stages.plural import plural
 
 FRONT = "*"
 BETTER = "takes fewer cycles on as few PEs, or as few on fewer"

@@ -8,8 +8,8 @@ from itertools import zip_longest
 
 import yaml
 
+from lairmake.stages.limits import compose
 from lairmake.stages.make.store.folders import FIGURES
-from lairmake.stages.yaml_limits import compose
 
 MOST_LINES = 10
 MOST_CHARACTERS = 60

@@ -154,7 +154,7 @@ def _spelled(value: Any) -> str:
 def _data(content: bytes) -> Any:
     import yaml
 
-    from lairmake.stages.yaml_limits import load
+    from lairmake.stages.limits import load
 
     try:
         return load(content.decode())

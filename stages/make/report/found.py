@@ -14,11 +14,11 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
+from lairmake.stages.diagnose import plural
+from lairmake.stages.limits import load
 from lairmake.stages.make.report.sets import singles
-from lairmake.stages.plural import plural
 from lairmake.stages.poly.same import find_same
 from lairmake.stages.poly.text import Objects
-from lairmake.stages.yaml_limits import load
 
 READS = ("operations.yaml", "volumes.isl", "program.isl", "layouts.isl")
 SET = isl.dim_type.set

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lairmake.stages.diagnose import plural
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.forecast import (
     FROM_STORE,
@@ -27,7 +28,6 @@ from lairmake.stages.make.store.folders import names_meant
 from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
 from lairmake.stages.make.store.memo import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
-from lairmake.stages.plural import plural
 
 MOST_LINES = 40
 """How many lines are printed at most, but with `-v`."""

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lairmake.stages.jinja import template_in
 from lairmake.stages.make.report.compared import Row, front_of, is_right, knows_pes, work_of
 from lairmake.stages.make.report.compared_table import cells_of
 from lairmake.stages.shipped import shipped
+from lairmake.stages.templates import template_in
 
 DATA = ("../../../templates/scatter.svg.j2",)
 """In a checkout, and where it is installed."""

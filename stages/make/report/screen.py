@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from lairmake.stages.diagnose import plural
 from lairmake.stages.make.core.declare import is_text
 from lairmake.stages.make.core.profiles import is_figures
 from lairmake.stages.make.report.change import Change, Changes, Part, count_of_lines
@@ -15,7 +16,6 @@ from lairmake.stages.make.report.difference import find_differences
 from lairmake.stages.make.report.follow import BUILD, Comparison
 from lairmake.stages.make.report.headline import headlines
 from lairmake.stages.make.report.states import State
-from lairmake.stages.plural import plural
 
 RESULTS = "build/results.json"
 MEASURED = (RESULTS, "build/usage.npz")

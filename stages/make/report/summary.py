@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lairmake.stages.plural import plural
+from lairmake.stages.diagnose import plural
 
 WAYS = {
     "hull": "a vector instruction {sizes} by the box hull",

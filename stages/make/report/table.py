@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from lairmake.stages.diagnose import plural
 from lairmake.stages.make.report.summary import inputs, list_first
-from lairmake.stages.plural import plural
 
 Part = Mapping[str, Any]
 TITLES = ("part", "", "values", "cycles", "with loops", "speed-up", "memory", "vector instructions")

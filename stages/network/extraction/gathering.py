@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.plural import plural
+from lairmake.stages.diagnose import UserError, UserErrors, plural
 
 
 def list_unknown(nodes: Iterable[tuple[str, UserError]]) -> Iterator[UserError]:

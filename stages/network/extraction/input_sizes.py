@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lairmake.stages.diagnose import UserError, nearest
+from lairmake.stages.diagnose import UserError, nearest, plural
 from lairmake.stages.mapping.graph_yaml import Graph
-from lairmake.stages.plural import plural
 
 PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 """A name that can only be meant as one: neither `?` nor `2*n`."""

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lairmake.stages.diagnose import UserError, nearest
+from lairmake.stages.diagnose import UserError, nearest, plural
 from lairmake.stages.network.extraction.checking import NoVolumeError
 from lairmake.stages.network.extraction.draft import Draft, Extracted, Origin, Place
 from lairmake.stages.network.extraction.gathering import list_unknown, raise_all
@@ -25,7 +25,6 @@ from lairmake.stages.network.tensorflow.model import (
     read_tensor,
 )
 from lairmake.stages.network.tensorflow.node import Graph, Node, Operator
-from lairmake.stages.plural import plural
 from lairmake.stages.reference.tolerance import list_types
 
 OPERATORS: Mapping[str, Operator] = {

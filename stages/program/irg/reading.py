@@ -11,6 +11,7 @@ from functools import lru_cache
 import yaml
 
 from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.limits import pause_collector
 from lairmake.stages.program.irg.checks import check_node, check_over, check_when
 from lairmake.stages.program.irg.graph import (
     FROM_FILE,
@@ -36,7 +37,6 @@ from lairmake.stages.program.values.forms import (
     check_number,
     make_form,
 )
-from lairmake.stages.yaml_limits import pause_collector
 
 TRANSFER = "subgraph_transfer"
 LEAVES = ("break", "continue")

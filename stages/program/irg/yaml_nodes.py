@@ -9,8 +9,8 @@ from typing import ClassVar, TypeAlias
 import yaml
 
 from lairmake.stages.diagnose import Source, Span, UserError, nearest
+from lairmake.stages.limits import check_depth, compose
 from lairmake.stages.mapping.yaml_text import EDITED, read_document
-from lairmake.stages.yaml_limits import check_depth, compose
 
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 INTEGER = re.compile(r"-?\d{1,30}", re.ASCII)

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.limits import pause_collector
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.irg.graph import Entry, ForLoop, Graph, Items, list_items
 from lairmake.stages.program.irg.yaml_nodes import Reading, compose_text
 from lairmake.stages.program.memory.lifespans import COUNTER, END, START, find_lifespans
 from lairmake.stages.program.values.forms import ON_PES, ON_WORKERS, count_elements
-from lairmake.stages.yaml_limits import pause_collector
 
 WORKERS, EXECUTIVE = "workers", "executive"
 SPACES = (WORKERS, EXECUTIVE)

@@ -10,6 +10,7 @@ import re
 import yaml
 
 from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.limits import pause_collector
 from lairmake.stages.machine.types import BYTES, TYPES
 from lairmake.stages.program.irg.checks import SOURCES
 from lairmake.stages.program.irg.graph import Graph
@@ -37,7 +38,6 @@ from lairmake.stages.program.sections.shares import find_most_responses
 from lairmake.stages.program.sections.states_reading import read_states
 from lairmake.stages.program.sections.width_checks import NARROWEST
 from lairmake.stages.program.values.forms import OPERATIONS, REDUCTIONS
-from lairmake.stages.yaml_limits import pause_collector
 
 HINT = "section writes sections.yaml anew once it is deleted"
 SECTION_KEYS = ("responses", "workers", "slots", "procedures", "sections", "states")

@@ -10,7 +10,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.nesting import MOST_NESTED, too_deep
+from lairmake.stages.limits import MOST_NESTED, too_deep
 from lairmake.stages.program.source.checks import check_program
 from lairmake.stages.program.source.control import find_graphs
 from lairmake.stages.program.source.conversion import Conversion
