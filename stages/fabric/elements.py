@@ -12,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.machine.types import TYPES
-from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from lairmake.stages.poly.bind import PARAM, bind_domain
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.functions import (
+    PARAM,
+    bind_domain,
+    evaluate_pw_aff,
+    evaluate_set,
+    find_function,
+)
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 Ints = NDArray[np.int64]

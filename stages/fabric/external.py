@@ -20,9 +20,8 @@ from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, coordinates
 from lairmake.stages.fabric.layout_yaml import Entry, Exit
 from lairmake.stages.fabric.library import INLET
 from lairmake.stages.fabric.replicated import find_replicas, replicate
-from lairmake.stages.poly.arrays import evaluate_set
-from lairmake.stages.poly.bind import PE_NAMES, bind_set
-from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.functions import PE_NAMES, bind_set, evaluate_set
 
 Array = NDArray[Any]
 INDEX_LIMIT = 65536

@@ -14,10 +14,15 @@ from lairmake.stages.fabric.layout_yaml import Role
 from lairmake.stages.fabric.library import MAX_POSITIONS
 from lairmake.stages.fabric.switches import find_counts, read_switches
 from lairmake.stages.movement.colour import Colour
-from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain, bind_set
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    bind_domain,
+    bind_set,
+    evaluate_pw_aff,
+    evaluate_set,
+    find_function,
+)
 
 SIDES = ("N", "E", "S", "W", "ramp")
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0), "ramp": (0, 0)}

@@ -18,9 +18,7 @@ from lairmake.stages.fabric.elements import Bools, Ints
 from lairmake.stages.fabric.grid import Grid, coordinates, members
 from lairmake.stages.fabric.layout_yaml import Entry
 from lairmake.stages.fabric.switches import ADVANCE, NOP, RESET, encode_quiet
-from lairmake.stages.poly.arrays import evaluate_pw_aff
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain
-from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, evaluate_pw_aff, find_function
 
 TURN, TURN_BACK = encode_quiet(ADVANCE), encode_quiet(RESET)
 """What follows the replica of a PE, and the last one."""

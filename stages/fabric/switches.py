@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 
 from lairmake.stages.fabric.elements import Ints
 from lairmake.stages.movement.colour import Colour
-from lairmake.stages.poly.arrays import evaluate_pw_aff
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain
-from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, evaluate_pw_aff, find_function
 
 LAST_BITS, RING, POP = 2, 4, 5
 """The first bits of a switch's parts: `enum switch_bits` of engine.h."""

@@ -24,7 +24,7 @@ from lairmake.stages.machine.types import TYPES
 from lairmake.stages.mapping.kernel_yaml import read_kernel
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.parts.partitioning import Partition, find_needed, partition
-from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.operation import Program, program_data, read_program

@@ -17,7 +17,7 @@ import islpy as isl
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 from lairmake.stages.lair.names import did_you_mean, make_plain_name
 from lairmake.stages.mapping.kernel_yaml import Kernel, read_kernel
-from lairmake.stages.poly.pieces import find_example, unite_sets
+from lairmake.stages.poly.canonical import find_example, unite_sets
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.volumes.choice import choose
 from lairmake.stages.volumes.domains import DOMAINS_HEADER, make_domain

@@ -28,7 +28,7 @@ from lairmake.stages.parts.cutting import Region, list_regions, list_single
 from lairmake.stages.parts.entries import MOST_TILES, Entries, TooManyTilesError
 from lairmake.stages.parts.matching import NoSliceError
 from lairmake.stages.parts.summing import find_summed_ranks
-from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.operation import Program, read_program

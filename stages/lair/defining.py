@@ -14,7 +14,7 @@ from lairmake.stages.lair.affine import reach
 from lairmake.stages.lair.conditions import check_ranges, spell_conditions
 from lairmake.stages.lair.layer import Layer, Statement, Tensor
 from lairmake.stages.lair.tree import Access, Affine
-from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.functions import find_greatest, find_least
 
 if TYPE_CHECKING:
     import islpy as isl

@@ -13,7 +13,7 @@ from lairmake.stages.lair.conditions import spell_conditions
 from lairmake.stages.lair.defining import find_idle
 from lairmake.stages.lair.layer import Carry, Layer, Statement, Tensor
 from lairmake.stages.lair.tree import Access, Affine
-from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.canonical import letters
 
 
 def polyhedral_description(layer: Layer) -> dict[str, isl.UnionSet | isl.UnionMap]:

@@ -19,7 +19,7 @@ from lairmake.stages.layer.routes.adaptation import choose_adaptation, find_peel
 from lairmake.stages.layer.routes.adapted import describe_adapted
 from lairmake.stages.layer.routes.demand import find_demand, peel
 from lairmake.stages.layer.routes.room import check_room
-from lairmake.stages.poly.side import bounding_rectangle
+from lairmake.stages.poly.sides import bounding_rectangle
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.elements import read_lair
 

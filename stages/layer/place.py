@@ -16,8 +16,8 @@ import islpy as isl
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.mapping.relations import check_placement
 from lairmake.stages.mapping.texts import parse_map, parse_target
-from lairmake.stages.poly.pieces import find_example, list_sets
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.canonical import find_example, list_sets
+from lairmake.stages.poly.sides import Rectangle
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.completion import complete
 from lairmake.stages.skewing.elements import Lair, read_lair

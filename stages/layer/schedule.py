@@ -15,7 +15,7 @@ import islpy as isl
 
 from lairmake.stages.mapping.relations import check_schedule
 from lairmake.stages.mapping.texts import parse_map
-from lairmake.stages.poly.pieces import list_sets
+from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.elements import read_lair
 

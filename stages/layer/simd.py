@@ -53,9 +53,9 @@ from lairmake.stages.layer.vector.ways import list_ways
 from lairmake.stages.machine.grades import is_unpublished, note_grade
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import Absent
+from lairmake.stages.poly.box import together
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.text import spell_object, write_objects
-from lairmake.stages.poly.together import together
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

@@ -23,7 +23,7 @@ from lairmake.stages.mapping.layer_yaml import (
 from lairmake.stages.mapping.relations import check_form
 from lairmake.stages.mapping.tensors import Said, check_tensors
 from lairmake.stages.mapping.texts import parse_map
-from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.canonical import list_maps, list_sets
 
 
 def check_names(said: Said, layer: Layer) -> Iterator[UserError]:

@@ -14,9 +14,9 @@ from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.mapping.relations import find_several_values
 from lairmake.stages.mapping.texts import parse_map
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.pieces import find_example, list_maps
-from lairmake.stages.poly.side import SIDES, Rectangle, ports
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import find_example, list_maps
+from lairmake.stages.poly.sides import SIDES, Rectangle, ports
 
 LARGEST_INDEX = 65535
 """A sparse wavelet holds an index of 16 bits."""

@@ -13,9 +13,9 @@ import islpy as isl
 from lairmake.stages.diagnose import Span, UserError, UserErrors, plural
 from lairmake.stages.lair.names import did_you_mean
 from lairmake.stages.mapping.isl_text import IslText
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.extremes import find_greatest
-from lairmake.stages.poly.pieces import find_example, list_maps, list_sets
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
+from lairmake.stages.poly.functions import find_greatest
 
 LARGEST_TIME = 2**30
 """Loops count in 32 bits, and may step once more beyond the last time."""

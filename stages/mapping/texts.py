@@ -14,7 +14,7 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.limits import too_much
 from lairmake.stages.mapping.isl_hints import hint_for, new_name
 from lairmake.stages.mapping.isl_text import IslText
-from lairmake.stages.poly.extremes import find_greatest
+from lairmake.stages.poly.functions import find_greatest
 
 Kind = type[isl.UnionMap] | type[isl.UnionSet]
 T = TypeVar("T", isl.UnionMap, isl.UnionSet)

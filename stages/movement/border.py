@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.movement.flow import Routes, make_routes
-from lairmake.stages.poly.least import greatest, least
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.functions import greatest, least
+from lairmake.stages.poly.sides import SIDES
 
 BORDER = "{ [lane] -> [lane, 0] }"
 

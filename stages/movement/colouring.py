@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import islpy as isl
 
 from lairmake.stages.movement.flow import Routes
-from lairmake.stages.poly.pieces import find_example
+from lairmake.stages.poly.canonical import find_example
 
 Routers = Mapping[str, isl.UnionSet]
 """The routers { PE[x, y] } that each stream passes."""

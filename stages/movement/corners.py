@@ -13,7 +13,7 @@ import islpy as isl
 
 from lairmake.stages.movement.flow import Routes, make_routes, spread_routes
 from lairmake.stages.movement.forwarding import Line, border_line
-from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 
 
 def corner_routes(

@@ -13,9 +13,8 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain
-from lairmake.stages.poly.function import find_function
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_function
+from lairmake.stages.poly.sides import SIDES
 
 Routes: TypeAlias = isl.UnionMap
 """{ [PE[x, y] -> from[]] -> to[] } with from and to in N, E, S, W, ramp."""

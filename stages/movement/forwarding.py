@@ -14,7 +14,7 @@ import islpy as isl
 
 from lairmake.stages.movement.border import border_chain
 from lairmake.stages.movement.flow import Routes, chain_routes, make_routes
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.canonical import list_maps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain, bind_set
-from lairmake.stages.poly.bounds import exact_bounds
+from lairmake.stages.poly.box import exact_bounds
 from lairmake.stages.poly.compression import compress
-from lairmake.stages.poly.order import taken_by
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, bind_set, simplify
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
-from lairmake.stages.poly.simple import simplify
+from lairmake.stages.poly.sides import taken_by
 
 OUT = isl.dim_type.out
 MOST_OPERATIONS = 1_000_000

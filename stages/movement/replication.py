@@ -15,7 +15,7 @@ import itertools
 import islpy as isl
 
 from lairmake.stages.movement.flow import Routes, make_routes
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.sides import SIDES
 
 
 def replica_routes(

@@ -15,7 +15,7 @@ from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.network.crossing import Stop, check_crossing
 from lairmake.stages.network.whole.joints import Joint
-from lairmake.stages.poly.side import bounding_rectangle
+from lairmake.stages.poly.sides import bounding_rectangle
 
 NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 

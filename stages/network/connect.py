@@ -29,8 +29,8 @@ from lairmake.stages.network.covering import check_given
 from lairmake.stages.network.crossing import Stop, check_crossing, check_sizes
 from lairmake.stages.network.crossing_maps import read_moves
 from lairmake.stages.network.ends import list_unknown_ends
-from lairmake.stages.poly.pieces import find_set
-from lairmake.stages.poly.side import bounding_rectangle
+from lairmake.stages.poly.canonical import find_set
+from lairmake.stages.poly.sides import bounding_rectangle
 from lairmake.stages.poly.text import spell_object, write_objects
 
 if typing.TYPE_CHECKING:

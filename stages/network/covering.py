@@ -13,7 +13,7 @@ from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.network.crossing import Stop
 from lairmake.stages.network.crossing_maps import domain_of
-from lairmake.stages.poly.pieces import find_example
+from lairmake.stages.poly.canonical import find_example
 
 
 def check_given(

@@ -27,10 +27,9 @@ from lairmake.stages.diagnose import Span, UserError, plural
 from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.network.crossing_maps import sizes_of
-from lairmake.stages.poly.extremes import find_least
-from lairmake.stages.poly.order import on_side
-from lairmake.stages.poly.pieces import find_example
-from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.poly.canonical import find_example
+from lairmake.stages.poly.functions import find_least
+from lairmake.stages.poly.sides import SIDES, Rectangle, on_side, turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

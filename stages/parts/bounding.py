@@ -19,7 +19,7 @@ import numpy as np
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.tree import Binary, Call, Expr, walk
 from lairmake.stages.parts.evaluation import extents, find_inner, reduce_into
-from lairmake.stages.poly.dependence import depends_on
+from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.reference.absolute import absolute
 from lairmake.stages.reference.accumulate import TermMeaning, value
 from lairmake.stages.reference.error import is_jump, spread

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from lairmake.stages.parts.reached import Variant
-from lairmake.stages.poly.dependence import depends_on
-from lairmake.stages.poly.rectangles import list_slabs, split_into_rectangles
+from lairmake.stages.poly.box import list_slabs, split_into_rectangles
+from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.volumes.operation import Result
 
 IN, SET = isl.dim_type.in_, isl.dim_type.set

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.parts.boxes import find_reduced
-from lairmake.stages.poly.dependence import depends_on
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.extremes import find_greatest, find_least
-from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import letters
+from lairmake.stages.poly.functions import depends_on, find_greatest, find_least
 from lairmake.stages.volumes.operation import Operation
 
 SET = isl.dim_type.set

@@ -14,10 +14,8 @@ import numpy as np
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.tree import Expr
 from lairmake.stages.machine.types import find_integers, is_integer
-from lairmake.stages.poly.arrays import evaluate_set
-from lairmake.stages.poly.bind import PARAM
-from lairmake.stages.poly.dependence import depends_on
-from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.box import find_shape
+from lairmake.stages.poly.functions import PARAM, depends_on, evaluate_set
 from lairmake.stages.reference.accumulate import TermMeaning, value
 from lairmake.stages.reference.indexing import OUT, Values, elements, grid_of, move
 from lairmake.stages.reference.strided import REDUCTIONS, Array, Read, blocks, neutral

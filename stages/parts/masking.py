@@ -21,8 +21,7 @@ from lairmake.stages.lair.tree import Number
 from lairmake.stages.parts.boxes import SIGNS
 from lairmake.stages.parts.folding import fold
 from lairmake.stages.parts.reached import Variant
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.rectangles import NotRectangularError
+from lairmake.stages.poly.box import NotRectangularError, bounding_box
 from lairmake.stages.volumes.operation import Result
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.poly.unnamed import Told, tell
+from lairmake.stages.poly.iscc import Told, tell
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 DIV = isl.dim_type.div

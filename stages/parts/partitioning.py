@@ -28,8 +28,8 @@ from lairmake.stages.parts.folding import combine, fold, in_type, list_numbers, 
 from lairmake.stages.parts.masking import as_masked, is_cut_up, list_pieces
 from lairmake.stages.parts.reached import Variant, find_constants, find_ends, find_variants
 from lairmake.stages.parts.splitting import split_loops
+from lairmake.stages.poly.box import NotRectangularError, split_into_rectangles
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.poly.rectangles import NotRectangularError, split_into_rectangles
 from lairmake.stages.volumes.operation import Operation, Program, Result
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out

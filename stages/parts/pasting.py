@@ -13,7 +13,7 @@ from typing import Any
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.functions import find_least
 from lairmake.stages.volumes.operation import NAME
 
 Described = Mapping[str, Any]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.parts.folding import in_type
-from lairmake.stages.poly.function import find_function_in
+from lairmake.stages.poly.functions import find_function_in
 from lairmake.stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out

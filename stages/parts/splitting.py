@@ -11,8 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from lairmake.stages.poly.extremes import find_greatest
-from lairmake.stages.poly.function import find_function_in
+from lairmake.stages.poly.functions import find_function_in, find_greatest
 from lairmake.stages.volumes.operation import Operation
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div

@@ -12,7 +12,7 @@ from lairmake.stages.parts.boxes import SIGNS, find_reduced
 from lairmake.stages.parts.cutting import Region
 from lairmake.stages.parts.matching import Slice, match_slice
 from lairmake.stages.parts.tiling import Rows, Statement, Tile, tile
-from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.volumes.operation import Operation, Program
 
 

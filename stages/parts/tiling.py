@@ -16,8 +16,8 @@ import islpy as isl
 from lairmake.stages.parts.boxes import SIGNS
 from lairmake.stages.parts.cutting import Region, bound_instances
 from lairmake.stages.parts.matching import NoSliceError, Slice, affine, cover, match_slice
-from lairmake.stages.poly.function import find_function_in
-from lairmake.stages.poly.unnamed import Told, tell
+from lairmake.stages.poly.functions import find_function_in
+from lairmake.stages.poly.iscc import Told, tell
 from lairmake.stages.volumes.operation import Operation
 
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div

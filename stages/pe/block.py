@@ -20,8 +20,18 @@ from lairmake.stages.pe.statement_nodes import (
     Statement,
 )
 from lairmake.stages.pe.value_nodes import find_names
-from lairmake.stages.poly.ast import Branch, Instance, Loop, Nest
-from lairmake.stages.poly.expression import Name, Node, Number, Operation, Value, count_operations
+from lairmake.stages.poly.expression import (
+    Branch,
+    Instance,
+    Loop,
+    Name,
+    Nest,
+    Node,
+    Number,
+    Operation,
+    Value,
+    count_operations,
+)
 
 
 @dataclass(slots=True, kw_only=True)

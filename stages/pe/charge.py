@@ -15,10 +15,20 @@ import islpy as isl
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.statement_nodes import Else, For, If
-from lairmake.stages.poly.ast import Branch, Instance, Loop, Nest, Series
-from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
-from lairmake.stages.poly.iterated import list_iterations
-from lairmake.stages.poly.number import count
+from lairmake.stages.poly.cardinality import count
+from lairmake.stages.poly.expression import (
+    Branch,
+    Instance,
+    Loop,
+    Name,
+    Nest,
+    Number,
+    Operation,
+    Series,
+    Value,
+    compare,
+    list_iterations,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from lairmake.stages.fabric.layout_yaml import Layout, Role
-from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.box import bounding_box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,10 +25,13 @@ from lairmake.stages.fabric.grid import (
 from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, Role
 from lairmake.stages.picture.framed import Frame, find_frames
 from lairmake.stages.picture.packing import Packed, pack
-from lairmake.stages.poly.arrays import evaluate_pw_aff
-from lairmake.stages.poly.bind import PE_NAMES, find_index_constants, project_names
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.local import at_this_pe
+from lairmake.stages.poly.box import at_this_pe, bounding_box
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    evaluate_pw_aff,
+    find_index_constants,
+    project_names,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

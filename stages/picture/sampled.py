@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.poly.arrays import evaluate_set
-from lairmake.stages.poly.bind import PARAM, bind_set
+from lairmake.stages.poly.box import find_extents
 from lairmake.stages.poly.cardinality import bind_constants
-from lairmake.stages.poly.extents import find_extents
+from lairmake.stages.poly.functions import PARAM, bind_set, evaluate_set
 
 MOST = 64
 """So many points are drawn along a dimension."""

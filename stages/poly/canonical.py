@@ -1,14 +1,10 @@
-"""Describe a set the same way however it was constructed, as far as that is cheap.
-
-Equal sets may have different descriptions in isl.  Here disjuncts are merged where one conjunction
-describes both, redundant ones are dropped, inequalities are tightened until some element attains
-them, and symbolic constants on which the set does not depend are dropped.
-"""
+"""The same set the same way: pieces, names, order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, compress
 from operator import itemgetter
@@ -16,13 +12,397 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from lairmake.stages.poly.bind import PARAM, PE_NAMES
-from lairmake.stages.poly.extremes import greatest_value, least_value
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    find_least,
+    greatest_value,
+    least_value,
+    project_names,
+)
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
-from lairmake.stages.poly.sections import find_hull, split
 
-DIV = isl.dim_type.div
-SET = isl.dim_type.set
+PARAM, SET, DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
+
+# --- Names of the dimensions of a set or relation, the same in its tuples and in its constraints
+#
+# The dimensions of `PE` are x and y. Another one has the name that the object gives it. Where there
+# is none, those of a tuple are i, j, k, l, m, n, ... by their position within it: letters alone, so
+# that no name looks like a symbolic constant (`index0`) or one that isl made (`o0`).
+# A name that an earlier dimension, a symbolic constant or the syntax of isl has gets a prime.
+
+LETTERS = "ijklmnpqrstuvwabcdfgh"
+SYNTAX = ["and", "or", "not", "implies", "exists", "mod", "floor", "ceil", "floord", "ceild"]
+SYNTAX += ["min", "max", "rat", "true", "false", "infty", "infinity", "NaN"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuple:
+    """One tuple of a space without tuples within: its name, "" for none, and those it was given."""
+
+    name: str
+    given: tuple[str | None, ...]
+
+
+Usual: TypeAlias = dict[tuple[str, int], list[str]]
+"""Names of dimensions, by the name of the tuple and how many it has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """Names to take: `always` those of the tuples there, `usual` where an object has none."""
+
+    always: Usual = field(default_factory=dict)
+    usual: Usual = field(default_factory=dict)
+
+
+ALWAYS: Usual = {("PE", 2): ["x", "y"]}
+
+def list_tuples(space: isl.Space) -> Iterator[Tuple]:
+    """Yield the tuples of the space of a set or relation from left to right."""
+    if space.is_map():
+        yield from list_tuples(space.domain())
+        yield from list_tuples(space.range())
+    elif not space.is_params():
+        yield from _tuples_of_set(space)
+
+
+def _tuples_of_set(space: isl.Space) -> Iterator[Tuple]:
+    if space.is_wrapping():
+        yield from list_tuples(space.unwrap())
+        return
+    given = [space.get_dim_name(SET, k) for k in range(space.dim(SET))]
+    yield Tuple(name=_tuple_name(space), given=tuple(given))
+
+
+def name_dimensions(space: isl.Space, constants: Iterable[str], known: Names) -> list[str]:
+    """Return a name for each dimension of a space, all of them different."""
+    always = {**known.always, **ALWAYS}
+    parts = [
+        (always.get((each.name, len(each.given)), each.given), _usual(each, known))
+        for each in list_tuples(space)
+    ]
+    return _unlike(parts, constants)
+
+
+def find_default_names(space: isl.Space, constants: Iterable[str], known: Names) -> list[str]:
+    """Return the names that the dimensions would have if the object gave them none."""
+    parts = [_usual(each, known) for each in list_tuples(space)]
+    return _unlike(zip(parts, parts, strict=True), constants)
+
+
+def _usual(part: Tuple, known: Names) -> list[str]:
+    count = len(part.given)
+    return known.usual.get((part.name, count)) or letters(count)
+
+
+def _unlike(
+    parts: Iterable[tuple[Sequence[str | None], Sequence[str]]], constants: Iterable[str]
+) -> list[str]:
+    """Return the first name of each pair, or else the second one, with primes where taken."""
+    taken = {*constants, *SYNTAX}
+    names: list[str] = []
+    for own, other in (pair for part in parts for pair in zip(*part, strict=True)):
+        name = own or other
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def find_names(objects: Iterable[isl.UnionSet | isl.UnionMap]) -> Usual:
+    """Return the names of each tuple where it first has them all."""
+    found: Usual = {}
+    for union in objects:
+        for space in list_spaces(union):
+            for part in list_tuples(space):
+                key = part.name, len(part.given)
+                given = [name for name in part.given if name is not None]
+                if part.name and len(set(given)) == len(part.given) and key not in found:
+                    found[key] = given
+    return found
+
+
+def list_spaces(union: isl.UnionSet | isl.UnionMap) -> list[isl.Space]:
+    """Return the spaces of a union, sorted by their text."""
+    spaces: list[isl.Space] = []
+    if isinstance(union, isl.UnionSet):
+        union.foreach_set(lambda each: spaces.append(each.get_space()))
+    else:
+        union.foreach_map(lambda each: spaces.append(each.get_space()))
+    return sorted(spaces, key=str)
+
+
+def letters(count: int) -> list[str]:
+    """Return the names of so many dimensions that nobody named."""
+    return [LETTERS[k] if k < len(LETTERS) else f"d{k}" for k in range(count)]
+
+
+def dress(space: isl.Space, entries: Sequence[str]) -> str:
+    """Return `A[entry, ...] -> B[entry, ...]` of a space; "" for one without tuples."""
+    return _dress(space, list(entries))
+
+
+def _dress(space: isl.Space, rest: list[str]) -> str:
+    """Return the text of a space, and take its entries from the front of the rest."""
+    if space.is_params():
+        return ""
+    if space.is_map():
+        left = _dress(space.domain(), rest)
+        return f"{left} -> {_dress(space.range(), rest)}"
+    if space.is_wrapping():
+        return f"{_tuple_name(space)}[{_dress(space.unwrap(), rest)}]"
+    count = space.dim(SET)
+    own, rest[:count] = rest[:count], []
+    return f"{_tuple_name(space)}[{', '.join(own)}]"
+
+
+def _tuple_name(space: isl.Space) -> str:
+    return (space.get_tuple_name(SET) or "") if space.has_tuple_name(SET) else ""
+
+# --- Domains of symbolic constants that several objects of a file share, to be said once --------
+
+FEWEST = 3
+"""How many objects must share a domain for it to be said once."""
+SAID = re.compile(r"(?:\w+_)?context\d*")
+"""What a domain that is said once is called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """A set of symbolic constants, its name, and the names of the objects that lie in it."""
+
+    name: str
+    elements: isl.Set
+    members: tuple[str, ...]
+
+
+def share(
+    objects: Mapping[str, isl.UnionSet | isl.UnionMap], text: Callable[[isl.Set], Sequence[str]]
+) -> list[Shared]:
+    """Return the domains that at least `FEWEST` of the objects share.
+
+    The domain of an object is where it has elements, `[PE_X, PE_Y, index] -> { : ... }`. Where too
+    few share that, it is taken of the PEs alone. `text` tells domains apart.
+    """
+    own = {name: each.params() for name, each in objects.items() if _may_share(name, each)}
+    found: list[Shared] = []
+    for of_pes in (False, True) if len(own) >= FEWEST else ():
+        groups: dict[str, list[str]] = {}
+        domains: dict[str, isl.Set] = {}
+        for name, elements in own.items():
+            domain = _of_pes(elements) if of_pes else elements
+            said, *more = text(domain)
+            if said != ":" and not more and (of_pes or not _is_of_pes(elements)):
+                groups.setdefault(said, []).append(name)
+                domains[said] = domain
+        for said, members in groups.items():
+            if len(members) >= FEWEST:
+                elements = _read(said, domains[said])
+                name = _name(members, elements, objects, [each.name for each in found])
+                found.append(Shared(name=name, elements=elements, members=tuple(members)))
+        taken = {member for each in found for member in each.members}
+        own = {name: elements for name, elements in own.items() if name not in taken}
+    return found
+
+
+def _may_share(name: str, union: isl.UnionSet | isl.UnionMap) -> bool:
+    """Has an object symbolic constants, and is it none of the domains that are said once?"""
+    return bool(
+        union.space.dim(PARAM)
+        and not union.is_empty()
+        and not (SAID.fullmatch(name) and isinstance(union, isl.UnionSet) and union.is_params())
+    )
+
+
+def _of_pes(elements: isl.Set) -> isl.Set:
+    names = elements.get_var_names_not_none(PARAM)
+    return project_names(elements, [name for name in names if name not in PE_NAMES])
+
+
+def _read(said: str, elements: isl.Set) -> isl.Set:
+    """Return the conjunction that a text says, which a set may be from several disjuncts."""
+    return isl.Set(f"[{', '.join(elements.get_var_names_not_none(PARAM))}] -> {{ {said} }}")
+
+
+def _is_of_pes(elements: isl.Set) -> bool:
+    used = elements.drop_unused_params().get_var_names_not_none(PARAM)
+    return all(name in PE_NAMES for name in used)
+
+
+def _name(
+    members: Sequence[str], elements: isl.Set,
+    objects: Mapping[str, isl.UnionSet | isl.UnionMap], taken: Sequence[str],
+) -> str:
+    """Return what the names of the members begin with, and `context`; a number if that is taken."""
+    parts = [name.split("_") for name in members]
+    length = next((k for k, each in enumerate(zip(*parts, strict=False)) if len(set(each)) > 1), 0)
+    start = "_".join([*parts[0][:length], "context"])
+    number, name = 1, start
+    while name in taken or (name in objects and not _is_same(objects[name], elements)):
+        number += 1
+        name = f"{start}{number}"
+    return name
+
+
+def _is_same(union: isl.UnionSet | isl.UnionMap, elements: isl.Set) -> bool:
+    return isinstance(union, isl.UnionSet) and bool(union.is_equal(isl.UnionSet.from_set(elements)))
+
+# --- The sets and maps of a union in a fixed order, and one point of a union as text ------------
+
+def list_sets(union: isl.UnionSet) -> list[isl.Set]:
+    """Return the sets of a union, one a space, sorted by their text."""
+    found: list[isl.Set] = []
+    union.foreach_set(found.append)
+    return sorted(found, key=lambda s: str(s.get_space()))
+
+
+def list_maps(union: isl.UnionMap) -> list[isl.Map]:
+    """Return the maps of a union, one a space, sorted by their text."""
+    found: list[isl.Map] = []
+    union.foreach_map(found.append)
+    return sorted(found, key=lambda m: str(m.get_space()))
+
+
+def find_set(union: isl.UnionSet, name: str) -> isl.Set | None:
+    """Return the set of a union whose tuple has the given name; None if there is none."""
+    return next((s for s in list_sets(union) if s.get_tuple_name() == name), None)
+
+
+def from_domain(union: isl.UnionMap, name: str) -> isl.UnionMap:
+    """Return the part of a union of maps whose domain tuple has the given name."""
+    return unite(m for m in list_maps(union) if _map_tuple_name(m, isl.dim_type.in_) == name)
+
+
+def to_range(union: isl.UnionMap, name: str) -> isl.UnionMap:
+    """Return the part of a union of maps whose range tuple has the given name."""
+    return unite(m for m in list_maps(union) if _map_tuple_name(m, isl.dim_type.out) == name)
+
+
+def find_example(union: isl.UnionSet | isl.Set) -> str:
+    """Return one point of a non-empty union, as `x[3]`."""
+    point = union.sample_point()
+    text = str(isl.UnionSet.from_point(point))
+    body = text[text.index("{") + 1 : text.rindex("}")].strip()
+    return _values_only(body)
+
+
+def map_from(union: isl.UnionMap, name: str) -> isl.Map | None:
+    """Return { name[e] -> [...] }, which a union has one of; None if it has none."""
+    part = from_domain(union, name)
+    return None if part.is_empty() else isl.Map.from_union_map(part)
+
+
+def unite(maps: Iterable[isl.Map]) -> isl.UnionMap:
+    """Return the union of maps."""
+    result = isl.UnionMap("{ }")
+    for m in maps:
+        result = result.union(isl.UnionMap.from_map(m))
+    return result
+
+
+def unite_sets(sets: Iterable[isl.Set]) -> isl.UnionSet:
+    """Return the union of sets."""
+    found = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, 0)
+    for each in sets:
+        found = found.add(isl.UnionSet.from_set(each))
+    return found.union()
+
+
+def _values_only(text: str) -> str:
+    """Turn isl's `x[i = 3]` into `x[3]`."""
+    head, _, rest = text.partition("[")
+    if not rest or "->" in rest:
+        return text
+    values = [v.partition("=")[2].strip() or v.strip() for v in rest.rstrip("] ").split(",")]
+    return f"{head.strip()}[{', '.join(values)}]"
+
+
+def _map_tuple_name(m: isl.Map, kind: isl.dim_type) -> str | None:
+    return m.get_tuple_name(kind) if m.has_tuple_name(kind) else None
+
+
+def name_iterators(statement: isl.Set) -> list[str]:
+    """Return the names of the dimensions of an instance set; `i1` for the second if it has none."""
+    dimensions = range(statement.dim(isl.dim_type.set))
+    return [statement.get_dim_name(isl.dim_type.set, k) or f"i{k}" for k in dimensions]
+
+# --- A copy of a set that shares nothing with it ------------------------------------------------
+#
+# isl describes a set anew in place where that looks like the same set, and copies share what they
+# are made of.  `detect_equalities` of a copy has been seen to drop constraints of the original that
+# way (islpy 2026.2.2); it is called on detached copies.
+
+def detach(elements: isl.Set) -> isl.Set:
+    """Return an equal set, read from the text of the set."""
+    return isl.Set(str(elements))
+
+# --- Split a set along its first dimension where the section changes ----------------------------
+#
+# The section of a set S at x is S_x = { [y] : [x, y] in S }. Where S_x is the same for all x from a
+# to b, and another one at a - 1 and b + 1, the part of S from a to b is one slab, however S was put
+# together: staircases of boxes come apart in the same way.
+
+MOST_CHANGES = 12
+"""Dimensions along which the section changes more often are not split."""
+
+
+def split(elements: isl.Set) -> list[isl.Set]:
+    """Return the slabs of a set, along the symbolic constants first; each is split in turn.
+
+    Dimensions along which the section changes everywhere, or too often, are left as they are.
+    """
+    count = elements.dim(PARAM)
+    slabs = [elements.move_dims(SET, 0, PARAM, 0, count)]
+    for position in range(slabs[0].dim(SET)):
+        slabs = [part for slab in slabs for part in _slabs(slab, position)]
+    return [slab.move_dims(PARAM, 0, SET, 0, count) for slab in slabs]
+
+
+def find_hull(elements: isl.Set) -> isl.Set:
+    """Return one conjunction that contains the set: shared constraints, equalities and strides."""
+    hull = elements.simple_hull().intersect(elements.affine_hull())
+    return isl.Set.from_basic_set(hull).detect_equalities()
+
+
+def _slabs(elements: isl.Set, position: int) -> list[isl.Set]:
+    hull = find_hull(elements)
+    if hull.is_subset(elements):
+        return [hull]
+    parts: list[isl.Set] = []
+    rest = elements
+    for change in _changes(elements, position):
+        parts.append(rest.upper_bound_val(SET, position, change))
+        rest = rest.lower_bound_val(SET, position, change.add(isl.Val(1)))
+    return [part.coalesce() for part in [*parts, rest] if not part.is_empty()]
+
+
+def _changes(elements: isl.Set, position: int) -> list[isl.Val]:
+    """Return the x with S_x != S_{x+1} in their order; nothing if there are more than a few."""
+    count = elements.dim(SET)
+    follow = elements.apply(_step(count, position))
+    differ = elements.subtract(follow).union(follow.subtract(elements))
+    line = differ.project_out(SET, position + 1, count - position - 1).project_out(SET, 0, position)
+    points = [isl.Set.from_basic_set(point) for point in line.coalesce().get_basic_sets()]
+    if len(points) > MOST_CHANGES or not all(point.is_singleton() for point in points):
+        return []
+    found = {find_least(point, 0).to_python() for point in points}
+    return [isl.Val(x) for x in sorted(found)]
+
+
+@lru_cache
+def _step(count: int, position: int) -> isl.Map:
+    """Return { [x] -> [x'] } with x' = x but for the dimension at the position: one less."""
+    names = [f"x{k}" for k in range(count)]
+    values = [f"{name} - 1" if k == position else name for k, name in enumerate(names)]
+    return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(values)}] }}")
+
+# --- Describe a set the same way however it was constructed, as far as that is cheap ------------
+#
+# Equal sets may have different descriptions in isl.  Here disjuncts are merged where one
+# conjunction describes both, redundant ones are dropped, inequalities are tightened until some
+# element attains them, and symbolic constants on which the set does not depend are dropped.
+
 MINUS_ONE = isl.Val(-1)
 OUTER_INDEX = re.compile(r"index(\d+)")
 MOST_MERGED = 12

@@ -1,26 +1,18 @@
-"""How many elements a set has, exactly, whatever their number.
-
-Source   Clauss, Counting solutions to linear and nonlinear constraints through Ehrhart polynomials,
-         ICS 1996; Verdoolaege et al., Counting integer points in parametric polytopes, 2007
-
-Disjoint polytopes are counted one by one. Floors are variables of their own, equalities are solved,
-and the remainder of a floor becomes a variable where that is a change of variables: the floors of
-tiles are gone then. What no inequality ties together is counted apart and multiplied. Then one
-variable after the other is summed over, a polynomial in the others, by cases for which of its
-bounds is the largest and which the smallest. Where a bound is a fraction, another variable is split
-by its remainder first.
-"""
+"""Cardinality: the number of elements of a set, by sums of polynomials."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from math import gcd, lcm, prod
+from functools import cache, lru_cache
+from math import comb, gcd, lcm, prod
+from typing import TypeAlias
 
 import islpy as isl
 
-from lairmake.stages.poly.bind import PARAM
-from lairmake.stages.poly.inequalities import (
+from lairmake.stages.poly.box import bounding_box, find_shape
+from lairmake.stages.poly.functions import greatest_value, least
+from lairmake.stages.poly.integers import (
     Row,
     Rows,
     along,
@@ -31,13 +23,113 @@ from lairmake.stages.poly.inequalities import (
     shorten,
     simplify,
 )
-from lairmake.stages.poly.polynomial import (
-    Polynomial,
-    antidifference,
-    constant,
-    substitute,
-    subtract,
-)
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+
+PARAM = isl.dim_type.param
+
+# --- Polynomials in several variables with exact coefficients, and their sums along one variable
+#
+# Source   Faulhaber's formula, as in Clauss, Counting solutions to linear and nonlinear constraints
+#          through Ehrhart polynomials, ICS 1996
+#
+# The sum of n^k over n = 0, ..., x - 1 is a polynomial in x of degree k + 1, with the numbers of
+# Bernoulli as coefficients. It holds for negative x too, so that the sum over low <= n <= high is
+# the difference of its values at high + 1 and low wherever low <= high + 1.
+
+Polynomial: TypeAlias = Mapping[tuple[int, ...], Fraction]
+"""The coefficient of each product of powers, by the exponents of the variables."""
+
+
+def constant(value: int | Fraction, width: int) -> Polynomial:
+    """Return a constant in `width` variables."""
+    return {(0,) * width: Fraction(value)} if value else {}
+
+
+def affine(row: Sequence[int]) -> Polynomial:
+    """Return `row[0] x0 + row[1] x1 + ... + row[-1]`; the last entry is the constant."""
+    width = len(row) - 1
+    terms = {_power(width, k, 1): Fraction(a) for k, a in enumerate(row[:-1]) if a}
+    return {**constant(row[-1], width), **terms}
+
+
+def add(left: Polynomial, right: Polynomial) -> Polynomial:
+    """Return the sum of two polynomials."""
+    found = dict(left)
+    for exponents, value in right.items():
+        found[exponents] = found.get(exponents, Fraction(0)) + value
+    return {exponents: value for exponents, value in found.items() if value}
+
+
+def subtract(left: Polynomial, right: Polynomial) -> Polynomial:
+    """Return the difference of two polynomials."""
+    return add(left, {exponents: -value for exponents, value in right.items()})
+
+
+def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
+    """Return the product of two polynomials."""
+    found: dict[tuple[int, ...], Fraction] = {}
+    for one, a in left.items():
+        for other, b in right.items():
+            both = tuple(map(sum, zip(one, other, strict=True)))
+            found[both] = found.get(both, Fraction(0)) + a * b
+    return {exponents: value for exponents, value in found.items() if value}
+
+
+def substitute(polynomial: Polynomial, forms: Sequence[Sequence[int]], width: int) -> Polynomial:
+    """Return a polynomial with an affine form in `width` variables for each of its variables."""
+    powers = [[constant(1, width)] for _ in forms]
+    found: Polynomial = {}
+    for exponents, value in polynomial.items():
+        term = constant(value, width)
+        for known, form, exponent in zip(powers, forms, exponents, strict=True):
+            while len(known) <= exponent:
+                known.append(multiply(known[-1], affine(form)))
+            term = multiply(term, known[exponent])
+        found = add(found, term)
+    return found
+
+
+def antidifference(polynomial: Polynomial, position: int) -> Polynomial:
+    """Return F such that F(x + 1) - F(x) is the polynomial, for the variable x at `position`."""
+    found: Polynomial = {}
+    for exponents, value in polynomial.items():
+        outer, inner = exponents[:position], exponents[position + 1 :]
+        sums = _sum_of_powers(exponents[position])
+        found = add(
+            found, {(*outer, k, *inner): value * a for k, a in enumerate(sums) if a}
+        )
+    return found
+
+
+@cache
+def _sum_of_powers(power: int) -> tuple[Fraction, ...]:
+    """Return the coefficients of the sum of n^power over n = 0, ..., x - 1, that of x^0 first."""
+    bernoulli = [_bernoulli(k) for k in range(power + 1)]
+    by_power = [Fraction(comb(power + 1, k)) * bernoulli[k] / (power + 1) for k in range(power + 1)]
+    return (Fraction(0), *reversed(by_power))
+
+
+@cache
+def _bernoulli(number: int) -> Fraction:
+    earlier = sum((comb(number + 1, k) * _bernoulli(k) for k in range(number)), Fraction(0))
+    return Fraction(1) if number == 0 else -earlier / (number + 1)
+
+
+def _power(width: int, position: int, exponent: int) -> tuple[int, ...]:
+    return (0,) * position + (exponent,) + (0,) * (width - position - 1)
+
+# --- How many elements a set has, exactly, whatever their number --------------------------------
+#
+# Source   Clauss, Counting solutions to linear and nonlinear constraints through Ehrhart
+#          polynomials, ICS 1996; Verdoolaege et al., Counting integer points in parametric
+#          polytopes, 2007
+#
+# Disjoint polytopes are counted one by one. Floors are variables of their own, equalities are
+# solved, and the remainder of a floor becomes a variable where that is a change of variables: the
+# floors of tiles are gone then. What no inequality ties together is counted apart and multiplied.
+# Then one variable after the other is summed over, a polynomial in the others, by cases for which
+# of its bounds is the largest and which the smallest. Where a bound is a fraction, another variable
+# is split by its remainder first.
 
 MOST_REMAINDERS = 4096
 """A variable is split by its remainder into at most so many."""
@@ -197,3 +289,49 @@ def _at(sums: Polynomial, bound: Row, more: int, position: int) -> Polynomial:
     forms = identity(width)
     forms.insert(position, [*bound[:-1], bound[-1] + more])
     return substitute(sums, forms, width)
+
+# --- How many elements a set has: exactly, but where that takes long at most --------------------
+
+MOST_OPERATIONS = 2_000_000
+"""How much isl may work to count exactly, in its own unit: half a second."""
+
+
+def count(elements: isl.Set) -> int:
+    """Return the number of `[p] -> { [x] }`'s pairs (p, x), or a bound where counting takes long.
+
+    The bound is the number of elements of the box around them. Raises ValueError if there is none.
+    """
+    try:
+        with limit_operations(MOST_OPERATIONS):
+            return cardinality(elements)
+    except (TooManyOperations, ValueError):
+        return prod(high - low + 1 for low, high in bounding_box(bind_constants(elements)))
+
+
+def bound_points(elements: isl.Set) -> int:
+    """Return a bound on the size of [p] -> { [x] } for any p: the product of its extents."""
+    extents = []
+    for k in range(elements.dim(isl.dim_type.set)):
+        spread = greatest_value(elements.dim_max(k).sub(elements.dim_min(k)).floor())
+        extents.append(spread.to_python() + 1)
+    return prod(extents)
+
+# --- The most elements that one point has in a relation -----------------------------------------
+
+MOST_FOR_COUNT = 2_000_000
+"""What counting the elements may take in isl's own unit."""
+
+
+def count_most(relation: isl.Map) -> int:
+    """Return how many elements { [p] -> T[e] } one point p has, the most of any, or some more.
+
+    These are { e - first(p) }, of all points together: as many as each has where all are alike.
+    Where isl needs long, or that is no fewer, those of the largest box around the elements of one.
+    """
+    box = prod(find_shape(relation.reverse().apply_range(relation).deltas()))
+    try:
+        with limit_operations(MOST_FOR_COUNT):
+            every = least(relation).range_product(relation).range().unwrap().deltas()
+            return min(box, cardinality(every))
+    except (TooManyOperations, ArithmeticError, ValueError):
+        return box

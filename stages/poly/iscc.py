@@ -1,17 +1,143 @@
-"""The statements `name := { ... };` of a text, the syntax of iscc, and the isl objects in them."""
+"""Statements of iscc, and texts that differ in names alone."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import islpy as isl
 
 from lairmake.stages.limits import too_much
-from lairmake.stages.poly.pieces import unite_sets
-from lairmake.stages.poly.unnamed import read_set
+from lairmake.stages.poly.canonical import ALWAYS, SYNTAX, unite_sets
+
+PARAM, IN, OUT, SET = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+# --- Sets and relations that differ in the names of their tuples alone, as one with its text ----
+#
+# The text of a set or relation has the names of its tuples before their `[`, and they make no other
+# difference: but for `PE`, whose dimensions have names of their own.
+
+Single = isl.Set | isl.Map
+KEPT = {*SYNTAX, *(name for name, _ in ALWAYS)}
+"""Names of tuples that mean something."""
+NAMED = re.compile(r"\b[A-Za-z_]\w*(?=\[)")
+STANDING = re.compile(r"\btuple_\d+(?=\[)")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An object as the key of what is remembered of it: equal where isl prints the same of both."""
+
+    text: str
+    it: Any = field(compare=False)
+
+
+def tell(it: Any) -> Told:
+    """Return an object of isl as a key."""
+    return Told(str(it), it)
+
+
+def unname(single: Single) -> tuple[Single, dict[str, str]]:
+    """Return a set or relation with other names of its tuples, and what these stand for.
+
+    Where a tuple has tuples within, or symbolic constants are around, names are left as they are.
+    """
+    if single.dim(PARAM) or _is_nested(single):
+        return single, {}
+    given = _tuple_names(single)
+    names = dict.fromkeys(name for name in given if name is not None and name not in KEPT)
+    other = {name: f"tuple_{n}" for n, name in enumerate(names)}
+    plain = _with_names(single, [None if name is None else other.get(name) for name in given])
+    return plain, {stands: name for name, stands in other.items()}
+
+
+def read_set(text: str) -> isl.Set:
+    """Return the set of a text; texts that differ in the names of tuples alone are parsed once."""
+    plain, stands = _unname_text(text)
+    found: isl.Set | None = None
+    with contextlib.suppress(isl.Error):
+        found = _renamed(_parse_set(plain), stands)
+    return isl.Set(text) if found is None else found
+
+
+def read_map(text: str) -> isl.Map:
+    """Return the relation of a text; texts that differ in names of tuples alone are parsed once."""
+    plain, stands = _unname_text(text)
+    found: isl.Map | None = None
+    with contextlib.suppress(isl.Error):
+        found = _renamed(_parse_map(plain), stands)
+    return isl.Map(text) if found is None else found
+
+
+def _unname_text(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text with other names of its tuples, and what these stand for."""
+    names = list(dict.fromkeys(NAMED.findall(text)))
+    other = {name: f"tuple_{n}" for n, name in enumerate(names)}
+    plain = NAMED.sub(lambda name: other[name[0]], text)
+    return plain, {stands: name for name, stands in other.items()}
+
+
+@functools.lru_cache(1024)
+def _parse_set(text: str) -> isl.Set:
+    return isl.Set(text)
+
+
+@functools.lru_cache(1024)
+def _parse_map(text: str) -> isl.Map:
+    return isl.Map(text)
+
+
+def _renamed(found: Single, stands: Mapping[str, str]) -> Any:
+    """Return a copy with what the names of its tuples stand for, which shares nothing with it.
+
+    None where that is none: without such names, or with tuples within a tuple.
+    """
+    given = _tuple_names(found)
+    if _is_nested(found) or not any(given):
+        return None
+    return _with_names(found, [None if name is None else stands[name] for name in given])
+
+
+def rename(text: str, stands: Mapping[str, str]) -> str:
+    """Return a text with the names that tuples of such an object stand for."""
+    return STANDING.sub(lambda found: stands.get(found[0], found[0]), text) if stands else text
+
+
+def tell_apart(single: Single) -> tuple[str, ...]:
+    """Return what tells a set or relation from others, with how it was constructed."""
+    kinds = (IN, OUT) if isinstance(single, isl.Map) else (SET,)
+    names = [single.get_dim_name(kind, k) for kind in kinds for k in range(single.dim(kind))]
+    return type(single).__name__, str(single), str(names)
+
+
+def _tuple_names(single: Single) -> list[str | None]:
+    """Return the name of the tuple of a set, or of both of a relation; None where there is none."""
+    if isinstance(single, isl.Set):
+        return [single.get_tuple_name() if single.has_tuple_name() else None]
+    return [single.get_tuple_name(k) if single.has_tuple_name(k) else None for k in (IN, OUT)]
+
+
+def _with_names(single: Single, names: Sequence[str | None]) -> Any:
+    """Return a set or relation whose tuples have these names, and its own where there is None."""
+    if isinstance(single, isl.Set):
+        (name,) = names
+        return single if name is None else single.set_tuple_name(name)
+    for kind, name in zip((IN, OUT), names, strict=True):
+        single = single if name is None else single.set_tuple_name(kind, name)
+    return single
+
+
+def _is_nested(single: Single) -> bool:
+    """Return whether a tuple has tuples within, or there is none at all."""
+    if isinstance(single, isl.Map):
+        return bool(single.domain_is_wrapping() or single.range_is_wrapping())
+    return bool(single.is_params() or single.is_wrapping())
+
+# --- The statements `name := { ... };` of a text, the syntax of iscc, and the isl objects in them
 
 Union: TypeAlias = isl.UnionSet | isl.UnionMap
 

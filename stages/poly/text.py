@@ -1,37 +1,212 @@
-"""Write isl objects as text that a person reads in a diff, and read them back.
-
-A text is a header of `#` comments and statements `name := { ... };`, the syntax of iscc. One
-disjunct stands on a line. Symbolic constants come in the order PE_X, PE_Y, index0, index1, ...,
-index, then the others by name; those that are not used are dropped.
-"""
+"""Isl objects as text and back: name := {...};."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import islpy as isl
 
 from lairmake.stages.diagnose import working_on
-from lairmake.stages.poly.canonical import Needed
-from lairmake.stages.poly.iscc import Union, find_line, parse, statements
-from lairmake.stages.poly.naming import Names, find_names
-from lairmake.stages.poly.settling import (
-    Single,
-    as_union,
-    lay_out,
-    list_singles,
-    settle,
-    write_singles,
+from lairmake.stages.poly.canonical import (
+    Names,
+    Needed,
+    Shared,
+    Usual,
+    find_names,
+    list_tuples,
+    name_dimensions,
+    share,
+    sort_names,
 )
-from lairmake.stages.poly.shared import Shared, share
-from lairmake.stages.poly.unnamed import rename, tell_apart, unname
+from lairmake.stages.poly.disjuncts import WORD, write_disjuncts, write_plain_disjuncts
+from lairmake.stages.poly.iscc import (
+    Union,
+    find_line,
+    parse,
+    rename,
+    statements,
+    tell_apart,
+    unname,
+)
+from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+
+PARAM = isl.dim_type.param
+
+# --- The text of one set or relation on which printing and reading settle -----------------------
+#
+# Reading forgets how an object was constructed, and what is read may be printed in another way.
+# Texts are remembered, but for the names of tuples: layers and networks are made of few kinds of
+# objects.
+
+Single: TypeAlias = isl.Set | isl.Map
+
+TUPLE_NAME = re.compile(r"\b[A-Za-z_]\w*\[")
+MOST_FOR_TEXT = 1_000_000
+"""What one text may take, in isl's own unit; a set that needs more is written as isl has it."""
+MOST_FOR_CHECK = 100_000
+"""What checking one text may take, in isl's own unit."""
+MOST_REMEMBERED = 4096
+WRITTEN: dict[tuple[str, ...], list[str]] = {}
+"""The disjuncts of the sets that this process wrote, by what isl prints of them, and the names."""
+SETTLED: dict[tuple[str, ...], list[str] | None] = {}
+"""Those on which texts settled, by what tells objects apart."""
+QUOTIENTS = "//", "mod", "floor", "exists"
+
+
+def settle(
+    single: Single, names: Names, known: Needed, context: isl.Set | None
+) -> list[str] | None:
+    """Return the disjuncts of the text on which printing and reading of an object settle.
+
+    None where isl needs long to tell. What the context, a set of symbolic constants, implies is not
+    said; what is found out of constraints is added to `known`.
+    """
+    plain, stands = unname(single)
+    names = _rename_tuples(plain, names, stands)
+    key = (*tell_apart(plain), str(context), str(names))
+    if key not in SETTLED:
+        if len(SETTLED) == MOST_REMEMBERED:
+            SETTLED.clear()
+        SETTLED[key] = _settle(plain, names, known, context)
+    found = SETTLED[key]
+    return None if found is None else [rename(text, stands) for text in found]
+
+
+def _settle(
+    single: Single, names: Names, known: Needed, context: isl.Set | None
+) -> list[str] | None:
+    """Return the same. Where texts alternate, the least one is taken.
+
+    Each text is compared with a copy that shares nothing with the given object: see `detached`.
+    """
+    apart = as_union(type(single)(str(single)))
+    seen: dict[str, list[str]] = {}
+    found = write_singles([single], names, known, context)
+    while (text := lay_out(found, apart)) not in seen:
+        seen[text] = found
+        read = parse(text, 1)
+        read = read if context is None else read.intersect_params(context)
+        if not _is_same(read, apart):
+            return None
+        if len(found) == 1 and not any(word in text for word in QUOTIENTS):
+            return found
+        found = write_singles(list_singles(read), names, known, context)
+    texts = list(seen)
+    return seen[min(texts[texts.index(text) :])]
+
+
+def write_singles(
+    singles: Iterable[Single], names: Names, known: Needed, context: isl.Set | None
+) -> list[str]:
+    """Return the disjuncts of sets or relations, sorted, from memory if these were written before.
+    """
+    return sorted({text for each in singles for text in _written(each, names, known, context)})
+
+
+def _written(
+    single: Single, names: Names, known: Needed, context: isl.Set | None
+) -> list[str]:
+    space = single.get_space()
+    usual = [names.usual.get((each.name, len(each.given))) for each in list_tuples(space)]
+    key = str(single), str(context), str(usual), *name_dimensions(space, [], names)
+    if key not in WRITTEN:
+        if len(WRITTEN) == MOST_REMEMBERED:
+            WRITTEN.clear()
+        WRITTEN[key] = _describe(single, names, known, context)
+    return WRITTEN[key]
+
+
+def _describe(
+    single: Single, names: Names, known: Needed, context: isl.Set | None
+) -> list[str]:
+    try:
+        with limit_operations(MOST_FOR_TEXT):
+            return write_disjuncts(single, names, known, context)
+    except (TooManyOperations, isl.Error):
+        return write_plain_disjuncts(single, names)
+
+
+def _rename_tuples(single: Single, names: Names, stands: Mapping[str, str]) -> Names:
+    """Return those names of dimensions that an object has, of which other names of tuples stand."""
+    if not (names.always or names.usual):
+        return names
+    keys = [(each.name, len(each.given)) for each in list_tuples(single.get_space())]
+
+    def renamed(found: Usual) -> Usual:
+        real = {key: (stands.get(key[0], key[0]), key[1]) for key in keys}
+        return {key: found[other] for key, other in real.items() if other in found}
+
+    return Names(always=renamed(names.always), usual=renamed(names.usual))
+
+
+def _is_same(read: Union, union: Union) -> bool:
+    """Return whether what was read from a text is known to be equal; isl may need long to tell.
+
+    Raises AssertionError where it is not.
+    """
+    try:
+        with limit_operations(MOST_FOR_CHECK):
+            if not _equal(read, union):
+                raise AssertionError(f"{read} is not {union}")
+    except TooManyOperations:
+        return False
+    return True
+
+
+def _equal(left: Union, right: Union) -> bool:
+    if isinstance(left, isl.UnionSet):
+        return isinstance(right, isl.UnionSet) and left.is_equal(right)
+    return isinstance(right, isl.UnionMap) and left.is_equal(right)
+
+
+def as_union(obj: Single | Union) -> Union:
+    """Return a set or relation as a union."""
+    if isinstance(obj, isl.Set):
+        return isl.UnionSet.from_set(obj)
+    if isinstance(obj, isl.Map):
+        return isl.UnionMap.from_map(obj)
+    return obj
+
+
+def list_singles(union: Union) -> list[Single]:
+    """Return the sets or relations of a union, one a space, that are not empty."""
+    singles: list[Single] = []
+    if isinstance(union, isl.UnionSet):
+        union.foreach_set(singles.append)
+    else:
+        union.foreach_map(singles.append)
+    return [single for single in singles if not single.is_empty()]
+
+
+def lay_out(disjuncts: list[str], union: Union) -> str:
+    """Return `[names] -> { disjunct; ... }`, one disjunct a line, with the names that these say.
+
+    An empty relation names its kind, for `{ }` reads as a set.
+    """
+    space = union.get_space()
+    constants = {str(space.get_dim_name(PARAM, k)) for k in range(space.dim(PARAM))}
+    said = {word for text in disjuncts for word in WORD.findall(TUPLE_NAME.sub("[", text))}
+    names = sort_names(constants & said)
+    prefix = f"[{', '.join(names)}] -> " if names else ""
+    if not disjuncts:
+        inside = " " if isinstance(union, isl.UnionSet) else " [] -> [] : false "
+    elif len(disjuncts) == 1:
+        inside = f" {disjuncts[0]} "
+    else:
+        inside = "\n  " + ";\n  ".join(disjuncts) + "\n"
+    return f"{prefix}{{{inside}}}"
+
+# --- Write isl objects as text that a person reads in a diff, and read them back ----------------
+#
+# A text is a header of `#` comments and statements `name := { ... };`, the syntax of iscc. One
+# disjunct stands on a line. Symbolic constants come in the order PE_X, PE_Y, index0, index1, ...,
+# index, then the others by name; those that are not used are dropped.
 
 IslObject: TypeAlias = Single | Union
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-MOST_REMEMBERED = 4096
 SPELLED: dict[tuple[str, ...], str] = {}
 """The sets and relations that this process spelled, by what tells them apart."""
 

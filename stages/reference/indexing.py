@@ -11,9 +11,7 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from lairmake.stages.poly.bind import PARAM
-from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.functions import PARAM, evaluate_pw_aff, evaluate_set, find_function
 from lairmake.stages.reference.strided import Array, blocks
 
 IN = isl.dim_type.in_

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from lairmake.stages.poly.dependence import depends_on, functions
-from lairmake.stages.poly.least import least
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.canonical import list_maps
+from lairmake.stages.poly.functions import depends_on, functions, least
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

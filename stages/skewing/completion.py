@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from lairmake.stages.poly.pieces import from_domain, list_maps, list_sets
+from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
 from lairmake.stages.skewing.elements import Lair
 
 

@@ -22,8 +22,8 @@ from lairmake.stages.mapping.record_reader import read_records
 from lairmake.stages.mapping.records import as_data
 from lairmake.stages.mapping.texts import parse_target
 from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.poly.pieces import list_maps
 from lairmake.stages.skewing.clock import sharing
 from lairmake.stages.skewing.elements import Lair, read_lair
 from lairmake.stages.skewing.links import note_on

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import islpy as isl
 
+from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.extremes import find_greatest
-from lairmake.stages.poly.least import least
+from lairmake.stages.poly.functions import find_greatest, least
 from lairmake.stages.skewing.links import coordinates
 from lairmake.stages.skewing.matrices import is_lower_triangular, is_unimodular
 from lairmake.stages.skewing.paying import Choice, Weighed

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import islpy as isl
 
-from lairmake.stages.poly.most import count_most
+from lairmake.stages.poly.cardinality import count_most
 
 OUT = isl.dim_type.out
 

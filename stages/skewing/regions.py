@@ -6,7 +6,7 @@ import itertools
 
 import islpy as isl
 
-from lairmake.stages.poly.side import Rectangle, bounding_rectangle
+from lairmake.stages.poly.sides import Rectangle, bounding_rectangle
 
 
 def regions(pes: isl.Set) -> dict[str, isl.Set]:

@@ -21,7 +21,7 @@ from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import as_data
 from lairmake.stages.mapping.texts import parse_target
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.poly.pieces import unite
+from lairmake.stages.poly.canonical import unite
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.clock import name_times
 from lairmake.stages.skewing.description import description

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from lairmake.stages.poly.pieces import list_maps, unite
+from lairmake.stages.poly.canonical import list_maps, unite
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.skewing.grid import names, write_list
 from lairmake.stages.skewing.matrices import identity

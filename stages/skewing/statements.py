@@ -12,9 +12,9 @@ import islpy as isl
 
 from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.mapping.texts import parse_map
-from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.canonical import from_domain, list_maps
+from lairmake.stages.poly.functions import find_greatest, find_least
 from lairmake.stages.poly.integers import Matrix
-from lairmake.stages.poly.pieces import from_domain, list_maps
 from lairmake.stages.skewing.clock import Clock, clock, sharing
 from lairmake.stages.skewing.elements import Lair
 from lairmake.stages.skewing.footprint import footprint

@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 
 import islpy as isl
 
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.skewing.elements import Lair
 from lairmake.stages.skewing.grid import write_list
 from lairmake.stages.skewing.links import coordinates

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from lairmake.stages.poly.extremes import find_greatest
+from lairmake.stages.poly.functions import find_greatest
 from lairmake.stages.skewing.grid import names, write_list
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.poly.least import greatest
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.functions import greatest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from fractions import Fraction
 
 import islpy as isl
 
+from lairmake.stages.poly.canonical import unite
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.poly.pieces import unite
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.skewing.lags import Chosen, apply_lags
 from lairmake.stages.skewing.skewing import Group, Lags, is_allowed

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from lairmake.stages.poly.dependence import depends_on
-from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.skewing.statements import Space
 from lairmake.stages.skewing.torus import always_steps, crosses_edge, next_task, unfold
 from lairmake.stages.skewing.yaml_texts import Edge

@@ -15,8 +15,8 @@ import typing
 
 import islpy as isl
 
-from lairmake.stages.poly.dependence import depends_on
-from lairmake.stages.poly.pieces import unite, unite_sets
+from lairmake.stages.poly.canonical import unite, unite_sets
+from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.poly.text import IslObject, write_objects
 from lairmake.stages.volumes.layout import domains_in_order, lay_out, layout_map
 from lairmake.stages.volumes.liveness import Live, View, find_sharing, find_views, live_ranges

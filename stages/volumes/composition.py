@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.operation import Operation
 

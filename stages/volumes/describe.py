@@ -19,7 +19,7 @@ from lairmake.stages.lair.conditions import spell_conditions
 from lairmake.stages.lair.expressions import write_expression
 from lairmake.stages.lair.layer import Layer, Statement, Tensor
 from lairmake.stages.lair.tree import Access, Affine
-from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.text import IslObject, write_objects
 from lairmake.stages.volumes.choice import choose
 from lairmake.stages.volumes.domains import DOMAINS_HEADER, make_domain

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from lairmake.stages.poly.naming import letters
-from lairmake.stages.poly.pieces import list_sets
-from lairmake.stages.poly.unnamed import read_set
+from lairmake.stages.poly.canonical import letters, list_sets
+from lairmake.stages.poly.iscc import read_set
 
 DOMAINS_HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
 context: which values the symbolic constants may have; they are sizes, volume_dimension.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from lairmake.stages.poly.pieces import unite
+from lairmake.stages.poly.canonical import unite
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.operation import Operation
 

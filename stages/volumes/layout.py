@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.extremes import find_greatest
-from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.box import find_shape
+from lairmake.stages.poly.canonical import letters
+from lairmake.stages.poly.functions import find_greatest
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.liveness import View
 from lairmake.stages.volumes.operation import Program

@@ -15,8 +15,8 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.poly.iscc import read_map, read_set
 from lairmake.stages.poly.text import spell_object
-from lairmake.stages.poly.unnamed import read_map, read_set
 
 Kind = Literal["input", "constant", "empty", "index", "copy", "compute"]
 OPERATIONS_HEADER = """The operations of a kernel, in order: each defines the volume of its name.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.poly.bind import PARAM
+from lairmake.stages.poly.functions import PARAM
 
 NUMBER = re.compile(r"(\w+) = (\d+)")
 WORD = re.compile(r"[A-Za-z_]\w*")

@@ -87,7 +87,7 @@ AGAIN = {
     "layer/search/beam.py": "choose fit",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble report_kernel",
     "kernel/mlir/text.py: DIALECTS": "shape",
-    "poly/box_hull.py: BoxHull": "adapt route allocate compress approximate enumerate simd",
+    "poly/box.py: BoxHull": "adapt route allocate compress approximate enumerate simd",
     "poly/text.py: Objects": ALL,
     "layer/routes/routing.py: route_streams": "route",
     "layer/cycles/task.py: busiest": "simd",
@@ -98,9 +98,9 @@ AGAIN = {
     "lairmake/objects.py": "rehearse",
     "make/core/action.py: build": "",
     "make/doit/commands/why.py: Why": "",
-    "poly/box_hull.py: box_hull": "adapt route allocate compress approximate enumerate simd",
-    "poly/box_hull.py: count_hull": "route allocate compress",
-    "poly/box_hull.py: size_set": "route approximate simd",
+    "poly/box.py: box_hull": "adapt route allocate compress approximate enumerate simd",
+    "poly/box.py: count_hull": "route allocate compress",
+    "poly/box.py: size_set": "route approximate simd",
     "poly/text.py: write_objects":
         "parse place schedule adapt route allocate instances compress approximate enumerate "
         "simd connect extract relate compose arrange fit supply shape partition tile broadcast "

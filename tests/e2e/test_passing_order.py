@@ -9,7 +9,7 @@ import yaml
 from lairmake.stages import PIPELINE
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.canonical import from_domain, to_range
 from lairmake.stages.poly.text import read_objects
 from tests.e2e.conftest import ROOT
 

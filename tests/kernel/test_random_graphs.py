@@ -8,8 +8,8 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.kernel.mlir.text import parse_text
 from lairmake.stages.kernel.mlir.translate import translate
 from lairmake.stages.parts.evaluation import evaluate
-from lairmake.stages.poly.arrays import evaluate_set
-from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.poly.canonical import unite_sets
+from lairmake.stages.poly.functions import evaluate_set
 from lairmake.stages.volumes.composition import chosen, program_map
 from lairmake.stages.volumes.domains import make_domain
 from lairmake.stages.volumes.elements import element_map

@@ -3,7 +3,7 @@ import pytest
 
 from lairmake.stages.layer.routes.adapted import reindex
 from lairmake.stages.layer.routes.demand import find_delivered, peel
-from lairmake.stages.poly.side import Rectangle, turn
+from lairmake.stages.poly.sides import Rectangle, turn
 from tests.layer.built import MV, build
 
 TARGET = Rectangle(left=0, top=0, right=3, bottom=4)

@@ -2,8 +2,7 @@ from lairmake.stages.pe.block import Block, total, write_nest
 from lairmake.stages.pe.speller import spell
 from lairmake.stages.pe.statement_nodes import Assign, Scope
 from lairmake.stages.pe.value_nodes import Element, Field
-from lairmake.stages.poly.ast import Branch, Instance, Loop, Series
-from lairmake.stages.poly.expression import Name, Number, Operation
+from lairmake.stages.poly.expression import Branch, Instance, Loop, Name, Number, Operation, Series
 
 AT, K = Name("i"), Name("k")
 AFTER = Operation("+", (Name("n"), Number(1)))

@@ -7,7 +7,7 @@ import pytest
 
 from lairmake.stages.layer.vector.choice import TooManyError, choose
 from lairmake.stages.layer.vector.options import Option, Options
-from lairmake.stages.poly.together import together
+from lairmake.stages.poly.box import together
 
 
 def task(name, kind="react", **ways):

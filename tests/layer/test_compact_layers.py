@@ -4,8 +4,8 @@ from math import prod
 
 import pytest
 
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.pieces import list_sets
+from lairmake.stages.poly.box import find_shape
+from lairmake.stages.poly.canonical import list_sets
 from tests.layer.built import build
 
 MV = """lair mv(): float16 W[{0}][{0}], float16 x[{0}] -> float16 y[{0}]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.skewing.completion import complete
 from lairmake.stages.skewing.elements import read_lair
 from tests.layer.built import build

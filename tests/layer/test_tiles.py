@@ -3,8 +3,8 @@
 import pytest
 
 from lairmake.stages.make.core.action import run_stage
+from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.poly.pieces import list_sets
 from tests.layer.built import build
 
 pytestmark = pytest.mark.long

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.pieces import find_set
+from lairmake.stages.poly.canonical import find_set
 from tests.e2e.sanitized import run_sanitized, sanitizer
 from tests.layer.built import build
 

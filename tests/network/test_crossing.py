@@ -12,7 +12,7 @@ from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.network.covering import check_given
 from lairmake.stages.network.crossing import Stop, check_crossing, check_sizes
 from lairmake.stages.network.crossing_maps import read_moves
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.sides import Rectangle
 
 SOURCE = Source(path="network.yaml", text="  last.x: first.y\n")
 SPAN = Span(source=SOURCE, start=10, end=17)

@@ -17,7 +17,7 @@ from lairmake.stages.network.carrying import carry
 from lairmake.stages.network.covering import check_given
 from lairmake.stages.network.crossing import Stop, check_crossing
 from lairmake.stages.network.crossing_maps import domain_of, read_moves
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.sides import Rectangle
 
 SOURCE = Source(path="network.yaml", text="  last.x: {from: first.y}\n")
 SPAN = Span(source=SOURCE, start=2, end=8)

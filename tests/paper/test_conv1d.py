@@ -6,11 +6,16 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain
-from lairmake.stages.poly.bounds import ExactBounds, bound_set, exact_bounds, find_fixed_size
-from lairmake.stages.poly.interference import accessed_by
-from lairmake.stages.poly.local import at_this_pe
-from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.box import (
+    ExactBounds,
+    accessed_by,
+    at_this_pe,
+    bound_set,
+    exact_bounds,
+    find_fixed_size,
+)
+from lairmake.stages.poly.canonical import from_domain, to_range
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain
 from tests.paper.written import Written
 
 pytestmark = pytest.mark.xdist_group("paper")

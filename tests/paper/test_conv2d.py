@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lairmake.stages.poly.bounds import exact_bounds, find_fixed_size
+from lairmake.stages.poly.box import exact_bounds, find_fixed_size
 from tests.paper.written import Written
 
 pytestmark = pytest.mark.xdist_group("paper")

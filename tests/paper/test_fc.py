@@ -10,12 +10,17 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.bind import PE_NAMES, project_names
-from lairmake.stages.poly.bounds import ExactBounds, bound_set, exact_bounds, find_fixed_size
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.local import at_this_pe
-from lairmake.stages.poly.order import at_index
-from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.box import (
+    ExactBounds,
+    at_this_pe,
+    bound_set,
+    exact_bounds,
+    find_fixed_size,
+    find_shape,
+)
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.functions import PE_NAMES, project_names
+from lairmake.stages.poly.sides import at_index
 from tests.paper.written import Written
 
 pytestmark = pytest.mark.xdist_group("paper")

@@ -6,8 +6,7 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.bounds import exact_bounds, find_constant_size
-from lairmake.stages.poly.box_hull import box_hull
+from lairmake.stages.poly.box import box_hull, exact_bounds, find_constant_size
 from lairmake.stages.poly.compression import Compressed, compress
 from tests.paper.written import Written
 

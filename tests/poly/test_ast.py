@@ -8,18 +8,19 @@ import pytest
 
 from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
 from lairmake.stages.pe.speller import spell
-from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
-from lairmake.stages.poly.ast import (
+from lairmake.stages.poly.expression import (
     Branch,
     Instance,
     Loop,
     Nest,
+    count_operations,
+    express,
+    express_condition,
     interval,
     make_element_loops,
     make_loop_nest,
 )
-from lairmake.stages.poly.expressed import express, express_condition
-from lairmake.stages.poly.expression import count_operations
+from lairmake.stages.poly.functions import evaluate_pw_aff, evaluate_set
 
 ANY = "{ : }"
 FUNCTIONS = [

@@ -1,8 +1,8 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.bases import bases
-from lairmake.stages.poly.bounds import exact_bounds, find_constant_size
+from lairmake.stages.poly.box import exact_bounds, find_constant_size
+from lairmake.stages.poly.lattices import bases
 
 ANY = isl.Set("{ : }")
 

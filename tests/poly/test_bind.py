@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.bind import (
+from lairmake.stages.poly.functions import (
     bind_domain,
     bind_range,
     bind_set,

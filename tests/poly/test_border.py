@@ -10,7 +10,7 @@ from lairmake.stages.movement.border import (
     stretches,
     with_ports,
 )
-from lairmake.stages.poly.side import Rectangle, turn
+from lairmake.stages.poly.sides import Rectangle, turn
 
 SQUARE = Rectangle(left=0, top=0, right=5, bottom=5)
 

@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.bounds import bound_set, exact_bounds, find_constant_size, find_fixed_size
+from lairmake.stages.poly.box import bound_set, exact_bounds, find_constant_size, find_fixed_size
 
 ANY = isl.Set("{ : }")
 

@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 from hypothesis import given
 
-from lairmake.stages.poly.box_hull import BoxHull, as_set, box_hull, local_map, offset_set, size_set
+from lairmake.stages.poly.box import BoxHull, as_set, box_hull, local_map, offset_set, size_set
 from tests.poly.random_sets import sets
 
 
@@ -142,5 +142,5 @@ def test_where_isl_needs_long_for_a_quasi_affine_offset_the_box_is_larger(monkey
     elements = isl.Set("[n] -> { [x] : 3*floor(n/3) <= x < 3 + 3*floor(n/3) and 0 <= n < 30 }")
     assert box_hull(elements, quasi_affine=True).size == (3,)
     larger = box_hull(elements).size
-    monkeypatch.setattr("lairmake.stages.poly.box_hull.MOST_FOR_LEAST", 1)
+    monkeypatch.setattr("lairmake.stages.poly.box.MOST_FOR_LEAST", 1)
     assert box_hull(elements, quasi_affine=True).size == larger > (3,)

@@ -1,9 +1,8 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.box_hull import count_hull
-from lairmake.stages.poly.compact import compact, drop_holes
-from lairmake.stages.poly.compression import Compressed
+from lairmake.stages.poly.box import count_hull
+from lairmake.stages.poly.compression import Compressed, compact, drop_holes
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.completed import find_completed, is_in_order, list_stops
+from lairmake.stages.poly.chunks import find_completed, is_in_order, list_stops
 
 PES = isl.Set("{ PE[0, 0] }")
 ORDER = isl.Map("{ y[i] -> [PE[0, 0] -> index[i]] : 0 <= i < 8 }")

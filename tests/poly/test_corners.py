@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.movement.corners import corner_routes
 from lairmake.stages.movement.flow import feedback_routes
-from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 
 GRID = Rectangle(left=0, top=0, right=4, bottom=3)
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}

@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.cuts import (
+from lairmake.stages.poly.chunks import (
     IndexBox,
     bind_chunk,
     chunks,

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.dependence import depends_on
+from lairmake.stages.poly.functions import depends_on
 
 
 @pytest.mark.parametrize(("text", "wanted"), [

@@ -1,7 +1,6 @@
 import islpy as isl
 
-from lairmake.stages.poly.bounds import exact_bounds
-from lairmake.stages.poly.enumerated import Enumeration, enumerate_sizes
+from lairmake.stages.poly.box import Enumeration, enumerate_sizes, exact_bounds
 
 ANY = isl.Set("{ : }")
 

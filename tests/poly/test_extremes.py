@@ -7,7 +7,7 @@ import islpy as isl
 import pytest
 from hypothesis import given, strategies as st
 
-from lairmake.stages.poly.extremes import find_greatest, find_least, greatest_value, least_value
+from lairmake.stages.poly.functions import find_greatest, find_least, greatest_value, least_value
 from tests.poly.random_sets import sets
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.movement.flow import Routes, chain_routes, column_routes, spread_routes
-from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)
 NORTH = turn("N", RECTANGLE)

@@ -12,7 +12,7 @@ from lairmake.stages.movement.forwarding import (
     port_line,
 )
 from lairmake.stages.movement.replication import border_replicas, replica_routes
-from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)
 NORTH = turn("N", RECTANGLE)

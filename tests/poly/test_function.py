@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.functions import find_function
 
 
 @pytest.mark.parametrize("text", [

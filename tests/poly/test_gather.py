@@ -2,8 +2,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.movement.gather import find_gather
-from lairmake.stages.poly.order import behind_ports
-from lairmake.stages.poly.side import Rectangle, turn
+from lairmake.stages.poly.sides import Rectangle, behind_ports, turn
 
 LINE = Rectangle(left=0, top=0, right=3, bottom=0)
 PES = LINE.as_set()

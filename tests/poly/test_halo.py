@@ -3,8 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.halo import Rows, repeat_rows, roll_rows
-from lairmake.stages.poly.reuse import find_reach
+from lairmake.stages.poly.chunks import Rows, find_reach, repeat_rows, roll_rows
 
 LINE = Rows(
     places=isl.Map("{ x[i] -> [PE[0, 0] -> place[i]] : 0 <= i < 38 }"),

@@ -1,12 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.interference import (
-    Extension,
-    accessed_by,
-    extend_allocation,
-    extra_instances,
-)
+from lairmake.stages.poly.box import Extension, accessed_by, extend_allocation, extra_instances
 
 
 def test_extra_instances_are_those_beyond_the_proper_ones() -> None:

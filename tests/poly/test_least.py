@@ -1,6 +1,6 @@
 import islpy as isl
 
-from lairmake.stages.poly.least import greatest, least
+from lairmake.stages.poly.functions import greatest, least
 
 
 def test_the_least_value_at_each_point():

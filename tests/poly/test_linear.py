@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 from hypothesis import given, strategies as st
 
-from lairmake.stages.poly.linear import LinearForm, linear_form
+from lairmake.stages.poly.lattices import LinearForm, linear_form
 
 ANY = isl.Set("{ : }")
 

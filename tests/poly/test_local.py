@@ -1,8 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.local import at_this_pe, shift, shift_map
+from lairmake.stages.poly.box import at_this_pe, find_shape, shift, shift_map
 
 TO_LOCAL = isl.UnionMap(
     "{ [PE[x, y] -> A[i, j]] -> A_local[i - 4x, j]; [PE[x, y] -> B[i]] -> B_local[i - y] }"

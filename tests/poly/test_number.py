@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.number import count
+from lairmake.stages.poly.cardinality import count
 
 
 def test_elements_are_counted():

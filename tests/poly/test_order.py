@@ -1,7 +1,8 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.order import (
+from lairmake.stages.poly.sides import (
+    Rectangle,
     apply_filter,
     at_index,
     at_pe,
@@ -13,7 +14,6 @@ from lairmake.stages.poly.order import (
     relocate,
     taken_by,
 )
-from lairmake.stages.poly.side import Rectangle
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=2)
 FROM_NORTH = isl.Map("{ x[i] -> [PE[i//4, -1] -> index[i mod 4]] : 0 <= i <= 15 }")

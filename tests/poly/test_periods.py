@@ -1,8 +1,8 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.linear import linear_form
-from lairmake.stages.poly.periods import find_periods, split
+from lairmake.stages.poly.compression import find_periods, split
+from lairmake.stages.poly.lattices import linear_form
 
 WHOLE = isl.Set("[p] -> { : 0 <= p <= 3 }")
 

@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.pieces import (
+from lairmake.stages.poly.canonical import (
     find_example,
     find_set,
     from_domain,

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from lairmake.stages.poly.polynomial import (
+from lairmake.stages.poly.cardinality import (
     add,
     affine,
     antidifference,

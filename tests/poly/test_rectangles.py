@@ -4,12 +4,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from lairmake.stages.poly.rectangles import (
-    MOST,
-    NotRectangularError,
-    list_slabs,
-    split_into_rectangles,
-)
+from lairmake.stages.poly.box import MOST, NotRectangularError, list_slabs, split_into_rectangles
 
 FRAME = "[N] -> { a[h, w] : N >= 5 and 0 <= h, w < N and (h = 0 or h >= N - 2 or w = 0) }"
 

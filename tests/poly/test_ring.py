@@ -3,8 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.reuse import find_reuse, number_chunks, number_order
-from lairmake.stages.poly.ring import roll
+from lairmake.stages.poly.chunks import find_reuse, number_chunks, number_order, roll
 
 STEPS = "{ S[i, r] -> [PE[0, 0] -> chunk[floor((i + r)/4)]] : 0 <= i < 40 and 0 <= r < 3 }"
 ROWS = "{ S[i, r] -> [PE[0, 0] -> chunk[i + 2, 1]] : 0 <= i < 6 and 0 <= r < 3 }"

@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.side import SIDES, Rectangle, bounding_rectangle, ports, turn
+from lairmake.stages.poly.sides import SIDES, Rectangle, bounding_rectangle, ports, turn
 
 RECTANGLE = Rectangle(left=-1, top=2, right=3, bottom=4)
 

@@ -1,6 +1,6 @@
 import islpy as isl
 
-from lairmake.stages.poly.simple import simplify
+from lairmake.stages.poly.functions import simplify
 
 
 def test_pieces_are_simple_where_they_stay_apart() -> None:

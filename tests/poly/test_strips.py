@@ -2,8 +2,8 @@ import islpy as isl
 import pytest
 from hypothesis import given, settings
 
-from lairmake.stages.poly.box_hull import box_hull, count_hull
-from lairmake.stages.poly.strips import along_strips
+from lairmake.stages.poly.box import box_hull, count_hull
+from lairmake.stages.poly.compression import along_strips
 from tests.poly.random_sets import sets
 
 

@@ -246,7 +246,7 @@ def test_expressions_are_short_and_read_back(obj: str, text: str | None) -> None
 
 
 def test_what_isl_needs_long_for_is_written_as_isl_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lairmake.stages.poly.settling.MOST_FOR_TEXT", 1)
+    monkeypatch.setattr("lairmake.stages.poly.text.MOST_FOR_TEXT", 1)
     obj = isl.UnionMap("{ A[i, budget] -> PE[a, i//4] : 0 <= a < i }")
     text = write_objects("", {"a": obj})
     assert "PE[x, y]" in text
@@ -258,8 +258,8 @@ def test_a_text_that_takes_long_to_check_is_that_of_isl(
 ) -> None:
     hard = isl.Set("{ [a, b] : (a + 2b) mod 5 = 1 and 0 <= a < 90 and 0 <= b < a }")
     assert "(2a - b) mod 5 = 2" in _write(hard)
-    monkeypatch.setattr("lairmake.stages.poly.settling.MOST_FOR_CHECK", 1)
-    monkeypatch.setattr("lairmake.stages.poly.settling.SETTLED", {})
+    monkeypatch.setattr("lairmake.stages.poly.text.MOST_FOR_CHECK", 1)
+    monkeypatch.setattr("lairmake.stages.poly.text.SETTLED", {})
     text = _write(hard)
     assert "(2 - 2a + b) mod 5 = 0" in text
     assert read_objects(text)["a"].is_equal(isl.UnionSet.from_set(hard))

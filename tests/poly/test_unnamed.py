@@ -3,10 +3,9 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.poly.pieces import unite_sets
-from lairmake.stages.poly.settling import SETTLED
-from lairmake.stages.poly.text import SPELLED, spell_object, write_objects
-from lairmake.stages.poly.unnamed import read_map, read_set, rename, unname
+from lairmake.stages.poly.canonical import unite_sets
+from lairmake.stages.poly.iscc import read_map, read_set, rename, unname
+from lairmake.stages.poly.text import SETTLED, SPELLED, spell_object, write_objects
 
 ALIKE = [
     "{ a[i, j] -> b[j, i + 2] : 0 <= i < 8 and 0 <= j < 3 }",

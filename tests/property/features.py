@@ -7,10 +7,10 @@ import islpy as isl
 
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.poly.bind import PE_NAMES, bind_range
-from lairmake.stages.poly.pieces import from_domain, list_maps, list_sets
-from lairmake.stages.poly.side import bounding_rectangle
-from lairmake.stages.poly.strips import along_strips
+from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
+from lairmake.stages.poly.compression import along_strips
+from lairmake.stages.poly.functions import PE_NAMES, bind_range
+from lairmake.stages.poly.sides import bounding_rectangle
 
 DEMANDED = (
     "sparse arrival", "reduction over several PEs", "stride or dilation above one",

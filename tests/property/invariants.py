@@ -9,8 +9,8 @@ from lairmake.stages.layer.texts.decisions import read_decisions, write_decision
 from lairmake.stages.layer.texts.graph import read_graph, write_graph
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.poly.bind import PE_NAMES, bind_range, find_index_constants, project_names
-from lairmake.stages.poly.pieces import find_set, from_domain, list_maps, to_range
+from lairmake.stages.poly.canonical import find_set, from_domain, list_maps, to_range
+from lairmake.stages.poly.functions import PE_NAMES, bind_range, find_index_constants, project_names
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 RUNS = ("react", "compute")

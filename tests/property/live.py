@@ -10,9 +10,9 @@ from lairmake.stages.machine.types import BYTES
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.poly.bind import find_index_constants, project_names
+from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.functions import find_index_constants, project_names
 
 
 def bytes_over_live(folder):

@@ -9,7 +9,7 @@ import islpy as isl
 
 from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
 from lairmake.stages.pe.speller import spell
-from lairmake.stages.poly.ast import Branch, Instance, Loop, make_loop_nest
+from lairmake.stages.poly.expression import Branch, Instance, Loop, make_loop_nest
 
 SCHEDULES, GREATEST = 120, 24
 NAMES = ("i", "j", "k")

@@ -13,8 +13,7 @@ from lairmake.stages.fabric.external import Points
 from lairmake.stages.fabric.times import Times
 from lairmake.stages.layer.cycles.needs import Departure, Needs
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.poly.arrays import evaluate_set
-from lairmake.stages.poly.bind import bind_set
+from lairmake.stages.poly.functions import bind_set, evaluate_set
 
 MOST_POINTS = 1 << 22
 """How many pairs of a place and an element are looked at; of more places some stand for all."""

@@ -16,9 +16,9 @@ from lairmake.stages.fabric.moved import shift
 from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.poly.least import greatest
-from lairmake.stages.poly.order import taken_by
+from lairmake.stages.poly.functions import greatest
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.sides import taken_by
 from lairmake.stages.skewing.elements import Lair, find_running
 
 LANES = {

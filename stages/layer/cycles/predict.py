@@ -38,10 +38,10 @@ from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.meetings import WORD
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.poly.box import find_shape
+from lairmake.stages.poly.canonical import list_maps, list_sets
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.extremes import find_greatest, find_least
-from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.functions import find_greatest, find_least
 from lairmake.stages.poly.text import Objects
 
 Ordered = Receive | Send | EarlySend | Hear | Spread | Collect

@@ -20,8 +20,8 @@ from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.charge import BlockCharge
 from lairmake.stages.pe.identifiers import new_naming
 from lairmake.stages.pe.statement_nodes import Assign
+from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.expression import Name
-from lairmake.stages.poly.number import count
 
 
 def find_ordering(

@@ -28,12 +28,19 @@ from lairmake.stages.layer.vector.steps import Step
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.charge import BlockCharge
 from lairmake.stages.pe.identifiers import new_naming
-from lairmake.stages.poly.bind import PE_NAMES, bind_set, find_index_constants, project_names
-from lairmake.stages.poly.bounds import find_full
-from lairmake.stages.poly.extremes import find_least, greatest_value, least_value
-from lairmake.stages.poly.number import count
+from lairmake.stages.poly.box import find_full
+from lairmake.stages.poly.cardinality import count
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    bind_set,
+    find_index_constants,
+    find_least,
+    greatest_value,
+    least_value,
+    project_names,
+    simplify,
+)
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
-from lairmake.stages.poly.simple import simplify
 
 MOST_OPERATIONS = 500_000
 """How much isl may work to find the busiest PE, in its own unit: half a second."""

@@ -26,8 +26,8 @@ from lairmake.stages.layer.estimate.moves import (
 )
 from lairmake.stages.layer.estimate.places import PE, find_widths
 from lairmake.stages.layer.texts.kinds import Hear, React, Receive, Relay, Spread, Store
-from lairmake.stages.poly.number import count
-from lairmake.stages.poly.pieces import list_sets
+from lairmake.stages.poly.canonical import list_sets
+from lairmake.stages.poly.cardinality import count
 
 
 def find_first(facts: Facts, name: str, pe: PE) -> float:

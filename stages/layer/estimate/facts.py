@@ -14,7 +14,7 @@ from lairmake.stages.layer.texts.kinds import Hear, Operate, React, Receive, Rel
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.layer.texts.tasks_text import Instances
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.canonical import list_maps
 
 AXIS = {"N": 1, "S": 1, "W": 0, "E": 0}
 """The coordinate of PEs that goes away from a side."""

@@ -19,8 +19,7 @@ from lairmake.stages.layer.estimate.moves import ROW, find_packed, find_relay
 from lairmake.stages.layer.estimate.places import PE, find_widths
 from lairmake.stages.layer.routes.leaving import count_most_rows
 from lairmake.stages.layer.texts.graph import Departure, InTurn
-from lairmake.stages.poly.bind import PE_NAMES, bind_set
-from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.functions import PE_NAMES, bind_set, greatest_value
 
 
 def find_sent_early(facts: Facts, target: str, pe: PE) -> float:

@@ -13,9 +13,9 @@ from math import prod
 import islpy as isl
 
 from lairmake.stages.layer.texts.tasks_text import Instances
-from lairmake.stages.poly.bind import PARAM, PE_NAMES, find_index_constants, project_names
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.number import count
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.cardinality import count
+from lairmake.stages.poly.functions import PARAM, PE_NAMES, find_index_constants, project_names
 
 PE = tuple[int, int]
 

@@ -32,9 +32,9 @@ from lairmake.stages.layer.texts.memory_text import ALWAYS, Arranged
 from lairmake.stages.layer.texts.routes_text import NOWHERE
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.poly.bind import find_index_constants, project_names
-from lairmake.stages.poly.pieces import list_maps
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.canonical import list_maps
+from lairmake.stages.poly.functions import find_index_constants, project_names
+from lairmake.stages.poly.sides import SIDES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,10 +28,10 @@ from lairmake.stages.layer.memory.kept import (
 from lairmake.stages.layer.texts import kinds
 from lairmake.stages.layer.texts.memory_text import ALWAYS, RESTART
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.poly.extremes import find_least
+from lairmake.stages.poly.canonical import list_maps
+from lairmake.stages.poly.functions import find_least
 from lairmake.stages.poly.iscc import statements
-from lairmake.stages.poly.pieces import list_maps
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.sides import SIDES
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.pe.model import Model

@@ -16,8 +16,8 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.texts.decisions import Given, Local, StepDecision, Table
-from lairmake.stages.poly.bind import PARAM, bind_set
-from lairmake.stages.poly.local import Shape
+from lairmake.stages.poly.box import Shape
+from lairmake.stages.poly.functions import PARAM, bind_set
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:

@@ -28,7 +28,7 @@ from lairmake.stages.pe.block import total
 from lairmake.stages.pe.c_functions import Body
 from lairmake.stages.pe.statement_nodes import Activate, Assign, Call
 from lairmake.stages.pe.value_nodes import Field, Task
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.sides import SIDES
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

@@ -6,7 +6,7 @@ Source   design, The machine: an instruction with a fabric operand is queued
 from __future__ import annotations
 
 from lairmake.stages.layer.pe.model import Work
-from lairmake.stages.poly.number import bound_points
+from lairmake.stages.poly.cardinality import bound_points
 
 
 def count_most_elements(work: Work, task: str) -> int:

@@ -17,9 +17,8 @@ from lairmake.stages.pe.block import Block, write_nest
 from lairmake.stages.pe.identifiers import Naming
 from lairmake.stages.pe.statement_nodes import CountInstance, Point, Store
 from lairmake.stages.pe.value_nodes import Computed, Element, Field, Multiple, Offset
-from lairmake.stages.poly.ast import Instance, make_element_loops
-from lairmake.stages.poly.expression import Name, Value
-from lairmake.stages.poly.same import find_same
+from lairmake.stages.poly.expression import Instance, Name, Value, make_element_loops
+from lairmake.stages.poly.functions import find_same
 
 OPERATORS = {"divide": "/"}
 """Steps that are an operator of LAIR, not a function."""

@@ -43,8 +43,8 @@ from lairmake.stages.pe.block import Block, total
 from lairmake.stages.pe.c_functions import Body
 from lairmake.stages.pe.statement_nodes import Assign, Call
 from lairmake.stages.pe.value_nodes import Field, Task
-from lairmake.stages.poly.bind import PE_NAMES, bind_set
 from lairmake.stages.poly.expression import Number, Value
+from lairmake.stages.poly.functions import PE_NAMES, bind_set
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

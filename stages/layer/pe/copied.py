@@ -16,7 +16,7 @@ from lairmake.stages.layer.routes.forwarded import name_positions
 from lairmake.stages.layer.texts import kinds
 from lairmake.stages.layer.texts.routes_text import Routing, named
 from lairmake.stages.layer.texts.tasks_text import Instances
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_index_constants
 
 
 def copy_instead(model: Model) -> Model:

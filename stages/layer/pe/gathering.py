@@ -39,7 +39,6 @@ from lairmake.stages.pe.statement_nodes import (
     Send,
 )
 from lairmake.stages.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
-from lairmake.stages.poly.bind import name_indices
 from lairmake.stages.poly.expression import (
     Number,
     Operation,
@@ -48,6 +47,7 @@ from lairmake.stages.poly.expression import (
     count_operations,
     require_all,
 )
+from lairmake.stages.poly.functions import name_indices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,8 +40,8 @@ from lairmake.stages.pe.statement_nodes import (
     Receive,
 )
 from lairmake.stages.pe.value_nodes import Choice, Field, Group, Later, Less
-from lairmake.stages.poly.bind import name_indices
 from lairmake.stages.poly.expression import Number, Operation, Value, compare, require_all
+from lairmake.stages.poly.functions import name_indices
 
 
 def write_chunks(chunks: Chunks, early_sends: EarlySends) -> None:

@@ -24,16 +24,18 @@ from lairmake.stages.pe.block import Block, write_nest
 from lairmake.stages.pe.identifiers import Naming
 from lairmake.stages.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
 from lairmake.stages.pe.value_nodes import Address, Element, Field, make_operand
-from lairmake.stages.poly.ast import Instance, interval, make_element_loops
-from lairmake.stages.poly.bind import PARAM, PE_NAMES, bind_set
 from lairmake.stages.poly.expression import (
+    Instance,
     Name,
     Number,
     Operation,
     Value,
     compare,
     count_operations,
+    interval,
+    make_element_loops,
 )
+from lairmake.stages.poly.functions import PARAM, PE_NAMES, bind_set
 
 
 def add_vector_call(

@@ -21,9 +21,8 @@ from lairmake.stages.layer.texts.graph import Arrival, Departure, Outgoing, SumC
 from lairmake.stages.movement.colour import Colour
 from lairmake.stages.movement.colouring import find_routers
 from lairmake.stages.pe.listing import Local
-from lairmake.stages.poly.order import at_places, on_side, relocate
-from lairmake.stages.poly.pieces import find_set, from_domain, list_maps
-from lairmake.stages.poly.side import turn
+from lairmake.stages.poly.canonical import find_set, from_domain, list_maps
+from lairmake.stages.poly.sides import at_places, on_side, relocate, turn
 
 
 def make_layout(model: Model, programs: Sequence[Program]) -> Layout:

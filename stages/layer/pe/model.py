@@ -27,14 +27,12 @@ from lairmake.stages.layer.texts.kinds import (
 from lairmake.stages.layer.texts.memory_text import ALWAYS, RESTART, Placed
 from lairmake.stages.layer.texts.routes_text import Routing, Said
 from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
-from lairmake.stages.poly.bind import PE_NAMES, bind_set
-from lairmake.stages.poly.expressed import express, express_condition
-from lairmake.stages.poly.expression import Number, Value
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.local import Shape, at_this_pe
-from lairmake.stages.poly.pieces import from_domain, list_maps, list_sets
+from lairmake.stages.poly.box import Shape, at_this_pe, find_shape
+from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
+from lairmake.stages.poly.expression import Number, Value, express, express_condition
+from lairmake.stages.poly.functions import PE_NAMES, bind_set
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.sides import Rectangle
 from lairmake.stages.skewing.elements import Lair
 
 MOST_OPERATIONS = 500_000

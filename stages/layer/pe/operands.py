@@ -19,7 +19,7 @@ from lairmake.stages.pe.identifiers import Naming
 from lairmake.stages.pe.statement_nodes import Declare
 from lairmake.stages.pe.value_nodes import Address, Element, Field, Nothing
 from lairmake.stages.poly.expression import Name, Value, count_operations
-from lairmake.stages.poly.function import is_affine_function
+from lairmake.stages.poly.functions import is_affine_function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

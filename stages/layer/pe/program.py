@@ -21,10 +21,13 @@ from lairmake.stages.pe.identifiers import Names, Naming
 from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end
 from lairmake.stages.pe.statement_nodes import Assign, Declare, For, Forward, PassBy
 from lairmake.stages.pe.value_nodes import Choice, Group, Nothing, Task, find_mentioned
-from lairmake.stages.poly.bind import find_index_constants, project_names
-from lairmake.stages.poly.expressed import express
-from lairmake.stages.poly.expression import Name, Number, Value, compare
-from lairmake.stages.poly.extremes import greatest_value, least_value
+from lairmake.stages.poly.expression import Name, Number, Value, compare, express
+from lairmake.stages.poly.functions import (
+    find_index_constants,
+    greatest_value,
+    least_value,
+    project_names,
+)
 
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

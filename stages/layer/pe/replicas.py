@@ -18,10 +18,9 @@ from lairmake.stages.pe.block import Block, write_nest
 from lairmake.stages.pe.c_functions import Body
 from lairmake.stages.pe.statement_nodes import Assign, Call, If, Increase, Return, SendTurn
 from lairmake.stages.pe.value_nodes import Field, More, Task
-from lairmake.stages.poly.ast import Instance, make_element_loops
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain
-from lairmake.stages.poly.expression import Number, compare
-from lairmake.stages.poly.side import turn
+from lairmake.stages.poly.expression import Instance, Number, compare, make_element_loops
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain
+from lairmake.stages.poly.sides import turn
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.pe.program import Program

@@ -29,8 +29,8 @@ from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.c_functions import Body
 from lairmake.stages.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
 from lairmake.stages.pe.value_nodes import Field, Nothing
-from lairmake.stages.poly.bind import bind_set
 from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
+from lairmake.stages.poly.functions import bind_set
 
 
 class EarlySends:

@@ -35,8 +35,7 @@ from lairmake.stages.pe.statement_nodes import (
     UnblockColour,
 )
 from lairmake.stages.pe.value_nodes import Task
-from lairmake.stages.poly.ast import Instance, make_element_loops
-from lairmake.stages.poly.expression import Name, count_operations
+from lairmake.stages.poly.expression import Instance, Name, count_operations, make_element_loops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,9 +51,9 @@ from lairmake.stages.pe.value_nodes import (
     WaveletIndex,
     WaveletValue,
 )
-from lairmake.stages.poly.bind import find_index_constants
+from lairmake.stages.poly.cardinality import bound_points
 from lairmake.stages.poly.expression import Number, Operation, Value, compare
-from lairmake.stages.poly.number import bound_points
+from lairmake.stages.poly.functions import find_index_constants
 
 ROOM = 1024
 """How many wavelets of a stream may wait in the memory of a PE."""

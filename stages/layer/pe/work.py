@@ -33,11 +33,16 @@ from lairmake.stages.pe.statement_nodes import (
     Store,
 )
 from lairmake.stages.pe.value_nodes import Address, Element, Field, Pointed
-from lairmake.stages.poly.ast import Instance, make_element_loops, make_loop_nest
-from lairmake.stages.poly.bind import bind_domain, bind_set
-from lairmake.stages.poly.expressed import express
-from lairmake.stages.poly.expression import Name, Value, is_affine
-from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.expression import (
+    Instance,
+    Name,
+    Value,
+    express,
+    is_affine,
+    make_element_loops,
+    make_loop_nest,
+)
+from lairmake.stages.poly.functions import bind_domain, bind_set, find_function
 
 COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
 

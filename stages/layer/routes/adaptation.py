@@ -26,9 +26,8 @@ from lairmake.stages.layer.routes.demand import (
 )
 from lairmake.stages.layer.routes.feedback import Way, choose_way, order_arrival, order_departure
 from lairmake.stages.mapping.ports import read_ports
-from lairmake.stages.poly.order import on_side
-from lairmake.stages.poly.pieces import find_set, list_maps, list_sets
-from lairmake.stages.poly.side import SIDES, Rectangle
+from lairmake.stages.poly.canonical import find_set, list_maps, list_sets
+from lairmake.stages.poly.sides import SIDES, Rectangle, on_side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,9 @@ from lairmake.stages.layer.routes.adaptation import Adaptation, find_peeled_side
 from lairmake.stages.layer.routes.arriving import name_part
 from lairmake.stages.layer.routes.collection import find_lane_order
 from lairmake.stages.layer.routes.demand import find_computed, peel
-from lairmake.stages.poly.bind import bind_domain
-from lairmake.stages.poly.box_hull import box_hull, offset_set
-from lairmake.stages.poly.order import on_side, relocate, taken_by
-from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.poly.box import box_hull, offset_set
+from lairmake.stages.poly.functions import bind_domain
+from lairmake.stages.poly.sides import SIDES, Rectangle, on_side, relocate, taken_by, turn
 
 Objects = dict[str, isl.UnionSet | isl.UnionMap | isl.Set]
 

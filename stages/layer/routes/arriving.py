@@ -14,10 +14,9 @@ import islpy as isl
 
 from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.movement.border import find_classes, find_feeding
-from lairmake.stages.poly.least import least
-from lairmake.stages.poly.order import behind_ports, heard, on_side
-from lairmake.stages.poly.pieces import from_domain
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.functions import least
+from lairmake.stages.poly.sides import SIDES, behind_ports, heard, on_side
 
 MOST_PARTS = 12
 """How many streams a tensor may come in on a side; each has two colours."""

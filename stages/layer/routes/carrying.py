@@ -22,7 +22,7 @@ from lairmake.stages.layer.texts.routes_text import named
 from lairmake.stages.movement.flow import Routes, column_routes, feedback_routes
 from lairmake.stages.movement.forwarding import Line, feedback_line, inward_line
 from lairmake.stages.movement.replication import replica_routes
-from lairmake.stages.poly.side import turn
+from lairmake.stages.poly.sides import turn
 
 
 def route_inwards(

@@ -21,9 +21,8 @@ from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.movement.border import BorderChain, find_classes
 from lairmake.stages.movement.flow import parity
 from lairmake.stages.movement.gather import find_gather
-from lairmake.stages.poly.extremes import find_greatest, find_least
-from lairmake.stages.poly.least import least
-from lairmake.stages.poly.side import Rectangle, turn
+from lairmake.stages.poly.functions import find_greatest, find_least, least
+from lairmake.stages.poly.sides import Rectangle, turn
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

@@ -17,7 +17,7 @@ from lairmake.stages.layer.routes.forwarded import name_positions
 from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.movement.colouring import find_busiest_router, find_routers, share
 from lairmake.stages.movement.flow import Routes
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.sides import Rectangle
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.texts.routes_text import RoutesObject

@@ -15,9 +15,8 @@ from lairmake.stages.diagnose import Span
 from lairmake.stages.layer.routes.arriving import split
 from lairmake.stages.layer.routes.feedback import add_feedback
 from lairmake.stages.mapping.layer_yaml import LayerMapping
-from lairmake.stages.poly.order import behind_ports
-from lairmake.stages.poly.pieces import from_domain
-from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.sides import SIDES, Rectangle, behind_ports, turn
 from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 
 Direction = typing.Literal["arrives", "leaves"]

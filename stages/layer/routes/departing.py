@@ -43,9 +43,8 @@ from lairmake.stages.layer.texts.graph import By, Departure, InTurn, Sequences, 
 from lairmake.stages.layer.texts.routes_text import named
 from lairmake.stages.movement.border import BorderChain, border_chain, find_feeding
 from lairmake.stages.movement.flow import Chain, chain_routes, parity
-from lairmake.stages.poly.order import find_outer_box, on_side, relocate
-from lairmake.stages.poly.pieces import from_domain, map_from
-from lairmake.stages.poly.side import SIDES, turn
+from lairmake.stages.poly.canonical import from_domain, map_from
+from lairmake.stages.poly.sides import SIDES, find_outer_box, on_side, relocate, turn
 
 COMBINE: dict[str, By] = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 

@@ -37,16 +37,17 @@ from lairmake.stages.movement.corners import corner_line, corner_routes
 from lairmake.stages.movement.flow import spread_routes
 from lairmake.stages.movement.forwarding import port_line
 from lairmake.stages.movement.replication import border_replicas
-from lairmake.stages.poly.most import count_most
-from lairmake.stages.poly.order import (
+from lairmake.stages.poly.canonical import from_domain, map_from
+from lairmake.stages.poly.cardinality import count_most
+from lairmake.stages.poly.sides import (
+    SIDES,
     at_places,
     find_index_filter,
     find_outer_box,
     on_side,
     taken_by,
+    turn,
 )
-from lairmake.stages.poly.pieces import from_domain, map_from
-from lairmake.stages.poly.side import SIDES, turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,9 +18,9 @@ import islpy as isl
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.lair.tree import Access, Expr, rewrite
 from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.poly.extremes import find_greatest
-from lairmake.stages.poly.pieces import from_domain, list_maps, list_sets
-from lairmake.stages.poly.side import SIDES, Rectangle, turn
+from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
+from lairmake.stages.poly.functions import find_greatest
+from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 from lairmake.stages.skewing.elements import (
     Lair,
     find_computed_elements,

@@ -14,10 +14,9 @@ from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.layer.texts.graph import Departure, Graph, InTurn, Leaving
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.movement.gather import Gather, find_gather
-from lairmake.stages.poly.extremes import greatest_value
-from lairmake.stages.poly.order import at_places, behind_ports
-from lairmake.stages.poly.pieces import from_domain
-from lairmake.stages.poly.side import turn
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.functions import greatest_value
+from lairmake.stages.poly.sides import at_places, behind_ports, turn
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

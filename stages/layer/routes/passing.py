@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.sides import SIDES
 
 NAMES = {
     (True, True): "forwarded", (False, False): "replicas",

@@ -20,9 +20,9 @@ from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.movement.flow import Routes
-from lairmake.stages.poly.extremes import find_least
-from lairmake.stages.poly.pieces import from_domain
-from lairmake.stages.poly.side import Rectangle, turn
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.functions import find_least
+from lairmake.stages.poly.sides import Rectangle, turn
 from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 from lairmake.stages.skewing.scheduled import Scheduled
 

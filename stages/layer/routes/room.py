@@ -19,7 +19,7 @@ from lairmake.stages.layer.routes.demand import (
     is_in_the_way,
 )
 from lairmake.stages.layer.routes.feedback import find_astray
-from lairmake.stages.poly.pieces import find_example, from_domain
+from lairmake.stages.poly.canonical import find_example, from_domain
 
 
 def check_room(adaptation: Adaptation) -> None:

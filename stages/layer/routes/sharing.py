@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 import islpy as isl
 
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.canonical import from_domain
 
 InPlace = dict[str, str]
 """By tensor, the one in whose memory it lies."""

@@ -39,7 +39,7 @@ from lairmake.stages.layer.routes.leaving import count_instructions
 from lairmake.stages.layer.routes.threads import count_free_threads
 from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.machine.shortage import note_shortage
-from lairmake.stages.poly.side import SIDES
+from lairmake.stages.poly.sides import SIDES
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.routes.placed import Streams

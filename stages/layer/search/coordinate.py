@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.poly.extents import bounding_box, find_shape
-from lairmake.stages.poly.extremes import greatest_value
-from lairmake.stages.poly.number import count as count_points
+from lairmake.stages.poly.box import bounding_box, find_shape
+from lairmake.stages.poly.cardinality import count as count_points
+from lairmake.stages.poly.functions import greatest_value
 
 OUT, IN = isl.dim_type.out, isl.dim_type.in_
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.layer.search.question import AXES, Question
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import letters
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement

@@ -15,7 +15,7 @@ import islpy as isl
 from lairmake.stages.layer.search.coordinate import Coordinate, describe
 from lairmake.stages.layer.search.question import AXES, Question, Traffic
 from lairmake.stages.layer.search.tiles import list_blocks
-from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.functions import find_greatest, find_least
 
 
 def imply_from_ports(name: str, axis: int, question: Question) -> Iterator[isl.Map]:

@@ -19,8 +19,8 @@ from lairmake.stages.layer.search.question import AXES, Question
 from lairmake.stages.layer.search.state import are_free
 from lairmake.stages.layer.search.weight import count_elements
 from lairmake.stages.mapping.settled import Ports
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.pieces import list_sets
+from lairmake.stages.poly.box import find_shape
+from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:

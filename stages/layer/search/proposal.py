@@ -25,7 +25,7 @@ from lairmake.stages.layer.search.state import State, choose_different, place_al
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.layer_yaml import Goal, LayerMapping
 from lairmake.stages.mapping.settled import Chosen, Ports, overlay, write_chosen
-from lairmake.stages.poly.number import count as count_points
+from lairmake.stages.poly.cardinality import count as count_points
 from lairmake.stages.poly.text import spell_object
 from lairmake.stages.skewing.elements import Lair
 

@@ -21,12 +21,11 @@ from lairmake.stages.mapping.layer_yaml import (
 )
 from lairmake.stages.mapping.ports import Direction, read_ports
 from lairmake.stages.mapping.texts import parse_map, parse_target
-from lairmake.stages.poly.bind import bind_range
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.number import bound_points
-from lairmake.stages.poly.order import on_side
-from lairmake.stages.poly.pieces import list_maps, list_sets
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.box import find_shape
+from lairmake.stages.poly.canonical import list_maps, list_sets
+from lairmake.stages.poly.cardinality import bound_points
+from lairmake.stages.poly.functions import bind_range
+from lairmake.stages.poly.sides import Rectangle, on_side
 from lairmake.stages.skewing.completion import complete
 from lairmake.stages.skewing.elements import Lair
 

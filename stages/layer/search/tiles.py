@@ -12,8 +12,8 @@ from math import isqrt
 import islpy as isl
 
 from lairmake.stages.layer.search.coordinate import Coordinate, Digit, compose
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.pieces import name_iterators
+from lairmake.stages.poly.box import find_shape
+from lairmake.stages.poly.canonical import name_iterators
 
 Interval = tuple[int, int]
 

@@ -17,8 +17,8 @@ import islpy as isl
 
 from lairmake.stages.layer.search.coordinate import Coordinate
 from lairmake.stages.layer.search.question import AXES, Link, Question, Traffic
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.functions import greatest_value
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement

@@ -17,12 +17,16 @@ from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.layer.texts.graph import Arrival, Graph, SumCollection
 from lairmake.stages.layer.texts.kinds import Halo
 from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain, find_index_constants, project_names
-from lairmake.stages.poly.box_hull import box
-from lairmake.stages.poly.compact import fit
-from lairmake.stages.poly.halo import repeat_rows, roll_rows
-from lairmake.stages.poly.pieces import from_domain, list_maps
-from lairmake.stages.poly.ring import roll, roll_in_boxes
+from lairmake.stages.poly.box import box
+from lairmake.stages.poly.canonical import from_domain, list_maps
+from lairmake.stages.poly.chunks import repeat_rows, roll, roll_in_boxes, roll_rows
+from lairmake.stages.poly.compression import fit
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    bind_domain,
+    find_index_constants,
+    project_names,
+)
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
 

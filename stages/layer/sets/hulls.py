@@ -14,12 +14,21 @@ from lairmake.stages.diagnose import working_on
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.layer.texts.kinds import React, Runs
 from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain, find_index_constants
-from lairmake.stages.poly.bounds import bound_set, exact_bounds
-from lairmake.stages.poly.box_hull import BoxHull, as_set, box_hull, offset_set, size_set
-from lairmake.stages.poly.interference import accessed_by, extra_instances, find_conflict
-from lairmake.stages.poly.local import at_this_pe
-from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.box import (
+    BoxHull,
+    accessed_by,
+    as_set,
+    at_this_pe,
+    bound_set,
+    box_hull,
+    exact_bounds,
+    extra_instances,
+    find_conflict,
+    offset_set,
+    size_set,
+)
+from lairmake.stages.poly.canonical import list_maps, list_sets
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_index_constants
 from lairmake.stages.poly.text import Objects, write_objects
 
 HullObject = isl.Set | isl.UnionSet

@@ -34,10 +34,10 @@ from lairmake.stages.layer.texts.kinds import (
 )
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.layer.texts.tasks_text import invoked_objects
-from lairmake.stages.poly.bind import PE_NAMES, bind_range, bind_set, find_index_constants
-from lairmake.stages.poly.cuts import chunks
-from lairmake.stages.poly.order import at_index
-from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.canonical import from_domain, to_range
+from lairmake.stages.poly.chunks import chunks
+from lairmake.stages.poly.functions import PE_NAMES, bind_range, bind_set, find_index_constants
+from lairmake.stages.poly.sides import at_index
 from lairmake.stages.poly.text import Objects, write_objects
 from lairmake.stages.skewing.elements import Lair, find_needed_elements
 

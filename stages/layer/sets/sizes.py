@@ -11,10 +11,8 @@ from lairmake.stages.diagnose import working_on
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.layer.texts.kinds import Runs
 from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
-from lairmake.stages.poly.bind import find_index_constants
-from lairmake.stages.poly.bounds import exact_bounds, find_fixed_size
-from lairmake.stages.poly.box_hull import box, offset_set
-from lairmake.stages.poly.enumerated import enumerate_sizes
+from lairmake.stages.poly.box import box, enumerate_sizes, exact_bounds, find_fixed_size, offset_set
+from lairmake.stages.poly.functions import find_index_constants
 from lairmake.stages.poly.text import write_objects
 
 SIZES_HEADER = """Size enumeration (Sec. 5.4), per task T that is a box, but not of fixed size.

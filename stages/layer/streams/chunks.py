@@ -18,16 +18,16 @@ from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.layer.texts.graph import Arrival, Chunks
 from lairmake.stages.layer.texts.kinds import AnyTask, Compute
 from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.poly.cuts import (
+from lairmake.stages.poly.canonical import from_domain, list_maps, to_range
+from lairmake.stages.poly.chunks import (
     chunks,
     count_most_in_step,
     cut_order,
     find_first,
     find_last_step,
 )
-from lairmake.stages.poly.least import greatest
-from lairmake.stages.poly.order import at_places, taken_by
-from lairmake.stages.poly.pieces import from_domain, list_maps, to_range
+from lairmake.stages.poly.functions import greatest
+from lairmake.stages.poly.sides import at_places, taken_by
 from lairmake.stages.skewing.elements import Lair, find_running
 
 

@@ -32,10 +32,10 @@ from lairmake.stages.layer.texts.graph import Departure
 from lairmake.stages.machine.shortage import note_shortage
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.movement.colouring import share
-from lairmake.stages.poly.bind import PE_NAMES, bind_range
-from lairmake.stages.poly.cuts import Cut, IndexBox, list_cuts
-from lairmake.stages.poly.number import bound_points
-from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.cardinality import bound_points
+from lairmake.stages.poly.chunks import Cut, IndexBox, list_cuts
+from lairmake.stages.poly.functions import PE_NAMES, bind_range
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

@@ -39,13 +39,12 @@ from lairmake.stages.layer.streams.rows import choose_rows
 from lairmake.stages.layer.streams.stepped import Room, SteppedDeparture, Steps, find_steps
 from lairmake.stages.layer.texts.graph import Early, Graph
 from lairmake.stages.machine.shortage import note_shortage
-from lairmake.stages.poly.bind import PE_NAMES, bind_set, project_names
-from lairmake.stages.poly.bounds import ExactBounds, exact_bounds, find_fixed_size
-from lairmake.stages.poly.completed import Completed, find_completed, is_in_order, list_stops
+from lairmake.stages.poly.box import ExactBounds, exact_bounds, find_fixed_size
+from lairmake.stages.poly.cardinality import count
+from lairmake.stages.poly.chunks import Completed, find_completed, is_in_order, list_stops
 from lairmake.stages.poly.compression import compress, keeps_order
-from lairmake.stages.poly.expressed import express_condition
-from lairmake.stages.poly.expression import count_operations
-from lairmake.stages.poly.number import count
+from lairmake.stages.poly.expression import count_operations, express_condition
+from lairmake.stages.poly.functions import PE_NAMES, bind_set, project_names
 from lairmake.stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:

@@ -16,13 +16,12 @@ from lairmake.stages.layer.routes.functions import count_functions
 from lairmake.stages.layer.routes.placed import Placed, Streams
 from lairmake.stages.layer.streams.rings import find_rings, find_rows
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.poly.bind import PE_NAMES, bind_range
-from lairmake.stages.poly.compact import fit
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.halo import roll_rows
-from lairmake.stages.poly.number import bound_points
-from lairmake.stages.poly.pieces import from_domain
-from lairmake.stages.poly.ring import roll
+from lairmake.stages.poly.box import find_shape
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.cardinality import bound_points
+from lairmake.stages.poly.chunks import roll, roll_rows
+from lairmake.stages.poly.compression import fit
+from lairmake.stages.poly.functions import PE_NAMES, bind_range
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.streams.chunks import Flows

@@ -15,11 +15,10 @@ from lairmake.stages.layer.streams.chunks import Flows, find_followed
 from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.poly.bind import PE_NAMES, bind_range, bind_set
-from lairmake.stages.poly.local import at_this_pe
-from lairmake.stages.poly.order import apply_filter, at_index, at_pe, at_places, taken_by
-from lairmake.stages.poly.pieces import from_domain, list_sets
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.box import at_this_pe
+from lairmake.stages.poly.canonical import from_domain, list_sets
+from lairmake.stages.poly.functions import PE_NAMES, bind_range, bind_set
+from lairmake.stages.poly.sides import Rectangle, apply_filter, at_index, at_pe, at_places, taken_by
 from lairmake.stages.poly.text import Objects
 from lairmake.stages.skewing.elements import Lair, find_running
 

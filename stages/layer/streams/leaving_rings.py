@@ -19,10 +19,10 @@ from lairmake.stages.layer.routes.collection import find_forwarded
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.stepped import SteppedDeparture, Steps, find_steps
 from lairmake.stages.layer.texts.graph import Departure, Early, Graph
-from lairmake.stages.poly.bind import PE_NAMES, bind_set
-from lairmake.stages.poly.completed import find_completed, is_in_order
-from lairmake.stages.poly.number import count
-from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.cardinality import count
+from lairmake.stages.poly.chunks import find_completed, is_in_order
+from lairmake.stages.poly.functions import PE_NAMES, bind_set
 from lairmake.stages.poly.text import spell_object
 
 if typing.TYPE_CHECKING:

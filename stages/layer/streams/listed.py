@@ -44,7 +44,7 @@ from lairmake.stages.layer.texts.kinds import (
     Store,
 )
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.canonical import from_domain, to_range
 from lairmake.stages.poly.text import spell_object
 from lairmake.stages.skewing.elements import find_running
 

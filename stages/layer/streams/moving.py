@@ -36,9 +36,10 @@ from lairmake.stages.layer.texts.kinds import (
     Spread,
 )
 from lairmake.stages.layer.texts.routes_text import Said
-from lairmake.stages.poly.bind import PE_NAMES, bind_range, bind_set, name_indices
-from lairmake.stages.poly.cuts import bind_chunk
-from lairmake.stages.poly.order import (
+from lairmake.stages.poly.canonical import from_domain, to_range
+from lairmake.stages.poly.chunks import bind_chunk
+from lairmake.stages.poly.functions import PE_NAMES, bind_range, bind_set, name_indices
+from lairmake.stages.poly.sides import (
     at_index,
     at_pe,
     at_places,
@@ -47,7 +48,6 @@ from lairmake.stages.poly.order import (
     relocate,
     taken_by,
 )
-from lairmake.stages.poly.pieces import from_domain, to_range
 
 
 def receive(sources: Sources, task: Receive) -> Invoked:

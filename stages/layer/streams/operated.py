@@ -31,15 +31,14 @@ from lairmake.stages.layer.routes.leaving import find_leaving, find_summed_eleme
 from lairmake.stages.layer.routes.placed import Streams
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.ordered_sources import order_sources
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain, bind_set
-from lairmake.stages.poly.compact import fit
-from lairmake.stages.poly.compression import keeps_order
-from lairmake.stages.poly.cuts import IndexBox, find_index_box, list_cuts
-from lairmake.stages.poly.linear import linear_form
-from lairmake.stages.poly.number import bound_points
-from lairmake.stages.poly.order import at_pe
-from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.canonical import from_domain, to_range
+from lairmake.stages.poly.cardinality import bound_points
+from lairmake.stages.poly.chunks import IndexBox, find_index_box, list_cuts
+from lairmake.stages.poly.compression import fit, keeps_order
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, bind_set
+from lairmake.stages.poly.lattices import linear_form
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+from lairmake.stages.poly.sides import at_pe
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.texts.graph import Departure

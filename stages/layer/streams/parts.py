@@ -12,7 +12,7 @@ from dataclasses import replace
 from lairmake.stages.layer.estimate.guess import Parts, Taken, Work
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.poly.cuts import Cut
+    from lairmake.stages.poly.chunks import Cut
 
 LONG = 64
 """How much longer a stream is taken to be for the chunks of a ring, which it is to suit as well."""

@@ -19,7 +19,7 @@ from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.stepped import find_steps
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.layer.texts.kinds import Compute
-from lairmake.stages.poly.pieces import from_domain, to_range
+from lairmake.stages.poly.canonical import from_domain, to_range
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.lair.layer import Layer, Statement

@@ -13,8 +13,7 @@ from typing import Literal
 import islpy as isl
 
 from lairmake.stages.layer.streams.chunks import Flows
-from lairmake.stages.poly.cuts import Cut, cut_order
-from lairmake.stages.poly.reuse import find_reach, find_reuse
+from lairmake.stages.poly.chunks import Cut, cut_order, find_reach, find_reuse
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement

@@ -15,9 +15,7 @@ from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.stepped import Steps, find_steps
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.layer.texts.kinds import Compute
-from lairmake.stages.poly.cuts import cut_order
-from lairmake.stages.poly.halo import Rows
-from lairmake.stages.poly.reuse import number_order
+from lairmake.stages.poly.chunks import Rows, cut_order, number_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,12 @@ import islpy as isl
 
 from lairmake.stages.layer.streams.stepped import Room, SteppedDeparture
 from lairmake.stages.layer.texts.graph import Early
-from lairmake.stages.poly.bind import PE_NAMES, bind_set
-from lairmake.stages.poly.bounds import exact_bounds, find_constant_size
-from lairmake.stages.poly.completed import Completed, find_completed, is_in_order, list_stops
+from lairmake.stages.poly.box import exact_bounds, find_constant_size
+from lairmake.stages.poly.canonical import from_domain
+from lairmake.stages.poly.chunks import Completed, find_completed, is_in_order, list_stops
 from lairmake.stages.poly.compression import compress
-from lairmake.stages.poly.least import greatest
-from lairmake.stages.poly.order import taken_by
-from lairmake.stages.poly.pieces import from_domain
+from lairmake.stages.poly.functions import PE_NAMES, bind_set, greatest
+from lairmake.stages.poly.sides import taken_by
 from lairmake.stages.poly.text import spell_object
 
 

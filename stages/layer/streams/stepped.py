@@ -20,10 +20,10 @@ from lairmake.stages.layer.routes.leaving import find_leaving
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.texts.graph import Arrival, Chunks, Departure, Graph
 from lairmake.stages.layer.texts.kinds import Compute, React
-from lairmake.stages.poly.bind import PE_NAMES, bind_range, name_indices, unbind_set
-from lairmake.stages.poly.completed import Completed, find_completed
-from lairmake.stages.poly.number import bound_points, count
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.canonical import list_maps
+from lairmake.stages.poly.cardinality import bound_points, count
+from lairmake.stages.poly.chunks import Completed, find_completed
+from lairmake.stages.poly.functions import PE_NAMES, bind_range, name_indices, unbind_set
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

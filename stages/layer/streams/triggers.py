@@ -20,8 +20,8 @@ import islpy as isl
 
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.layer.streams.chunks import Flows
-from lairmake.stages.poly.cuts import IndexBox, cut_order, find_index_box
-from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.canonical import letters
+from lairmake.stages.poly.chunks import IndexBox, cut_order, find_index_box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import islpy as isl
 
-from lairmake.stages.poly.side import Rectangle, bounding_rectangle
+from lairmake.stages.poly.sides import Rectangle, bounding_rectangle
 from lairmake.stages.poly.text import Objects
 
 

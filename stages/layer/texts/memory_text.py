@@ -11,9 +11,8 @@ from math import prod
 
 import islpy as isl
 
-from lairmake.stages.poly.extremes import find_least
-from lairmake.stages.poly.naming import letters
-from lairmake.stages.poly.pieces import list_maps, unite
+from lairmake.stages.poly.canonical import letters, list_maps, unite
+from lairmake.stages.poly.functions import find_least
 from lairmake.stages.poly.text import Objects
 
 RESTART, COMPLETE = "restart", "complete"

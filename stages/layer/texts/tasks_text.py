@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.poly.pieces import list_maps
+from lairmake.stages.poly.canonical import list_maps
 
 TaskObject = isl.UnionSet | isl.UnionMap
 

@@ -1,6 +1,6 @@
 """A box in another basis: a unimodular change of the coordinates of the instances.
 
-Paper    V Sec. 5, goes without this; see stages/poly/bases.py
+Paper    V Sec. 5, goes without this; see stages/poly/lattices.py
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from lairmake.stages.layer.vector.boxed import boxed
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.lattice import dense
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.bases import bases
+from lairmake.stages.poly.lattices import bases
 
 MOST_TRIED = 8
 """So many bases are tried, those of the smallest boxes first."""

@@ -19,9 +19,8 @@ from lairmake.stages.layer.vector.memory import extend
 from lairmake.stages.layer.vector.nested import find_within
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.poly.bind import find_index_constants
-from lairmake.stages.poly.bounds import find_fixed_size
-from lairmake.stages.poly.same import find_same
+from lairmake.stages.poly.box import find_fixed_size
+from lairmake.stages.poly.functions import find_index_constants, find_same
 
 WHY_BLOCKS = "within a loop over blocks, for all products have no room in memory"
 MOST_BLOCKS = 2

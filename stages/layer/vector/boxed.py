@@ -9,10 +9,18 @@ import islpy as isl
 
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, components
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.bind import find_index_constants
-from lairmake.stages.poly.bounds import exact_bounds, find_fixed_size
-from lairmake.stages.poly.box_hull import as_set, box_hull, offset_set, size_set
-from lairmake.stages.poly.interference import accessed_by, extra_instances, find_conflict
+from lairmake.stages.poly.box import (
+    accessed_by,
+    as_set,
+    box_hull,
+    exact_bounds,
+    extra_instances,
+    find_conflict,
+    find_fixed_size,
+    offset_set,
+    size_set,
+)
+from lairmake.stages.poly.functions import find_index_constants
 
 
 def boxed(situation: Situation, way: str, why: str, change: isl.Map) -> Candidate:

@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from lairmake.stages.poly.bind import PE_NAMES, project_names
-from lairmake.stages.poly.function import find_function, is_affine_function
-from lairmake.stages.poly.number import bound_points, count
+from lairmake.stages.poly.cardinality import bound_points, count
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    find_function,
+    is_affine_function,
+    project_names,
+)
 
 
 class NotPossibleError(Exception):

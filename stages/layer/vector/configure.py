@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, firsts
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.bind import find_index_constants
-from lairmake.stages.poly.bounds import find_fixed_size
+from lairmake.stages.poly.box import find_fixed_size
 from lairmake.stages.poly.compression import keeps_order
+from lairmake.stages.poly.functions import find_index_constants
 
 
 def by_configuration(situation: Situation) -> Candidate:

@@ -23,8 +23,8 @@ from lairmake.stages.layer.vector.operands import InMemory, Operand, find_steps_
 from lairmake.stages.layer.vector.rate import find_limit, find_rate
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.layer.vector.steps import Step
-from lairmake.stages.poly.local import Shape
-from lairmake.stages.poly.same import find_same
+from lairmake.stages.poly.box import Shape
+from lairmake.stages.poly.functions import find_same
 
 SHARE = 16
 """What is larger for a task takes no more than this part of the memory of a PE."""

@@ -9,9 +9,8 @@ import islpy as isl
 
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError, components, firsts
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.bind import find_index_constants
-from lairmake.stages.poly.bounds import find_fixed_size
-from lairmake.stages.poly.extents import find_shape
+from lairmake.stages.poly.box import find_fixed_size, find_shape
+from lairmake.stages.poly.functions import find_index_constants
 
 
 def by_sizes(situation: Situation) -> Candidate:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from lairmake.stages.layer.texts.kinds import Fills
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.bind import find_index_constants
-from lairmake.stages.poly.bounds import find_fixed_size
+from lairmake.stages.poly.box import find_fixed_size
 from lairmake.stages.poly.compression import keeps_order
+from lairmake.stages.poly.functions import find_index_constants
 
 
 def by_instances(situation: Situation) -> Candidate:

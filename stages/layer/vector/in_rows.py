@@ -12,7 +12,7 @@ from lairmake.stages.layer.vector.boxed import boxed
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.operands import in_memory
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.periods import find_periods, split
+from lairmake.stages.poly.compression import find_periods, split
 
 MOST_TRIED = 8
 """So many ways to take dimensions apart are tried."""

@@ -18,7 +18,7 @@ from lairmake.stages.layer.vector.operands import describe, write_value
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.layer.vector.steps import Step, find_parts
 from lairmake.stages.layer.vector.tables import Tables
-from lairmake.stages.poly.extremes import greatest_value, least_value
+from lairmake.stages.poly.functions import greatest_value, least_value
 
 
 def instruction(

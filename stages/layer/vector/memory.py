@@ -12,10 +12,7 @@ from math import prod
 import islpy as isl
 
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.poly.box_hull import box
-from lairmake.stages.poly.extents import find_shape
-from lairmake.stages.poly.interference import extend_allocation
-from lairmake.stages.poly.local import Shape, shift
+from lairmake.stages.poly.box import Shape, box, extend_allocation, find_shape, shift
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from lairmake.stages.layer.vector.candidate import Candidate, RankError
 from lairmake.stages.layer.vector.memory import Memory
 from lairmake.stages.layer.vector.operands import Given, InMemory, InPart, Operand, find_steps_over
 from lairmake.stages.layer.vector.steps import Step
-from lairmake.stages.poly.same import find_same
+from lairmake.stages.poly.functions import find_same
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 

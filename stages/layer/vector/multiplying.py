@@ -14,7 +14,7 @@ from math import inf
 
 from lairmake.stages.lair.operations import Leaf, Operation, Part
 from lairmake.stages.machine.types import find_largest_integer, is_integer
-from lairmake.stages.poly.local import Shape
+from lairmake.stages.poly.box import Shape
 
 SUMS = {"MAC": "ADD", "FMA": "ADD", "FMS": "SUB", "FNMA": "SUB"}
 

@@ -16,8 +16,7 @@ from lairmake.stages.layer.vector.boxed import boxed
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.lattice import dense
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.bind import PARAM
-from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.functions import PARAM, greatest_value
 
 SET = isl.dim_type.set
 WHY_NESTED = "within loops, the instances are a box"

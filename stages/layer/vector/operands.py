@@ -16,9 +16,9 @@ from lairmake.stages.layer.texts import decisions
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.memory import Memory
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.extremes import greatest_value, least_value
-from lairmake.stages.poly.linear import linear_form
-from lairmake.stages.poly.local import Shape
+from lairmake.stages.poly.box import Shape
+from lairmake.stages.poly.functions import greatest_value, least_value
+from lairmake.stages.poly.lattices import linear_form
 
 Coefficients = tuple[tuple[int, ...], ...]
 

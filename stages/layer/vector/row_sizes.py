@@ -19,12 +19,15 @@ from lairmake.stages.layer.vector.candidate import Candidate
 from lairmake.stages.layer.vector.lattice import dense
 from lairmake.stages.layer.vector.nested import find_loops, split_off
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.bases import bases
-from lairmake.stages.poly.bind import bind_domain, find_index_constants
-from lairmake.stages.poly.bounds import exact_bounds, find_fixed_size, find_full
-from lairmake.stages.poly.extremes import greatest_value
+from lairmake.stages.poly.box import exact_bounds, find_fixed_size, find_full
+from lairmake.stages.poly.functions import (
+    bind_domain,
+    find_index_constants,
+    greatest_value,
+    simplify,
+)
 from lairmake.stages.poly.integers import linear_map
-from lairmake.stages.poly.simple import simplify
+from lairmake.stages.poly.lattices import bases
 
 IN, SET = isl.dim_type.in_, isl.dim_type.set
 WHY_ROW_SIZES = (

@@ -14,7 +14,7 @@ from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.lattice import dense
 from lairmake.stages.layer.vector.nested import find_within
 from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.linear import linear_form
+from lairmake.stages.poly.lattices import linear_form
 
 SET = isl.dim_type.set
 WHY_SCALAR = "within loops, a factor is the same for a whole vector"

@@ -31,16 +31,15 @@ from lairmake.stages.layer.texts.kinds import (
 )
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
-from lairmake.stages.poly.bind import (
+from lairmake.stages.poly.box import ExactBounds, at_this_pe, exact_bounds
+from lairmake.stages.poly.canonical import list_maps, list_sets
+from lairmake.stages.poly.functions import (
     PE_NAMES,
     bind_domain,
     bind_set,
     find_index_constants,
     project_names,
 )
-from lairmake.stages.poly.bounds import ExactBounds, exact_bounds
-from lairmake.stages.poly.local import at_this_pe
-from lairmake.stages.poly.pieces import list_maps, list_sets
 from lairmake.stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:

@@ -26,8 +26,8 @@ from lairmake.stages.layer.vector.operands import Given, InPart, Operand, along,
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.layer.vector.streamed import find_streamed
 from lairmake.stages.machine.types import OPERATIONS, find_integers, is_integer
-from lairmake.stages.poly.extremes import greatest_value
-from lairmake.stages.poly.local import Shape
+from lairmake.stages.poly.box import Shape
+from lairmake.stages.poly.functions import greatest_value
 
 RESULT = Part(number=-1)
 """What a loop gives, before it is copied to the target."""

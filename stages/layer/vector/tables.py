@@ -14,11 +14,17 @@ from lairmake.stages.layer.texts.decisions import Table
 from lairmake.stages.layer.vector.memory import extend
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.poly.bind import PARAM, PE_NAMES, find_index_constants, project_names
-from lairmake.stages.poly.expressed import express
-from lairmake.stages.poly.expression import count_operations
-from lairmake.stages.poly.extremes import find_greatest, find_least
-from lairmake.stages.poly.function import find_function, is_affine_function
+from lairmake.stages.poly.expression import count_operations, express
+from lairmake.stages.poly.functions import (
+    PARAM,
+    PE_NAMES,
+    find_function,
+    find_greatest,
+    find_index_constants,
+    find_least,
+    is_affine_function,
+    project_names,
+)
 
 TYPE = "int32"
 """The type of an entry."""

@@ -17,7 +17,7 @@ import numpy as np
 from lairmake.stages.diagnose import plural
 from lairmake.stages.limits import load
 from lairmake.stages.make.report.sets import singles
-from lairmake.stages.poly.same import find_same
+from lairmake.stages.poly.functions import find_same
 from lairmake.stages.poly.text import Objects
 
 READS = ("operations.yaml", "volumes.isl", "program.isl", "layouts.isl")

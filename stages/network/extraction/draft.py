@@ -22,7 +22,7 @@ from lairmake.stages.network.extraction.checking import (
     check_values,
     write_box,
 )
-from lairmake.stages.poly.pieces import unite_sets
+from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.volumes.domains import make_domain
 from lairmake.stages.volumes.operation import Operation, Program, read_program
 

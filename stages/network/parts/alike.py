@@ -14,7 +14,7 @@ import islpy as isl
 from lairmake.stages.parts.cutting import list_regions
 from lairmake.stages.parts.matching import NoSliceError, Slice
 from lairmake.stages.parts.tiling import Statement, Tile, tile
-from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.volumes.operation import Operation
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out

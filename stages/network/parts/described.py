@@ -21,11 +21,11 @@ from lairmake.stages.network.parts.resolving import trace
 from lairmake.stages.parts.matching import Slice
 from lairmake.stages.parts.tile_layers import write_lair
 from lairmake.stages.parts.tiling import Tile
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.extremes import find_greatest, find_least
-from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import letters
+from lairmake.stages.poly.functions import find_greatest, find_least
+from lairmake.stages.poly.iscc import Told, tell
 from lairmake.stages.poly.text import spell_object
-from lairmake.stages.poly.unnamed import Told, tell
 from lairmake.stages.volumes.operation import Program
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set

@@ -21,7 +21,7 @@ from lairmake.stages.mapping.texts import parse_target
 from lairmake.stages.network.parts.described import RESULT
 from lairmake.stages.network.parts.dividing import Room
 from lairmake.stages.network.parts.spreading import find_source
-from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.text import spell_object
 
 WIDTH, HEIGHT = 20, 8

@@ -17,7 +17,7 @@ import islpy as isl
 from lairmake.stages.parts.partitioning import find_needed
 from lairmake.stages.parts.reached import affine_pieces, find_constants, find_ends
 from lairmake.stages.parts.splitting import split_loops
-from lairmake.stages.poly.function import find_function_in
+from lairmake.stages.poly.functions import find_function_in
 from lairmake.stages.volumes.operation import Operation, Program
 
 OUT, DIV = isl.dim_type.out, isl.dim_type.div

@@ -13,8 +13,8 @@ from typing import Any
 import islpy as isl
 
 from lairmake.stages.network.parts.described import RESULT, is_result
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.naming import letters
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import letters
 
 Lanes = isl.Map
 """{ y[e] -> [lane] }"""

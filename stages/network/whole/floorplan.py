@@ -18,7 +18,7 @@ from lairmake.stages.fabric.layout_yaml import Layout
 from lairmake.stages.fabric.moved import Place
 from lairmake.stages.mapping.network_yaml import Network
 from lairmake.stages.network.whole.joints import Joint
-from lairmake.stages.poly.side import Rectangle, bounding_rectangle
+from lairmake.stages.poly.sides import Rectangle, bounding_rectangle
 
 Places = dict[str, Place]
 

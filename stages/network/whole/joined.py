@@ -17,7 +17,7 @@ from lairmake.stages.network.whole.floorplan import find_rectangle, place_parts
 from lairmake.stages.network.whole.joints import Joint, Pair
 from lairmake.stages.network.whole.part_names import name_colour, name_layout
 from lairmake.stages.network.whole.ways import Way, check_ways, cross, enter, leave
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.sides import Rectangle
 from lairmake.stages.poly.text import spell_object
 
 

@@ -15,8 +15,8 @@ from lairmake.stages.fabric.grid import OPPOSITE, STEPS
 from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
 from lairmake.stages.fabric.moved import Place, shift
 from lairmake.stages.mapping.network_yaml import Crossing, End, Network
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.pieces import find_example
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import find_example
 
 Pair = tuple[int, int]
 """The numbers of two colours: of what is heard and of what is sent."""

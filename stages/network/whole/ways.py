@@ -26,7 +26,7 @@ from lairmake.stages.network.whole.joints import (
     find_ports,
     list_bridges,
 )
-from lairmake.stages.poly.side import Rectangle, bounding_rectangle
+from lairmake.stages.poly.sides import Rectangle, bounding_rectangle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

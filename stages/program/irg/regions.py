@@ -12,7 +12,7 @@ from functools import lru_cache
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.poly.extremes import find_greatest, find_least
+from lairmake.stages.poly.functions import find_greatest, find_least
 from lairmake.stages.poly.iscc import Statement, TextError, statements
 from lairmake.stages.program.irg.graph import Entry, Graph, Items, Node, list_items
 from lairmake.stages.program.values.forms import ON_PES, REDUCTIONS, Form

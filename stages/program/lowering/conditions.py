@@ -9,10 +9,8 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain, bind_set
-from lairmake.stages.poly.expressed import express, express_condition
-from lairmake.stages.poly.expression import Number, Value
-from lairmake.stages.poly.function import find_function
+from lairmake.stages.poly.expression import Number, Value, express, express_condition
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, bind_set, find_function
 from lairmake.stages.program.lowering.lowered import Material
 
 

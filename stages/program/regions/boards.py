@@ -12,7 +12,7 @@ from itertools import pairwise, product
 
 import islpy as isl
 
-from lairmake.stages.poly.extents import bounding_box
+from lairmake.stages.poly.box import bounding_box
 
 DIV, SET = isl.dim_type.div, isl.dim_type.set
 Residues = int

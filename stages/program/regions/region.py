@@ -14,7 +14,7 @@ from functools import lru_cache, reduce
 
 import islpy as isl
 
-from lairmake.stages.poly.pieces import find_example
+from lairmake.stages.poly.canonical import find_example
 
 
 class ClashError(ValueError):

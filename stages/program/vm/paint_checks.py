@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.poly.pieces import find_example
+from lairmake.stages.poly.canonical import find_example
 from lairmake.stages.program.regions.properties import CODE, GEO
 from lairmake.stages.program.vm.features import Features, list_colours
 from lairmake.stages.program.vm.geometry import Geometry

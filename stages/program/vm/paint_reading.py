@@ -16,8 +16,8 @@ from lairmake.stages.fabric.library import MAX_POSITIONS
 from lairmake.stages.fabric.switches import POP_MODES
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.mapping.texts import parse_map, parse_set
+from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
 from lairmake.stages.poly.iscc import COMMENT, TextError, statements
-from lairmake.stages.poly.pieces import find_example, list_maps, list_sets
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.program.regions.properties import COUNTS, GEO, POP, RING
 from lairmake.stages.program.vm.colours import COLOURS

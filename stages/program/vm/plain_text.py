@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from lairmake.stages.poly.extremes import find_least
-from lairmake.stages.poly.pieces import list_maps, list_sets
+from lairmake.stages.poly.canonical import list_maps, list_sets
+from lairmake.stages.poly.functions import find_least
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.program.regions.boards import find_rectangles, spell_rectangle
 

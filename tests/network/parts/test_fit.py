@@ -19,8 +19,8 @@ from lairmake.stages.mapping.texts import parse_target
 from lairmake.stages.network import fit
 from lairmake.stages.network.crossing import Stop, check_crossing
 from lairmake.stages.network.parts.spreading import find_most_lanes, find_takers
-from lairmake.stages.poly.pieces import find_set
-from lairmake.stages.poly.side import Rectangle
+from lairmake.stages.poly.canonical import find_set
+from lairmake.stages.poly.sides import Rectangle
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.test_parts import weights
 

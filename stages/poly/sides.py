@@ -1,21 +1,89 @@
-"""Orders: with which index an element reaches or leaves a PE.
-
-An order is { tensor[element] -> [PE[x, y] -> index[i]] }. Its index symbolic constants are
-index0, ..., index; see `name_indices`.
-
-Paper    V Sec. 4.1.2, 5.1
-"""
+"""Sides of a rectangle, and the order in which elements pass one."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import islpy as isl
 
-from lairmake.stages.poly.bind import PE_NAMES, bind_domain, name_indices
-from lairmake.stages.poly.extents import bounding_box
-from lairmake.stages.poly.least import greatest, least
-from lairmake.stages.poly.naming import letters
-from lairmake.stages.poly.side import Rectangle, ports, turn
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import letters
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, greatest, least, name_indices
 
+# --- The four sides of a rectangle, and the turn that puts one of them on top -------------------
+#
+# Every side is treated as the north one: a turn maps PE[x, y] to [lane, depth], where depth counts
+# from 0 at the side inwards and -1 is the external PE, and lanes run along the side.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rectangle:
+    """The PEs [left : right, top : bottom], bounds inclusive."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    def as_set(self) -> isl.Set:
+        """Return { PE[x, y] } of the rectangle."""
+        return isl.Set(
+            f"{{ PE[x, y] : {self.left} <= x <= {self.right} "
+            f"and {self.top} <= y <= {self.bottom} }}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A side by name, and the names of the sides around it once it is turned to the top."""
+
+    name: str
+    word: str
+    far: str
+    left: str
+    right: str
+
+
+SIDES = {
+    "N": Side(name="N", word="north", far="S", left="W", right="E"),
+    "W": Side(name="W", word="west", far="E", left="N", right="S"),
+    "S": Side(name="S", word="south", far="N", left="W", right="E"),
+    "E": Side(name="E", word="east", far="W", left="N", right="S"),
+}
+
+
+def turn(side: str, rectangle: Rectangle) -> isl.Map:
+    """Return { PE[x, y] -> [lane, depth] }, a bijection on all of the plane."""
+    pattern = {
+        "N": f"PE[x, y] -> [x, y - {_int(rectangle.top)}]",
+        "S": f"PE[x, y] -> [x, {_int(rectangle.bottom)} - y]",
+        "W": f"PE[x, y] -> [y, x - {_int(rectangle.left)}]",
+        "E": f"PE[x, y] -> [y, {_int(rectangle.right)} - x]",
+    }[side]
+    return isl.Map(f"{{ {pattern} }}")
+
+
+def ports(side: str, rectangle: Rectangle) -> isl.Set:
+    """Return { PE[x, y] } of the external PEs that touch the rectangle on a side."""
+    lanes = (rectangle.left, rectangle.right) if side in "NS" else (rectangle.top, rectangle.bottom)
+    strip = isl.Set(f"{{ [lane, -1] : {lanes[0]} <= lane <= {lanes[1]} }}")
+    return strip.apply(turn(side, rectangle).reverse())
+
+
+def bounding_rectangle(pes: isl.Set) -> Rectangle:
+    """Return the smallest rectangle that holds a non-empty bounded set { PE[x, y] }."""
+    (left, right), (top, bottom) = bounding_box(pes)
+    return Rectangle(left=left, top=top, right=right, bottom=bottom)
+
+
+def _int(value: int) -> str:
+    return f"({value})"
+
+# --- Orders: with which index an element reaches or leaves a PE ---------------------------------
+#
+# An order is { tensor[element] -> [PE[x, y] -> index[i]] }. Its index symbolic constants are
+# index0, ..., index; see `name_indices`.
+#
+# Paper    V Sec. 4.1.2, 5.1
 
 def on_side(order: isl.Map, side: str, rectangle: Rectangle) -> isl.Map:
     """Return the part of an order at the external PEs on a side of a rectangle."""
