@@ -10,8 +10,8 @@ from lairmake.stages.fabric.elements import DTYPES
 from lairmake.stages.fabric.grid import Grid
 from lairmake.stages.fabric.layout_yaml import Layout, Queue, Role
 from lairmake.stages.fabric.library import Program
-from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scarcity import note_grade
 
 
 def find_excess(layout: Layout, profile: Profile) -> Iterator[Fault]:

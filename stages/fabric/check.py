@@ -34,8 +34,8 @@ from lairmake.stages.fabric.layout_yaml import Layout
 from lairmake.stages.fabric.library import INLET, OUTLET
 from lairmake.stages.fabric.switches import LAST_BITS
 from lairmake.stages.fabric.thinned import Thinned, thin
-from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scarcity import note_grade
 
 RAMP = SIDES.index("ramp")
 Routes = NDArray[np.uint8]

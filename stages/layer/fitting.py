@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.pe.needs import check_tasks
-from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.mapping.machine import check_grid
 
 if typing.TYPE_CHECKING:

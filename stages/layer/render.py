@@ -33,8 +33,7 @@ from lairmake.stages.layer.texts.limits import (
     with_enough,
     write_limits,
 )
-from lairmake.stages.machine.grades import is_unpublished
-from lairmake.stages.machine.scarcity import with_figures
+from lairmake.stages.machine.scarcity import is_unpublished, with_figures
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.pe.listing import Listing
 from lairmake.stages.pe.speller import spell

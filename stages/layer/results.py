@@ -30,8 +30,8 @@ from lairmake.stages.layer.texts.results_json import (
     Working,
     Worth,
 )
-from lairmake.stages.machine.grades import UNPUBLISHED
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scarcity import UNPUBLISHED
 from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.poly.cardinality import cardinality
 from lairmake.stages.reference.data import find_origins

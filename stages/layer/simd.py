@@ -50,7 +50,7 @@ from lairmake.stages.layer.vector.merging import is_as_merged
 from lairmake.stages.layer.vector.options import Options, give_up, list_options
 from lairmake.stages.layer.vector.situation import Files, Situation
 from lairmake.stages.layer.vector.ways import list_ways
-from lairmake.stages.machine.grades import is_unpublished, note_grade
+from lairmake.stages.machine.scarcity import is_unpublished, note_grade
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import Absent
 from lairmake.stages.poly.box import together

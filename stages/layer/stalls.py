@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lairmake.stages.fabric.layout_yaml import Layout, Queue, Role
 from lairmake.stages.fabric.library import STATES
-from lairmake.stages.machine.grades import is_unpublished
-from lairmake.stages.machine.scarcity import with_figures
+from lairmake.stages.machine.scarcity import is_unpublished, with_figures
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.outcome import FabricRun

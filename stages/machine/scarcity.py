@@ -1,17 +1,60 @@
-"""What a machine has too little of by a figure that nobody has published, and how much would do."""
+"""Scarcity: limits of a machine that nobody has published, and tasks that need more."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import typing
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, TypeVar
 
-from lairmake.stages.machine.grades import is_unpublished
 from lairmake.stages.machine.profile import MOST
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
+
+# --- Which figures of a machine were too small for something: who compares them says so ---------
+
+_NOTED: ContextVar[set[str] | None] = ContextVar("_NOTED", default=None)
+
+
+@contextlib.contextmanager
+def noted_shortages() -> Iterator[set[str]]:
+    """Give the figures that `note_shortage` is told of as long as the context lasts."""
+    noted = set[str]()
+    token = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(token)
+
+
+def note_shortage(figure: str) -> None:
+    """Note that a machine has too little of a figure for what would be chosen otherwise.
+
+    Whoever compares a need with such a figure tells it: what is not noted changes nothing, however
+    much more of it there is.
+    """
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.add(figure)
+
+# --- Figures that nobody has published, by their grades, and what is said of one ----------------
+
+UNPUBLISHED = ("C", "chosen")
+"""Grades of what nobody has published: it is worked out, or chosen."""
+
+
+def is_unpublished(profile: Profile, figure: str) -> bool:
+    """Say whether no source has a figure; one that a user gave counts as known."""
+    return profile.grades.get(figure) in UNPUBLISHED
+
+
+def note_grade(profile: Profile, figure: str) -> str:
+    """Return what is said behind a figure that nobody has published, else nothing."""
+    return " (not published)" if is_unpublished(profile, figure) else ""
+
+# --- What a machine has too little of by a figure that nobody has published, and how much would do
 
 T = TypeVar("T")
 

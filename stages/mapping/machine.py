@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lairmake.stages.diagnose import Span, UserError, UserErrors, source_of
-from lairmake.stages.machine.figures import ProfileError, hint_at, list_files
-from lairmake.stages.machine.grades import note_grade
-from lairmake.stages.machine.profile import KNOWN, Profile, load_profile, write_figures
+from lairmake.stages.machine.profile import (
+    KNOWN,
+    Profile,
+    ProfileError,
+    hint_at,
+    list_files,
+    load_profile,
+    write_figures,
+)
+from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.mapping.yaml_text import find_top_key
 
 

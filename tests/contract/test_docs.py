@@ -22,7 +22,7 @@ from lairmake.stages import (
 )
 from lairmake.stages.lair.expressions import FUNCTIONS
 from lairmake.stages.lair.layer import OPS
-from lairmake.stages.machine.figures import PROFILES
+from lairmake.stages.machine.profile import PROFILES
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.stage_code import reach_of

@@ -56,7 +56,7 @@ AGAIN = {
     "fabric/command.py: compiler_state": COMPILED,
     "fabric/pe.h": f"settle render {COMPILED}",
     "machine/profiles/wse2.yaml": "",
-    "machine/figures.py: read_grades": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
+    "machine/profile.py: read_grades": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/machine.py": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py: Scheduled": "route skew",

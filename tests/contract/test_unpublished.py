@@ -7,9 +7,8 @@ import pytest
 
 from lairmake.stages.layer import route, simd
 from lairmake.stages.layer.stalls import QUEUES
-from lairmake.stages.machine.figures import profile_names
-from lairmake.stages.machine.grades import UNPUBLISHED
-from lairmake.stages.machine.profile import KNOWN, load_profile
+from lairmake.stages.machine.profile import KNOWN, load_profile, profile_names
+from lairmake.stages.machine.scarcity import UNPUBLISHED
 
 STAGES = Path(__file__).resolve().parents[2] / "stages"
 CHARGED = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from lairmake.stages.machine.figures import PROFILES
+from lairmake.stages.machine.profile import PROFILES
 
 MACHINES = {
     "unknown": (

@@ -3,8 +3,7 @@
 import pytest
 import yaml
 
-from lairmake.stages.machine.figures import PROFILES, ProfileError, profile_names
-from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.machine.profile import PROFILES, ProfileError, load_profile, profile_names
 
 GRADES = {"A", "B", "C", "M", "chosen"}
 

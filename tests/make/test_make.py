@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.diagnose import UndeclaredReadError, UserError
-from lairmake.stages.machine.figures import PROFILES
+from lairmake.stages.machine.profile import PROFILES
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import find_layers, open_folder
 from lairmake.stages.make.core.outputs import write_outputs

@@ -7,9 +7,14 @@ import pytest
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from lairmake.stages.machine import figures, profile
-from lairmake.stages.machine.figures import ProfileError
-from lairmake.stages.machine.profile import Figure, Profile, load_profile, write_figures
+from lairmake.stages.machine import profile, profile as figures
+from lairmake.stages.machine.profile import (
+    Figure,
+    Profile,
+    ProfileError,
+    load_profile,
+    write_figures,
+)
 from lairmake.stages.make.core import profiles
 from lairmake.stages.make.core.action import build
 from lairmake.stages.make.core.layers import open_folder

@@ -16,9 +16,8 @@ import yaml
 from lairmake.stages import PIPELINE
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer import running, simulate
-from lairmake.stages.machine.figures import read_grades
-from lairmake.stages.machine.grades import UNPUBLISHED
-from lairmake.stages.machine.profile import load_profile
+from lairmake.stages.machine.profile import load_profile, read_grades
+from lairmake.stages.machine.scarcity import UNPUBLISHED
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.reference.data import input_samples

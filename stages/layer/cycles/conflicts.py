@@ -23,9 +23,9 @@ from lairmake.stages.layer.texts.decisions import (
 )
 from lairmake.stages.layer.vector.rate import find_rate
 from lairmake.stages.layer.vector.word import find_word
-from lairmake.stages.machine.meetings import WORD, count_meetings
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import BYTES
+from lairmake.stages.machine.vector_rate import WORD, count_meetings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,8 +36,8 @@ from lairmake.stages.layer.texts.kinds import (
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
 from lairmake.stages.layer.vector.situation import PLACES
-from lairmake.stages.machine.meetings import WORD
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.vector_rate import WORD
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.canonical import list_maps, list_sets
 from lairmake.stages.poly.cardinality import cardinality

@@ -17,8 +17,8 @@ from lairmake.stages.layer.pe.operands import Given, InField, Step, find_steps
 from lairmake.stages.layer.texts import decisions
 from lairmake.stages.layer.texts.decisions import Decision
 from lairmake.stages.layer.vector.word import find_word
-from lairmake.stages.machine.meetings import WORD, count_meetings
 from lairmake.stages.machine.types import BYTES
+from lairmake.stages.machine.vector_rate import WORD, count_meetings
 from lairmake.stages.pe.identifiers import Names, Naming
 
 ALIGNED = 2

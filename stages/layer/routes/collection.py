@@ -17,7 +17,7 @@ from lairmake.stages.layer.routes.leaving import describe_gathering, name_leavin
 from lairmake.stages.layer.texts.graph import Departure, InTurn, Sequences, SumCollection
 from lairmake.stages.layer.texts.kinds import AnyTask, Clear, Collect
 from lairmake.stages.layer.texts.routes_text import named
-from lairmake.stages.machine.grades import note_grade
+from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.movement.border import BorderChain, find_classes
 from lairmake.stages.movement.flow import parity
 from lairmake.stages.movement.gather import find_gather

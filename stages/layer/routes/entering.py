@@ -31,7 +31,7 @@ from lairmake.stages.layer.routes.placed import (
 )
 from lairmake.stages.layer.texts.graph import Arrival, Outgoing, Side
 from lairmake.stages.layer.texts.routes_text import RoutesObject, named
-from lairmake.stages.machine.shortage import note_shortage
+from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.movement.border import beside, find_feeding
 from lairmake.stages.movement.corners import corner_line, corner_routes
 from lairmake.stages.movement.flow import spread_routes

@@ -37,8 +37,7 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.layer import Layer, find_writer
 from lairmake.stages.layer.routes.leaving import count_instructions
 from lairmake.stages.layer.routes.threads import count_free_threads
-from lairmake.stages.machine.grades import note_grade
-from lairmake.stages.machine.shortage import note_shortage
+from lairmake.stages.machine.scarcity import note_grade, note_shortage
 from lairmake.stages.poly.sides import SIDES
 
 if typing.TYPE_CHECKING:

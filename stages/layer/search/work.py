@@ -12,8 +12,8 @@ from math import ceil, prod
 
 from lairmake.stages.lair.operations import LOOPED, MULTIPLY_ADDS, list_operations
 from lairmake.stages.layer.search.weight import count_elements, is_sparse
-from lairmake.stages.machine.meetings import WORD
 from lairmake.stages.machine.types import BYTES
+from lairmake.stages.machine.vector_rate import WORD
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement

@@ -29,7 +29,7 @@ from lairmake.stages.layer.streams.reaching import Cuts, Windows, find_ring_leng
 from lairmake.stages.layer.streams.rolling import find_obstacle
 from lairmake.stages.layer.streams.triggers import Triggers, count_elements
 from lairmake.stages.layer.texts.graph import Departure
-from lairmake.stages.machine.shortage import note_shortage
+from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.movement.colouring import share
 from lairmake.stages.poly.canonical import from_domain

@@ -32,8 +32,7 @@ def is_figures(name: str) -> bool:
 
 def read_figures_text(folder: LayerFolder, name: str) -> bytes | None:
     """Return the text of the figures that are called so; None where they are none."""
-    from lairmake.stages.machine.figures import ProfileError
-    from lairmake.stages.machine.profile import write_figures
+    from lairmake.stages.machine.profile import ProfileError, write_figures
 
     given = name.removeprefix(FIGURES)
     try:

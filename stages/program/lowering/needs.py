@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import prod
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.lowering.lowered import (
     EXECUTIVE,

@@ -16,8 +16,8 @@ import islpy as isl
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.fabric.layout_yaml import Queue
 from lairmake.stages.fabric.queue_numbers import number_queues
-from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.movement.colouring import find_busiest_router, share
 from lairmake.stages.program.lowering.lowered import PeProgram

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lairmake.stages.machine.meetings import count_meetings
 from lairmake.stages.machine.types import BYTES
+from lairmake.stages.machine.vector_rate import count_meetings
 from lairmake.stages.program.irg.graph import Entry, Graph, Item, Items, Node, list_bodies
 from lairmake.stages.program.irg.regions import Access, Accesses
 from lairmake.stages.program.values.forms import ON_PES

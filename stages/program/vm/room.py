@@ -6,8 +6,8 @@ Paper    E Sec. 4: a layout of any size that is smaller than the array of PEs
 from __future__ import annotations
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.machine.grades import note_grade
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.program.regions.region import Region
 from lairmake.stages.program.sections.width_checks import NARROWEST
 from lairmake.stages.program.vm.colours import COLOURS

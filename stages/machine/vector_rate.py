@@ -1,18 +1,19 @@
-"""How many elements of a type a vector instruction computes in a cycle: a table by operation.
-
-A row is a type of results, `float32`, or of results and what they are computed from, `float32 of
-float16`. In a profile a row is one figure, for all operations, or one for each of these: `"ADD,
-SUB": {...}`, and `other` for those that are not named.
-
-Source   CSL language guide, appendix: SIMD mode
-"""
+"""Elements a cycle: lanes, bank conflicts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lairmake.stages.machine.types import BYTES, OPERATIONS, TYPES
+
+# --- How many elements of a type a vector instruction computes in a cycle: a table by operation
+#
+# A row is a type of results, `float32`, or of results and what they are computed from, `float32 of
+# float16`. In a profile a row is one figure, for all operations, or one for each of these: `"ADD,
+# SUB": {...}`, and `other` for those that are not named.
+#
+# Source   CSL language guide, appendix: SIMD mode
 
 OTHER = "other"
 Row = dict[str, int]
@@ -79,3 +80,25 @@ def _is_table(given: Any) -> bool:
 def _is_row(name: Any) -> bool:
     first, _, last = str(name).partition(" of ")
     return first in TYPES and (not last or last in TYPES) and name != f"{first} of "
+
+# --- At how many points of a vector instruction two operands are read from one bank of memory ---
+
+WORD = 2
+"""Successive words of so many bytes lie in successive banks."""
+
+
+def count_meetings(steps: Sequence[int], sizes: Sequence[int], apart: int, banks: int) -> int:
+    """Return at how many points of a box two operands lie in one bank, as rate.c counts them.
+
+    The first ones lie `apart` words from each other; `steps` is how much further one operand goes
+    than the other along each axis, in words.
+    """
+    count = {apart % banks: 1}
+    for step, size in zip(steps, sizes, strict=True):
+        found: dict[int, int] = {}
+        for k in range(min(banks, size)):
+            for start, times in count.items():
+                to = (start + k * step) % banks
+                found[to] = found.get(to, 0) + times * ((size - k + banks - 1) // banks)
+        count = found
+    return count.get(0, 0)
