@@ -13,7 +13,7 @@ from lairmake.stages.fabric.elements import Bools, Ints
 from lairmake.stages.fabric.layout_yaml import Role
 from lairmake.stages.fabric.library import MAX_POSITIONS
 from lairmake.stages.fabric.switches import find_counts, read_switches
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.functions import (
     PE_NAMES,

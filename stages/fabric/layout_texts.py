@@ -22,7 +22,7 @@ from lairmake.stages.fabric.switches import POP_MODES
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.mapping.yaml_text import Document, read_document
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
 
 MAX_COLOURS = 32

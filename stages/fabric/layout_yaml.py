@@ -11,7 +11,7 @@ from lairmake.stages.mapping.explained import explain
 from lairmake.stages.mapping.record_reader import read_record
 from lairmake.stages.mapping.records import Key, as_data
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 
 TITLE = "The fabric that the programs run on, in build/simd and in build/loops alike."
 

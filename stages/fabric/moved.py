@@ -12,7 +12,7 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Role
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 from lairmake.stages.poly.text import spell_object
 
 Place = tuple[int, int]

@@ -3,7 +3,7 @@
 A control wavelet after a replica advances the switch of the router that handed it over; those
 before it have no further position. After the last one on a way it resets all that it passes. The
 router of a port that feeds adapters pops its command, the first of two
-(stages/movement/replication.py). All that follows the same adapter ends with its last replica.
+(stages/movement/gather.py). All that follows the same adapter ends with its last replica.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric.elements import Ints
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, evaluate_pw_aff, find_function
 
 LAST_BITS, RING, POP = 2, 4, 5

@@ -1,20 +1,23 @@
-"""Routes along a border: sums of all its adapters flow towards a port.
-
-Lanes and depths are as in flow.py. A port is at lane p, the adapters whose sums it gets have lanes
-l: { [p] -> [l] }. Sums flow from the least of these lanes to the greatest, then on to the port.
-
-Paper    V Sec. 4.2
-"""
+"""Sums along a border, round corners, forwarding PE by PE."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from lairmake.stages.movement.flow import Routes, make_routes
+from lairmake.stages.movement.flow import Routes, chain_routes, make_routes, spread_routes
+from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.functions import greatest, least
-from lairmake.stages.poly.sides import SIDES
+from lairmake.stages.poly.sides import SIDES, Rectangle, turn
+
+# --- Routes along a border: sums of all its adapters flow towards a port ------------------------
+#
+# Lanes and depths are as in flow.py. A port is at lane p, the adapters whose sums it gets have
+# lanes l: { [p] -> [l] }. Sums flow from the least of these lanes to the greatest, then on to the
+# port.
+#
+# Paper    V Sec. 4.2
 
 BORDER = "{ [lane] -> [lane, 0] }"
 
@@ -142,3 +145,186 @@ def find_feeding(ports: isl.Map, places: isl.Map, turned: isl.Map) -> isl.Map:
     port = ports.apply_range(turned).project_out(isl.dim_type.out, 1, 1)
     lane = places.apply_range(turned).project_out(isl.dim_type.out, 1, 1)
     return port.reverse().apply_range(lane)
+
+# --- Routes of wavelets that PEs forward to each other, where routers do not copy ---------------
+#
+# A line of PEs forwards what enters at its one end. It is a line of sums, of flow.py or border.py,
+# run backwards: a PE at an even place listens to the even colour and sends on the odd one.
+#
+# Source   design, The machine; M Sec. I
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Routes by the parity of the listener, and { PE } that take part.
+
+    All PEs of the line are `members`. Those that are `nearest` to the end at which it enters, if
+    any, listen to `entry` instead; else it enters on the colour of the parity `enters`.
+    `forwarding` ones send on what comes; of these, those `between` take nothing.
+    """
+
+    even: Routes
+    odd: Routes
+    entry: Routes
+    members: isl.Set
+    nearest: isl.Set
+    forwarding: isl.Set
+    between: isl.Set
+    enters: int | None = None
+
+    def way(self) -> str:
+        """Return the side to which its PEs send; some do."""
+        routes = self.even.union(self.odd)
+        return next(
+            r.get_tuple_name(isl.dim_type.out)
+            for r in list_maps(routes)
+            if r.domain().unwrap().get_tuple_name(isl.dim_type.out) == "ramp"
+        )
+
+
+def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spread: bool) -> Line:
+    """Return the line of each lane: from depth `first` to its deepest taker, { [lane, depth] }.
+
+    It enters from the side or, where it was spread, from the ramp of the adapter at depth 0.
+    """
+    chain = chain_routes(takers, side, turned, first, collect=spread)
+    taken = takers.apply(turned.reverse())
+    return Line(
+        even=backwards(chain.even),
+        odd=backwards(chain.odd),
+        entry=isl.UnionMap("{ }"),
+        members=chain.members,
+        nearest=taken.subtract(taken),
+        forwarding=chain.members.subtract(chain.starts),
+        between=chain.members.subtract(taken),
+        enters=first % 2,
+    )
+
+
+def feedback_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Line:
+    """Return the line of each lane whose PE at depth `first` sends the stream, to itself first."""
+    chain = chain_routes(takers, side, turned, first, feeds_back=True)
+    ends = chain.ends.apply(turned)
+    return Line(
+        even=backwards(chain.even),
+        odd=backwards(chain.odd),
+        entry=make_routes(turned, (ends, "ramp", "ramp")),
+        members=chain.members,
+        nearest=chain.ends,
+        forwarding=chain.members.subtract(chain.starts),
+        between=chain.members.subtract(takers.apply(turned.reverse())),
+    )
+
+
+def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") -> Line:
+    """Return the line of each port's adapters, { [lane of the port] -> [lane] }.
+
+    It enters at one end of these lanes, wherever the port is. At the lane of the port it comes from
+    the side or from another `source`.
+    """
+    chain = border_chain(feeds, side, turned, source)
+    members = chain.reach.range()
+    adapters = feeds.range().apply(isl.Map("{ [lane] -> [lane, 0] }")).apply(turned.reverse())
+    return Line(
+        even=backwards(chain.even),
+        odd=backwards(chain.odd),
+        entry=backwards(chain.out),
+        members=members,
+        nearest=chain.ends,
+        forwarding=members.subtract(chain.starts),
+        between=members.subtract(adapters),
+    )
+
+
+def port_line(feeds: isl.Map, side: str, turned: isl.Map) -> Line:
+    """Return the line of each port's adapters, with two colours where it needs no third one.
+
+    That is if the places of those nearest to the ports have one parity, and no other PE of the line
+    is on the way to them.
+    """
+    line = border_line(feeds, side, turned)
+    on_the_way = isl.Set.from_union_set(line.entry.domain().unwrap().domain())
+    lanes = line.nearest.apply(turned)
+    parities = [
+        k for k in (0, 1) if lanes.is_subset(isl.Set(f"{{ [lane, depth] : lane mod 2 = {k} }}"))
+    ]
+    if not parities or not on_the_way.is_disjoint(line.members.subtract(line.nearest)):
+        return line
+    return replace(
+        line,
+        even=line.even if parities[0] else line.even.union(line.entry),
+        odd=line.odd.union(line.entry) if parities[0] else line.odd,
+        entry=isl.UnionMap("{ }"),
+        nearest=lanes.subtract(lanes).apply(turned.reverse()),
+        enters=parities[0],
+    )
+
+
+def backwards(routes: Routes) -> Routes:
+    """Return { [PE -> to] -> from } of { [PE -> from] -> to }."""
+    return routes.curry().range_reverse().uncurry()
+
+# --- Routes around a corner: what a border has collected, or a lane sends, to adapters that spread
+# it
+#
+# Lanes and depths are as in flow.py.
+#
+# Paper    V Sec. 4.2
+
+def corner_routes(
+    sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
+) -> Routes:
+    """Return the routes from the one { PE } that sends towards a side to { PE } on another border.
+
+    From its ramp, out to the border if it is no adapter, and along this: to both ends of it if the
+    sides are the same, else to the corner, and from there along the other border.
+    """
+    feeds, source, before = _way(sender, takers, leaves, comes, grid)
+    return spread_routes(feeds, comes, turn(comes, grid), source).union(before)
+
+
+def corner_line(
+    sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
+) -> Line:
+    """Return the line of the takers, which forward what the one adapter sends on the same way."""
+    feeds, source, before = _way(sender, takers, leaves, comes, grid)
+    line = border_line(feeds, comes, turn(comes, grid), source)
+    return replace(line, entry=line.entry.union(before))
+
+
+def _way(
+    sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
+) -> tuple[isl.Map, str, Routes]:
+    """Return { [lane] -> [lane of a taker] } on the border on which a stream comes, and its way.
+
+    From which side it enters that border, and the routes before.
+    """
+    here, there = turn(leaves, grid), turn(comes, grid)
+    lanes = takers.apply(there).project_out(isl.dim_type.set, 1, 1)
+    origin, border, outwards = _out(sender, leaves, here)
+    if leaves == comes:
+        port = border.project_out(isl.dim_type.set, 1, 1)
+        return isl.Map.from_domain_and_range(port, lanes), origin, outwards
+    towards = "<" if comes == SIDES[leaves].right else ">"
+    corner = isl.Set("{ [lane, 0] }").apply(there.reverse()).apply(here)
+    corner = corner.intersect(isl.Set("{ [lane, 0] }"))
+    before = corner.apply(isl.Map(f"{{ [c, 0] -> [lane, 0] : lane {towards} c }}"))
+    after = border.apply(isl.Map(f"{{ [s, 0] -> [lane, 0] : s {towards} lane }}"))
+    far = SIDES[comes].far
+    port = corner.apply(here.reverse()).apply(there).project_out(isl.dim_type.set, 1, 1)
+    routes = make_routes(
+        here, (border, origin, comes), (before.intersect(after), far, comes)
+    )
+    return isl.Map.from_domain_and_range(port, lanes), far, routes.union(outwards)
+
+
+def _out(sender: isl.Set, leaves: str, here: isl.Map) -> tuple[str, isl.Set, Routes]:
+    """Return from where the router on the border hears what { PE } sends, [lane, 0], and its way.
+
+    On the border itself the ramp; farther in, routes lead from there to it.
+    """
+    places, far = sender.apply(here), SIDES[leaves].far
+    border = places.apply(isl.Map("{ [lane, depth] -> [lane, 0] }"))
+    inside = places.subtract(border)
+    between = inside.apply(isl.Map("{ [lane, depth] -> [lane, d] : 0 < d < depth }"))
+    way = make_routes(here, (inside, "ramp", leaves), (between, far, leaves))
+    return ("ramp" if inside.is_empty() else far), border, way

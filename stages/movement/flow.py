@@ -1,20 +1,23 @@
-"""Routes of wavelets on a grid that is turned so that their side is on top.
-
-A router is [lane, depth]; depth 0 is the border, -1 the external PEs. Routes are relations
-{ [PE[x, y] -> side it comes from[]] -> side it goes to[] }.
-
-Paper    V Sec. 4.2
-"""
+"""Broadcast and reduction along rows and columns; colours."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import islpy as isl
 
+from lairmake.stages.poly.canonical import find_example
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_function
 from lairmake.stages.poly.sides import SIDES
+
+# --- Routes of wavelets on a grid that is turned so that their side is on top -------------------
+#
+# A router is [lane, depth]; depth 0 is the border, -1 the external PEs. Routes are relations
+# { [PE[x, y] -> side it comes from[]] -> side it goes to[] }.
+#
+# Paper    V Sec. 4.2
 
 Routes: TypeAlias = isl.UnionMap
 """{ [PE[x, y] -> from[]] -> to[] } with from and to in N, E, S, W, ramp."""
@@ -173,3 +176,70 @@ def make_routes(turned: isl.Map, *triples: tuple[isl.Set, str, str]) -> Routes:
             whole = isl.Map.from_domain_and_range(here, isl.Set(f"{{ {to}[] }}"))
             result = result.union(isl.UnionMap.from_map(whole))
     return result
+
+# --- Colours for streams: two that pass no router together may share one ------------------------
+#
+# Source   the greedy colouring of graphs, vertices of greatest degree first: Welsh and Powell, 1967
+
+Routers = Mapping[str, isl.UnionSet]
+"""The routers { PE[x, y] } that each stream passes."""
+
+
+def find_routers(routes: Routes) -> isl.UnionSet:
+    """Return { PE[x, y] } of { [PE[x, y] -> from[]] -> to[] }."""
+    return routes.domain().unwrap().domain()
+
+
+def share(routers: Routers) -> list[list[str]]:
+    """Return the streams of each colour; streams of one colour have no router in common.
+
+    Colours, and the streams of each, come in the order given.
+    """
+    names = list(routers)
+    meets = {
+        a: [b for b in names if b != a and not routers[a].is_disjoint(routers[b])] for a in names
+    }
+    groups: list[list[str]] = []
+    for name in sorted(names, key=lambda n: -len(meets[n])):
+        free = next((g for g in groups if not set(g) & set(meets[name])), None)
+        if free is None:
+            groups.append([name])
+        else:
+            free.append(name)
+    return sorted((sorted(g, key=names.index) for g in groups), key=lambda g: names.index(g[0]))
+
+
+def find_busiest_router(routers: Routers) -> tuple[str, list[str]]:
+    """Return a PE whose router many streams pass, and these: from each stream, others in turn."""
+    found: list[tuple[str, list[str]]] = []
+    for start in routers:
+        here = routers[start]
+        for other in routers.values():
+            both = here.intersect(other)
+            here = here if both.is_empty() else both
+        place = here.lexmin()
+        meeting = [name for name, pes in routers.items() if not pes.is_disjoint(place)]
+        found.append((find_example(place), meeting))
+    return max(found, key=lambda each: len(each[1]))
+
+# --- A colour of a machine: its routes, or the positions that its switches take in turn ---------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Colour:
+    """A colour, by its number."""
+
+    number: Annotated[int, "that of the machine"]
+    routes: Annotated[str | None, "{ [PE[x, y] -> from side[]] -> to side[] }"] = None
+    positions: Annotated[
+        tuple[str, ...] | None, "its routes, which routers take in turn"
+    ] = None
+    counts: Annotated[str | None, "how many of them a router has, or all"] = None
+    ring: Annotated[str | None, "1 where the first position follows the last, or all"] = None
+    pop: Annotated[
+        str | None,
+        "when a router pops the command that it obeys: 0 never, 1 always, 2 if it advances, 3 if"
+        " it advances or does nothing",
+    ] = None
+    filter: Annotated[
+        str | None, "the least and the greatest index that a router hands to its PE"
+    ] = None

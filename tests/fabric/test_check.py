@@ -8,7 +8,7 @@ from lairmake.stages.fabric.grid import read_colours, read_grid
 from lairmake.stages.fabric.layout_yaml import Layout, Memory, Role
 from lairmake.stages.fabric.library import INLET, OUTLET
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 
 GRID = read_grid("{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }")
 NORTH, EAST, WEST = 0, 1, 3

@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.fabric.driver import FabricFailure
 from lairmake.stages.fabric.grid import read_colours, read_grid
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 from tests.fabric.running import run_fabric
 
 GRID = read_grid("{ PE[x, 0] : 0 <= x <= 2 }")

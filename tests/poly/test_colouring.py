@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.movement.colouring import find_busiest_router, find_routers, share
+from lairmake.stages.movement.flow import find_busiest_router, find_routers, share
 
 ROUTERS = {
     "x": isl.UnionSet("{ PE[0, 0:3] }"),

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.movement.corners import corner_routes
+from lairmake.stages.movement.border import corner_routes
 from lairmake.stages.movement.flow import feedback_routes
 from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 

@@ -1,17 +1,17 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.movement.border import border_chain
-from lairmake.stages.movement.flow import Routes, chain_routes
-from lairmake.stages.movement.forwarding import (
+from lairmake.stages.movement.border import (
     Line,
     backwards,
+    border_chain,
     border_line,
     feedback_line,
     inward_line,
     port_line,
 )
-from lairmake.stages.movement.replication import border_replicas, replica_routes
+from lairmake.stages.movement.flow import Routes, chain_routes
+from lairmake.stages.movement.gather import border_replicas, replica_routes
 from lairmake.stages.poly.sides import SIDES, Rectangle, turn
 
 RECTANGLE = Rectangle(left=0, top=0, right=3, bottom=4)

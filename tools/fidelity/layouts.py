@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric.layout_yaml import Layout, LocalTensor, Memory, Role
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 from tools.fidelity.rows import columns_of
 
 Array = NDArray[Any]

@@ -18,8 +18,7 @@ from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.queues import assign_queues
 from lairmake.stages.layer.routes.forwarded import name_positions
 from lairmake.stages.layer.texts.graph import Arrival, Departure, Outgoing, SumCollection
-from lairmake.stages.movement.colour import Colour
-from lairmake.stages.movement.colouring import find_routers
+from lairmake.stages.movement.flow import Colour, find_routers
 from lairmake.stages.pe.listing import Local
 from lairmake.stages.poly.canonical import find_set, from_domain, list_maps
 from lairmake.stages.poly.sides import at_places, on_side, relocate, turn

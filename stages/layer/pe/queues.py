@@ -21,7 +21,7 @@ from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.routes.forwarded import name_positions
 from lairmake.stages.layer.texts.graph import Graph, Outgoing
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.movement.colouring import find_busiest_router, share
+from lairmake.stages.movement.flow import find_busiest_router, share
 
 RAMP = isl.UnionSet("{ ramp[] }")
 WIDE = 2

@@ -3,7 +3,7 @@
 Of a sparse stream they take as many replicas as they send on; a dense one they keep, and send
 again.
 
-Source   design, The machine; stages/movement/replication.py
+Source   design, The machine; stages/movement/gather.py
 """
 
 from __future__ import annotations

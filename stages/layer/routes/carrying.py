@@ -19,9 +19,9 @@ from lairmake.stages.layer.routes.forwarded import (
 )
 from lairmake.stages.layer.routes.placed import Placed, Routed, colour_routes, find_depth, join
 from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.movement.border import Line, feedback_line, inward_line
 from lairmake.stages.movement.flow import Routes, column_routes, feedback_routes
-from lairmake.stages.movement.forwarding import Line, feedback_line, inward_line
-from lairmake.stages.movement.replication import replica_routes
+from lairmake.stages.movement.gather import replica_routes
 from lairmake.stages.poly.sides import turn
 
 

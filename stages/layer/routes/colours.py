@@ -15,8 +15,7 @@ import islpy as isl
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.routes.forwarded import name_positions
 from lairmake.stages.machine.scarcity import note_grade
-from lairmake.stages.movement.colouring import find_busiest_router, find_routers, share
-from lairmake.stages.movement.flow import Routes
+from lairmake.stages.movement.flow import Routes, find_busiest_router, find_routers, share
 from lairmake.stages.poly.sides import Rectangle
 
 if typing.TYPE_CHECKING:

@@ -32,11 +32,15 @@ from lairmake.stages.layer.routes.placed import (
 from lairmake.stages.layer.texts.graph import Arrival, Outgoing, Side
 from lairmake.stages.layer.texts.routes_text import RoutesObject, named
 from lairmake.stages.machine.scarcity import note_shortage
-from lairmake.stages.movement.border import beside, find_feeding
-from lairmake.stages.movement.corners import corner_line, corner_routes
+from lairmake.stages.movement.border import (
+    beside,
+    corner_line,
+    corner_routes,
+    find_feeding,
+    port_line,
+)
 from lairmake.stages.movement.flow import spread_routes
-from lairmake.stages.movement.forwarding import port_line
-from lairmake.stages.movement.replication import border_replicas
+from lairmake.stages.movement.gather import border_replicas
 from lairmake.stages.poly.canonical import from_domain, map_from
 from lairmake.stages.poly.cardinality import count_most
 from lairmake.stages.poly.sides import (

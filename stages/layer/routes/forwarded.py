@@ -2,7 +2,7 @@
 
     forwarding: {x: {colours: [x_even, x_odd], enters: x_even, parity: ...}}
 
-Every stream of arrivals, and of what is fed back, has a line of PEs: stages/movement/forwarding.py.
+Every stream of arrivals, and of what is fed back, has a line of PEs: stages/movement/border.py.
 That no PE waits for ever: of the PEs in the earliest invocation, the last one of a line takes what
 comes, since nothing blocks a stream, nor a chunk, before its end, and so does each before it, since
 it may forward; what a PE may not take yet keeps none of its other streams, nor its tasks, from
@@ -21,8 +21,8 @@ import islpy as isl
 
 from lairmake.stages.layer.texts.graph import Forwarding
 from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.movement.border import Line
 from lairmake.stages.movement.flow import Routes, parity
-from lairmake.stages.movement.forwarding import Line
 
 SWAP = "{ [lane, depth] -> [depth, lane] }"
 

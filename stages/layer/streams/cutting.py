@@ -31,7 +31,7 @@ from lairmake.stages.layer.streams.triggers import Triggers, count_elements
 from lairmake.stages.layer.texts.graph import Departure
 from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.movement.colouring import share
+from lairmake.stages.movement.flow import share
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.cardinality import bound_points
 from lairmake.stages.poly.chunks import Cut, IndexBox, list_cuts

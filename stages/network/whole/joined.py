@@ -12,7 +12,7 @@ from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, Memory, Role
 from lairmake.stages.fabric.moved import move_layout
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.network_yaml import Network
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 from lairmake.stages.network.whole.floorplan import find_rectangle, place_parts
 from lairmake.stages.network.whole.joints import Joint, Pair
 from lairmake.stages.network.whole.part_names import name_colour, name_layout

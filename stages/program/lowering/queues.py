@@ -19,7 +19,7 @@ from lairmake.stages.fabric.queue_numbers import number_queues
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.movement.colouring import find_busiest_router, share
+from lairmake.stages.movement.flow import find_busiest_router, share
 from lairmake.stages.program.lowering.lowered import PeProgram
 from lairmake.stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
 from lairmake.stages.program.vm.colours import (

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
-from lairmake.stages.movement.colour import Colour
+from lairmake.stages.movement.flow import Colour
 from lairmake.stages.program.vm.colours import LEFT_OUT, MEANINGS, TURNING
 from lairmake.stages.program.vm.painting import Painted
 
