@@ -19,7 +19,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.kernel.mlir.element_types import KNOWN
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.mapping.kernel_yaml import read_kernel
 from lairmake.stages.mapping.yaml_text import write_document

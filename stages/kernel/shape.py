@@ -15,7 +15,7 @@ import typing
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
-from lairmake.stages.lair.names import did_you_mean, make_plain_name
+from lairmake.stages.lair.tree import did_you_mean, make_plain_name
 from lairmake.stages.mapping.kernel_yaml import Kernel, read_kernel
 from lairmake.stages.poly.canonical import find_example, unite_sets
 from lairmake.stages.poly.text import write_objects

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.kernel_yaml import read_kernel
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.parts.cutting import Region, list_regions, list_single

@@ -1,17 +1,18 @@
-"""Bindings of nodes: what their parameters and tensors stand for, and in which order they run.
-
-Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
-         specialize lair nodes"; Sec. 4.1.2: "delays between different parts of the LAIR graph"
-"""
+"""Nodes of a graph, calls written out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.lair.names import did_you_mean
-from lairmake.stages.lair.tree import Node
+from lairmake.stages.diagnose import Span, UserError, UserErrors
+from lairmake.stages.lair.expressions import find_affine
+from lairmake.stages.lair.tree import Expr, File, Graph, Node, NodeCall, Reference, did_you_mean
+
+# --- Bindings of nodes: what their parameters and tensors stand for, and in which order they run
+#
+# Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
+#          specialize lair nodes"; Sec. 4.1.2: "delays between different parts of the LAIR graph"
 
 Delays = Mapping[str, int]
 """How many invocations ago the value is that a call reads, by `call.input`."""
@@ -121,3 +122,120 @@ def _cycle(left: list[Binding]) -> UserError:
     edge = f'"{cycle[-1].name}.{tensor}"'
     hint = f"read the value of an invocation before: `delays: {{{edge}: 1}}` in layer.yaml"
     return UserError(message, cycle[-1].span, hint)
+
+# --- Write out the calls of a graph: bindings of the nodes that it, and graphs that it calls, call
+#
+# Source   V Sec. 4.1.1: nodes of LAIR that "combine and/or
+#          specialize lair nodes"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """A node or graph that is called, and what its parameters and tensors stand for.
+
+    `span` is where it was asked for, in the graph `caller`.
+    """
+
+    called: Node | Graph
+    sizes: Mapping[str, int]
+    types: Mapping[str, str]
+    tensors: Mapping[str, str]
+    caller: str
+    span: Span = field(compare=False, repr=False)
+
+
+def write_out(
+    graph: Graph, file: File, sizes: Mapping[str, int], types: Mapping[str, str]
+) -> list[Called]:
+    """Return all calls of a checked graph, those of graphs that it calls after their call.
+
+    A tensor of its own that a node or graph has is called after the first result of the call,
+    `y_m`. Raises UserErrors where that is the name of another tensor.
+    """
+    own = {each.name: each.name for each in (*graph.inputs, *graph.outputs)}
+    names = {each.name: each.name for each in _results(graph)}
+    top = Called(
+        called=graph, sizes=sizes, types=types, tensors=own | names, caller="", span=graph.span
+    )
+    found = list(_write_out(top, file))
+    errors = list(_check_names(found, {*own, *names}))
+    if errors:
+        raise UserErrors(errors)
+    return found
+
+
+def _write_out(outer: Called, file: File) -> Iterator[Called]:
+    """Yield the calls of a graph, whose tensors all have names in the layer."""
+    definitions = {each.name: each for each in file.definitions}
+    assert isinstance(outer.called, Graph)
+    for call in outer.called.calls:
+        each = _call(call, definitions[call.node], outer)
+        yield each
+        if isinstance(each.called, Graph):
+            yield from _write_out(each, file)
+
+
+def _call(call: NodeCall, called: Node | Graph, outer: Called) -> Called:
+    """Return a call, with the names that its tensors have in the layer."""
+    actual = [outer.tensors[each.name] for each in (*_names(call.arguments), *call.results)]
+    formal = [each.name for each in (*called.inputs, *called.outputs)]
+    tensors = dict(zip(formal, actual, strict=True))
+    first = tensors[called.outputs[0].name]
+    own = called.own if isinstance(called, Node) else _results(called)
+    return Called(
+        called=called,
+        sizes=_call_sizes(call, called, outer.sizes),
+        types=_call_types(call, called, outer.types),
+        tensors={each.name: f"{first}_{each.name}" for each in own} | tensors,
+        caller=outer.called.name,
+        span=call.node_span,
+    )
+
+
+def _results(graph: Graph) -> tuple[Reference, ...]:
+    return tuple(result for call in graph.calls for result in call.results)
+
+
+def _check_names(found: list[Called], taken: set[str]) -> Iterator[UserError]:
+    """Yield an error for every tensor that gets a name that another one has."""
+    known = set(taken)
+    for each in found:
+        heads = {tensor.name for tensor in (*each.called.inputs, *each.called.outputs)}
+        for own, name in each.tensors.items():
+            if own not in heads and name in known:
+                message = f"{name} is also what the compiler calls {own} of {each.called.name}"
+                yield UserError(message, each.span, "rename one of them")
+        known |= {name for own, name in each.tensors.items() if own not in heads}
+
+
+def bind_calls(calls: list[Called]) -> list[Binding]:
+    """Return the bindings of the nodes among calls, in their order."""
+    nodes = [(each, each.called) for each in calls if isinstance(each.called, Node)]
+    called = [node.name for _, node in nodes]
+    return [_bind(each, node, called.count(node.name) > 1) for each, node in nodes]
+
+
+def _bind(call: Called, node: Node, again: bool) -> Binding:
+    first = call.tensors[node.outputs[0].name]
+    return Binding(
+        name=f"{first}_{node.name}" if again else node.name, node=node, sizes=call.sizes,
+        types=call.types, tensors=call.tensors, span=call.span,
+    )
+
+
+def _call_sizes(call: NodeCall, node: Node | Graph, outer: Mapping[str, int]) -> dict[str, int]:
+    """Return the value of every size parameter of the node: given, else its default."""
+    values = {p.name: p.default for p in node.size_params if p.default is not None}
+    given = [find_affine(size, outer).constant for size in call.sizes]
+    return values | dict(zip((p.name for p in node.size_params), given, strict=False))
+
+
+def _call_types(call: NodeCall, node: Node | Graph, outer: Mapping[str, str]) -> dict[str, str]:
+    values = {param.name: param.default for param in node.type_params}
+    given = [outer.get(each.name, each.name) for each in call.types]
+    return values | dict(zip((p.name for p in node.type_params), given, strict=False))
+
+
+def _names(arguments: tuple[Expr, ...]) -> Iterator[Reference]:
+    for argument in arguments:
+        assert isinstance(argument, Reference)
+        yield argument

@@ -1,11 +1,25 @@
-"""LAIR expressions: their functions, their text between stages, and what they are at zero."""
+"""Expressions, affine expressions, vector operations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import typing
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from lairmake.stages.lair.tree import (
+    Access,
+    Affine,
+    Binary,
+    Call,
+    Expr,
+    Number,
+    Reference,
+    Unary,
+    walk,
+)
+
+# --- LAIR expressions: their functions, their text between stages, and what they are at zero ----
 
 FUNCTIONS: Mapping[str, int] = MappingProxyType(
     {
@@ -135,3 +149,236 @@ def _has_value(expr: Expr, tensor: str) -> bool:
 
 def _is_divisor(expr: Expr) -> bool:
     return isinstance(expr, Number) and expr.value != 0
+
+# --- Affine expressions: which expressions are, and what they are once sizes are known ----------
+
+def find_non_affine(expr: Expr, variables: Collection[str]) -> Expr | None:
+    """Return the innermost, leftmost part that keeps an expression from being affine.
+
+    Affine in `variables`; every other name stands for an integer.
+    """
+    match expr:
+        case Number():
+            return None if isinstance(expr.value, int) else expr
+        case Reference():
+            return expr if expr.indices else None
+        case Unary():
+            return find_non_affine(expr.operand, variables)
+        case Binary():
+            inner = find_non_affine(expr.left, variables) or find_non_affine(expr.right, variables)
+            return inner or (expr if _is_product_of_variables(expr, variables) else None)
+    return expr
+
+
+def _is_product_of_variables(expr: Binary, variables: Collection[str]) -> bool:
+    """Whether both factors, or a divisor, hold variables; `/` never gives an affine integer."""
+    if expr.op in ("//", "mod"):
+        return _mentions(expr.right, variables)
+    if expr.op == "*":
+        return _mentions(expr.left, variables) and _mentions(expr.right, variables)
+    return expr.op == "/"
+
+
+def _mentions(expr: Expr, variables: Collection[str]) -> bool:
+    return any(isinstance(part, Reference) and part.name in variables for part in walk(expr))
+
+
+def find_affine(expr: Expr, constants: Mapping[str, int]) -> Affine:
+    """Return the affine form of an expression that `find_non_affine` found nothing wrong with.
+
+    Names without a constant are iterators, in the order of their first appearance.
+    """
+    match expr:
+        case Number():
+            return Affine(coefficients=(), constant=int(expr.value))
+        case Reference() if expr.name in constants:
+            return Affine(coefficients=(), constant=constants[expr.name])
+        case Reference():
+            return Affine(coefficients=((expr.name, 1),), constant=0)
+        case Unary():
+            return _scale(find_affine(expr.operand, constants), -1)
+        case Binary():
+            left, right = find_affine(expr.left, constants), find_affine(expr.right, constants)
+            return _combine(expr.op, left, right)
+    raise AssertionError(f"not affine: {expr}")
+
+
+def _combine(op: str, left: Affine, right: Affine) -> Affine:
+    if op == "*":
+        factor, other = (right, left) if left.coefficients else (left, right)
+        return _scale(other, factor.constant)
+    right = _scale(right, -1) if op == "-" else right
+    coefficients = dict(left.coefficients)
+    for name, coefficient in right.coefficients:
+        coefficients[name] = coefficients.get(name, 0) + coefficient
+    return _affine(coefficients, left.constant + right.constant)
+
+
+def _scale(row: Affine, factor: int) -> Affine:
+    return _affine({n: c * factor for n, c in row.coefficients}, row.constant * factor)
+
+
+def _affine(coefficients: Mapping[str, int], constant: int) -> Affine:
+    nonzero = tuple((name, c) for name, c in coefficients.items() if c)
+    return Affine(coefficients=nonzero, constant=constant)
+
+
+def reach(row: Affine, sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Return the smallest and largest value of a row, 0 <= iterator < size."""
+    ends = [(c * (sizes[name] - 1)) for name, c in row.coefficients]
+    low = row.constant + sum(min(end, 0) for end in ends)
+    return low, row.constant + sum(max(end, 0) for end in ends)
+
+# --- Which vector operations a statement is: one, or several of which each uses what others gave
+#
+# Paper    V Sec. 5, condition 1; several go beyond it
+
+BINARY = {"+": "ADD", "-": "SUB", "*": "MUL", "/": "DIV"}
+LOOPED = frozenset(FUNCTIONS) - {"relu", "abs", "max", "min"}
+"""Functions that no vector operation computes: a loop does, one value at a time."""
+
+SELECTING = ("MAX", "MIN")
+FUSED = {"+": ("FMA", "FMA"), "-": ("FMS", "FNMA")}
+"""A product on the left, or on the right, of a sum or a difference."""
+
+MULTIPLY_ADDS = frozenset({"MAC", "FMA", "FMS", "FNMA"})
+
+CALL = {"max": "MAX", "min": "MIN"}
+ACCUMULATE = {"+=": "ADD", "*=": "MUL", "max=": "MAX", "min=": "MIN"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What an earlier operation of the statement gave; every one has a number of its own.
+
+    `rounded` says that it may be rounded to the type of the target: what is computed from it only
+    selects one of several values, or changes signs, and rounding keeps their order.
+    """
+
+    number: int
+    rounded: bool = False
+
+
+Leaf = str | float | Part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A vector operation and its sources: the names of tensors, numbers, or parts.
+
+    The first one is the name of the target where an operation accumulates; COPY has one, those that
+    are FUSED have three; a function of LOOPED, as LAIR calls it, has its arguments. `to` is the
+    part that it gives, None if that is the target.
+    """
+
+    name: str
+    sources: tuple[Leaf, ...]
+    to: Part | None = None
+
+
+def list_operations(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
+    """Return the operations of `target op expr`; the last one gives the target.
+
+    What occurs twice is computed once.
+    """
+    leaf, found = _leaf(expr), _Operations()
+    if leaf is not None and op == "=":
+        return (Operation(name="COPY", sources=(leaf,)),)
+    if leaf is not None:
+        return (Operation(name=ACCUMULATE[op], sources=(target, leaf)),)
+    name, sources = _operation(expr, found, rounded=op in ("=", "max=", "min="))
+    if op == "+=" and name == "MUL":
+        name = "MAC"
+    elif op != "=":
+        part = found.append(name, sources, rounded=ACCUMULATE[op] in SELECTING)
+        name, sources = ACCUMULATE[op], (target, part)
+    return (*found.listed, Operation(name=name, sources=sources))
+
+
+def multiplies_and_adds(operations: Sequence[Operation]) -> bool:
+    """Whether there is a multiply-add."""
+    return any(operation.name in MULTIPLY_ADDS for operation in operations)
+
+
+class _Operations:
+    """The operations of an expression so far, each of which gives a part."""
+
+    def __init__(self) -> None:
+        self.listed: list[Operation] = []
+        self.parts: dict[tuple[str, bool], Part] = {}
+
+    def source(self, expr: Expr, *, rounded: bool) -> Leaf:
+        """Return a leaf, or the part that an expression becomes."""
+        leaf, key = _leaf(expr), (write_expression(expr), rounded)
+        if leaf is not None:
+            return leaf
+        if key not in self.parts:
+            operation = _operation(expr, self, rounded=rounded)
+            self.parts[key] = self.append(*operation, rounded=rounded)
+        return self.parts[key]
+
+    def append(self, name: str, sources: tuple[Leaf, ...], *, rounded: bool) -> Part:
+        """Append an operation, and return the part that it gives."""
+        part = Part(number=len(self.listed), rounded=rounded)
+        self.listed.append(Operation(name=name, sources=sources, to=part))
+        return part
+
+
+def _operation(
+    expr: Expr, found: _Operations, *, rounded: bool
+) -> tuple[str, tuple[Leaf, ...]]:
+    """Return the operation of an expression that is no leaf.
+
+    `rounded` says whether the expression may be rounded to the type of the target.
+    """
+    match expr:
+        case Binary(op="+" | "-", left=left, right=right) if _is_product(left, right):
+            return _fused(expr, found)
+        case Binary(left=left, right=right):
+            sources = [found.source(each, rounded=False) for each in (left, right)]
+            return BINARY[expr.op], tuple(sources)
+        case Call(function="abs"):
+            return _absolute(found.source(expr.arguments[0], rounded=rounded), found, rounded)
+        case Call(function="relu"):
+            return "MAX", (found.source(expr.arguments[0], rounded=rounded), 0)
+        case Call() if expr.function in CALL:
+            sources = [found.source(each, rounded=rounded) for each in expr.arguments]
+            return CALL[expr.function], tuple(sources)
+        case Call():
+            sources = [found.source(each, rounded=False) for each in expr.arguments]
+            return expr.function, tuple(sources)
+        case Unary():
+            return "MUL", (found.source(expr.operand, rounded=rounded), -1)
+    raise AssertionError(f"{expr} is no expression of a specialised statement")
+
+
+def _absolute(
+    value: Leaf, found: _Operations, rounded: bool
+) -> tuple[str, tuple[Leaf, ...]]:
+    """Return max(0 - x, x): 0 - x is never -0, and NaN where x is."""
+    return "MAX", (found.append("SUB", (0, value), rounded=rounded), value)
+
+
+def _fused(expr: Binary, found: _Operations) -> tuple[str, tuple[Leaf, ...]]:
+    """Return a sum or a difference with a product on one side as one operation, a b and c."""
+    on_right = int(_is_product(expr.right))
+    product, other = (expr.right, expr.left) if on_right else (expr.left, expr.right)
+    factors = typing.cast(Binary, product)
+    sides = (factors.left, factors.right, other)
+    a, b, c = (found.source(each, rounded=False) for each in sides)
+    return FUSED[expr.op][on_right], (a, b, c)
+
+
+def _is_product(*sides: Expr) -> bool:
+    return any(isinstance(side, Binary) and side.op == "*" for side in sides)
+
+
+def _leaf(expr: Expr) -> str | float | None:
+    match expr:
+        case Access():
+            return expr.tensor
+        case Number():
+            return expr.value
+        case Unary(operand=Number(value=value)):
+            return -value
+    return None

@@ -1,7 +1,4 @@
-"""Parse LAIR: text to tree.
-
-Source   V Sec. 4.1.1; the grammar is lair.lark
-"""
+"""Text to tree."""
 
 from __future__ import annotations
 
@@ -11,21 +8,171 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from lark import Lark, UnexpectedCharacters, UnexpectedToken
+from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedToken, v_args
+from lark.tree import Meta
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 from lairmake.stages.lair import tree
-from lairmake.stages.lair.builder import Builder
-from lairmake.stages.lair.comments import check_comments, explain_comment
-from lairmake.stages.lair.instead import elsewhere
 from lairmake.stages.lair.slips import (
+    check_comments,
     describe_split,
+    elsewhere,
+    explain_comment,
     find_open,
     name_character,
     suggest,
     suggest_for_character,
 )
 from lairmake.stages.shipped import compiled
+
+# --- Build the tree of stages/lair/tree.py from the parser's: one method per rule of lair.lark ---
+
+MOST_DIGITS = 300
+"""So many make a number that is too large for any size and any type."""
+
+
+@v_args(meta=True)
+class Builder(Transformer[Token, Any]):
+    """Every method takes what its rule holds, punctuation and keywords left out."""
+
+    def __init__(self, source: Source) -> None:
+        """Build trees whose spans lie in `source`."""
+        super().__init__()
+        self._source = source
+
+    def _at(self, where: Token | Meta) -> Span:
+        start, end = where.start_pos or 0, where.end_pos or 0
+        return Span(source=self._source, start=start, end=end)
+
+    def file(self, meta: Meta, children: list[Any]) -> tree.File:
+        """Definitions."""
+        return tree.File(definitions=tuple(children), span=self._at(meta))
+
+    def lair(self, meta: Meta, children: list[Any]) -> tree.Node:
+        """Name, type parameters, size parameters, inputs, outputs, own tensors, statements."""
+        own = children[5] or ()
+        return tree.Node(**self._head(children), own=own, statements=tuple(children[6:]))
+
+    def graph(self, meta: Meta, children: list[Any]) -> tree.Graph:
+        """Name, type parameters, size parameters, inputs, outputs, calls."""
+        return tree.Graph(**self._head(children), calls=tuple(children[5:]))
+
+    def _head(self, children: list[Any]) -> dict[str, Any]:
+        name, types, sizes, inputs, outputs = children[:5]
+        return {
+            "name": str(name),
+            "type_params": types,
+            "size_params": sizes,
+            "inputs": inputs,
+            "outputs": outputs,
+            "span": self._at(name),
+        }
+
+    def _all(self, meta: Meta, children: list[Any]) -> tuple[Any, ...]:
+        """Return the items of a list; where an optional list is absent, the parser has None."""
+        return tuple(child for child in children if child is not None)
+
+    type_params = size_params = tensors = exprs = counts = references = _all
+
+    def names(self, meta: Meta, children: list[Any]) -> tuple[tree.Name, ...]:
+        """Names that are introduced."""
+        return tuple(tree.Name(name=str(name), span=self._at(name)) for name in children)
+
+    def types(self, meta: Meta, children: list[Any]) -> tuple[tree.Name, ...]:
+        """Type arguments of a call."""
+        return self.names(meta, list(self._all(meta, children)))
+
+    def type_param(self, meta: Meta, children: list[Any]) -> tree.TypeParam:
+        """Name, default."""
+        name, default = children
+        return tree.TypeParam(
+            name=str(name), default=str(default), default_span=self._at(default),
+            span=self._at(name),
+        )
+
+    def size_param(self, meta: Meta, children: list[Any]) -> tree.SizeParam:
+        """Name, default or None."""
+        name, default = children
+        value = None if default is None else int(default[:MOST_DIGITS])
+        return tree.SizeParam(name=str(name), default=value, span=self._at(name))
+
+    def tensor(self, meta: Meta, children: list[Any]) -> tree.Tensor:
+        """Type, name, sizes."""
+        type_, name, *sizes = children
+        return tree.Tensor(
+            name=str(name), type=str(type_), sizes=tuple(sizes),
+            type_span=self._at(type_), span=self._at(name),
+        )
+
+    def statement(self, meta: Meta, children: list[Any]) -> tree.StatementSyntax:
+        """Iterators, sizes, conditions or None, target, operator, expression."""
+        iterators, sizes, conditions, target, op, expr = children
+        return tree.StatementSyntax(
+            iterators=iterators, sizes=sizes, conditions=conditions or (), target=target, op=op,
+            expr=expr, span=self._at(meta),
+        )
+
+    def conditions(self, meta: Meta, children: list[Any]) -> tuple[tree.Comparison, ...]:
+        """Comparisons, each a chain."""
+        return tuple(each for chain in children for each in chain)
+
+    def comparison(self, meta: Meta, children: list[Any]) -> list[tree.Comparison]:
+        """Numbers with relations between them; two that are compared are a condition."""
+        ends = zip(children[::2], children[1::2], children[2::2], strict=False)
+        return [
+            tree.Comparison(
+                op=op, left=left, right=right,
+                span=Span(source=self._source, start=left.span.start, end=right.span.end),
+            )
+            for left, op, right in ends
+        ]
+
+    def relation(self, meta: Meta, children: list[Any]) -> str:
+        """A relation; of equality, `==` is another spelling."""
+        return "=" if children[0] == "==" else str(children[0])
+
+    def op(self, meta: Meta, children: list[Any]) -> str:
+        """An operator of a statement."""
+        return str(children[0])
+
+    def node_call(self, meta: Meta, children: list[Any]) -> tree.NodeCall:
+        """Results, node, types, then sizes and arguments, or arguments alone."""
+        results, node, types, first, second = children
+        return tree.NodeCall(
+            results=results, node=str(node), types=types,
+            sizes=() if second is None else first or (),
+            arguments=(first or ()) if second is None else second,
+            node_span=self._at(node), span=self._at(meta),
+        )
+
+    def reference(self, meta: Meta, children: list[Any]) -> tree.Reference:
+        """Name, indices."""
+        name, *indices = children
+        return tree.Reference(name=str(name), indices=tuple(indices), span=self._at(meta))
+
+    def number(self, meta: Meta, children: list[Any]) -> tree.Number:
+        """A literal."""
+        text = str(children[0])
+        value = int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else float(text)
+        return tree.Number(value=value, span=self._at(meta))
+
+    def unary(self, meta: Meta, children: list[Any]) -> tree.Unary:
+        """Operator, operand."""
+        return tree.Unary(op=str(children[0]), operand=children[1], span=self._at(meta))
+
+    def binary(self, meta: Meta, children: list[Any]) -> tree.Binary:
+        """Left operand, operator, right operand."""
+        left, op, right = children
+        return tree.Binary(op=str(op), left=left, right=right, span=self._at(meta))
+
+    def call(self, meta: Meta, children: list[Any]) -> tree.Call:
+        """Function, arguments."""
+        function, arguments = children
+        return tree.Call(function=str(function), arguments=arguments, span=self._at(meta))
+
+# --- Parse LAIR: text to tree -------------------------------------------------------------------
+#
+# Source   V Sec. 4.1.1; the grammar is lair.lark
 
 DATA = ("lair.lark",)
 _WORDS = {

@@ -1,17 +1,29 @@
-"""A layer: a node of LAIR, or a graph of them, with every size fixed and every rule checked.
-
-Source   V Sec. 4.1.1: the input of the compiler is "always fully
-         specialized to fixed integer tensor sizes"
-"""
+"""A layer with all fixed: names, conditions, sizes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from lairmake.stages.diagnose import Span
-from lairmake.stages.lair.tree import Access, Comparison, Expr
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.lair.expressions import find_non_affine
+from lairmake.stages.lair.tree import (
+    Access,
+    Binary,
+    Comparison,
+    Expr,
+    Number,
+    Reference,
+    Unary,
+    did_you_mean,
+    walk,
+)
+
+# --- A layer: a node of LAIR, or a graph of them, with every size fixed and every rule checked ---
+#
+# Source   V Sec. 4.1.1: the input of the compiler is "always fully
+#          specialized to fixed integer tensor sizes"
 
 OPS = ("=", "+=", "*=", "max=", "min=")
 NEUTRAL: Mapping[str, float] = {"+=": 0, "*=": 1, "max=": -math.inf, "min=": math.inf}
@@ -88,3 +100,146 @@ class Layer:
 def find_writer(layer: Layer, tensor: str) -> Statement:
     """Return the statement that defines a tensor."""
     return next(s for s in layer.statements if s.target.tensor == tensor)
+
+# --- Conditions of statements: what they may be, what they are in isl, and where they hold ------
+#
+# Source   V Sec. 4.1.1 has instance sets that are rectangular; conditions cut corners off these
+
+LARGEST_COUNT = 2**29
+"""How far the integers go that are compared: programs count in 32 bits, and take differences."""
+
+AFFINE = "conditions compare sums of iterators times integers, `i // 2` and `i mod 2`"
+OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+}
+"""What operations of integers give; a quotient is rounded down, as a remainder needs it."""
+
+
+def check_conditions(
+    conditions: Sequence[Comparison], iterators: Collection[str], params: Collection[str]
+) -> Iterator[UserError]:
+    """Yield what is wrong with conditions, whatever the sizes: names, and what is not affine."""
+    known = [*iterators, *params]
+    for side in _sides(conditions):
+        part = find_non_affine(side, iterators)
+        if part is not None:
+            yield UserError("this condition is not affine", part.span, AFFINE)
+        for each in walk(side):
+            if isinstance(each, Reference) and each.name not in known:
+                hint = did_you_mean(each.name, known, "iterators and sizes")
+                if "//" in each.span.source.text[: each.span.start].rpartition("\n")[2]:
+                    hint += "; in conditions comments begin with `#`"
+                yield UserError(f"unknown iterator or size {each.name}", each.span, hint)
+
+
+def fix_condition(condition: Comparison, sizes: Mapping[str, int]) -> Comparison:
+    """Return a condition with numbers for parameters, and for what is computed of numbers only."""
+    left, right = (_fix(side, sizes) for side in (condition.left, condition.right))
+    return replace(condition, left=left, right=right)
+
+
+def _fix(expr: Expr, sizes: Mapping[str, int]) -> Expr:
+    match expr:
+        case Reference() if expr.name in sizes:
+            return Number(value=sizes[expr.name], span=expr.span)
+        case Unary():
+            operand = _fix(expr.operand, sizes)
+            if isinstance(operand, Number):
+                return Number(value=-operand.value, span=expr.span)
+            return replace(expr, operand=operand)
+        case Binary():
+            return _fold(replace(expr, left=_fix(expr.left, sizes), right=_fix(expr.right, sizes)))
+    return expr
+
+
+def _fold(expr: Binary) -> Expr:
+    """Return the number that an operation of numbers gives, or the operation."""
+    left, right = expr.left, expr.right
+    if not isinstance(left, Number) or not isinstance(right, Number):
+        return expr
+    if expr.op in ("//", "mod") and right.value <= 0:
+        return expr
+    return Number(value=OPERATIONS[expr.op](int(left.value), int(right.value)), span=expr.span)
+
+
+def check_ranges(
+    conditions: Sequence[Comparison], sizes: Mapping[str, int]
+) -> Iterator[UserError]:
+    """Yield an error for a divisor that is not positive, and for what counts too far.
+
+    `sizes` are those of the iterators.
+    """
+    for side in _sides(conditions):
+        try:
+            _reach(side, sizes)
+        except UserError as error:
+            yield error
+
+
+def _sides(conditions: Sequence[Comparison]) -> list[Expr]:
+    """Return what is compared; the middle of a chain once."""
+    return list(dict.fromkeys(side for each in conditions for side in (each.left, each.right)))
+
+
+def _reach(expr: Expr, sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Return bounds of what a fixed side of a condition, or a part of it, is.
+
+    Raises UserError for a divisor that is not positive, and for bounds that are too large.
+    """
+    match expr:
+        case Number():
+            low = high = int(expr.value)
+        case Reference():
+            low, high = 0, sizes[expr.name] - 1
+        case Unary():
+            below, above = _reach(expr.operand, sizes)
+            low, high = -above, -below
+        case Binary():
+            low, high = _reach_of_operation(expr, sizes)
+        case _:
+            raise AssertionError(f"not affine: {expr}")
+    if max(-low, high) > LARGEST_COUNT:
+        reached = high if high > LARGEST_COUNT else low
+        hint = f"conditions count up to {LARGEST_COUNT}"
+        raise UserError(f"this reaches {reached}", expr.span, hint)
+    return low, high
+
+
+def _reach_of_operation(expr: Binary, sizes: Mapping[str, int]) -> tuple[int, int]:
+    left, right = _reach(expr.left, sizes), _reach(expr.right, sizes)
+    if expr.op in ("//", "mod") and right[0] <= 0:
+        raise UserError(f"this divisor is {right[0]}", expr.right.span, "divisors are positive")
+    if expr.op == "mod":
+        within = left[0] // right[0] == left[1] // right[0]
+        return (left[0] % right[0], left[1] % right[0]) if within else (0, right[0] - 1)
+    ends = [OPERATIONS[expr.op](a, b) for a in left for b in right]
+    return min(ends), max(ends)
+
+
+def spell_conditions(conditions: Sequence[Comparison]) -> list[str]:
+    """Return fixed conditions as isl reads them."""
+    return [f"{_spell(each.left)} {each.op} {_spell(each.right)}" for each in conditions]
+
+
+def _spell(expr: Expr) -> str:
+    """Return the isl text of a side: a factor stands first, and quotients are `floor`."""
+    match expr:
+        case Number():
+            return str(expr.value)
+        case Reference():
+            return expr.name
+        case Unary():
+            return f"(-{_spell(expr.operand)})"
+        case Binary(op="//"):
+            return f"floor(({_spell(expr.left)})/{_spell(expr.right)})"
+        case Binary(op="mod"):
+            return f"(({_spell(expr.left)}) mod {_spell(expr.right)})"
+        case Binary(op="*") if isinstance(expr.right, Number):
+            return f"({_spell(expr.right)} * {_spell(expr.left)})"
+        case Binary():
+            return f"({_spell(expr.left)} {expr.op} {_spell(expr.right)})"
+    raise AssertionError(f"not affine: {expr}")

@@ -1,11 +1,16 @@
-"""What other languages write where LAIR has another sign or word, and what LAIR writes there."""
+"""?."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.lair import tree
 from lairmake.stages.machine.types import TYPES
+
+# --- What other languages write where LAIR has another sign or word, and what LAIR writes there
 
 LOOPS = "iterators stand in parentheses, and so do their sizes: `all (i, j) in (M, N)`"
 REMAINDER = "a remainder is `i mod 2`, and stands in conditions: `where i mod 2 = 0`"
@@ -174,3 +179,135 @@ def describe_split(before: str, sign: str, by: str = "2") -> str:
     return "indices are sums of iterators times integers: let " \
            f"`{by}*a + b` stand for {name}, with b " \
            f"below {by}, and `{'a' if sign == '//' else 'b'}` is `{name} {sign} {by}`"
+
+# --- Functions of other languages, and what LAIR has in their places ----------------------------
+
+INDICES = "for indices as values name an input that holds them, 0, 1, ..."
+_LARGEST = f"find the largest value with max=, then select where it is equal; {INDICES}"
+_LEAST = f"find the least value with min=, then select where it is equal; {INDICES}"
+_SUM = "a sum is a statement: `y[i] += x[i][j]`"
+_MEAN = "a mean is a statement: `y[i] += x[i][j] / N`, with N elements"
+_PRODUCT = "a product is a statement: `y[i] *= x[i][j]`"
+_GREATEST = "that of a row is a statement: `y[i] max= x[i][j]`; of two values `max(a, b)`"
+_SMALLEST = "that of a row is a statement: `y[i] min= x[i][j]`; of two values `min(a, b)`"
+_SOFTMAX = "statements of one node: `m[i] max= x[i][j]`, `z[i] += exp(x[i][j] - m[i])`, " \
+           "`y[i][j] = exp(x[i][j] - m[i]) / z[i]`"
+_MATMUL = "a product of a matrix is a statement: `y[i] += W[i][j] * x[j]`"
+_CAST = "a value has the type of the tensor that a statement defines: `y[i] = x[i]` rounds to it"
+_CHOICE = "`select(c, a, b)`, with c 0 or 1, as `less(a, b)` gives it"
+
+FUNCTIONS_INSTEAD = {
+    "rsqrt": "`1 / sqrt(x)`", "reciprocal": "`1 / x`", "inv": "`1 / x`", "recip": "`1 / x`",
+    "square": "`x * x`", "sqr": "`x * x`", "cbrt": "`pow(x, 1 / 3)`, where x is positive",
+    "fabs": "`abs(x)`", "absolute": "`abs(x)`", "neg": "`-x`", "negative": "`-x`",
+    "fmax": "`max(a, b)`", "maximum": "`max(a, b)`",
+    "fmin": "`min(a, b)`", "minimum": "`min(a, b)`",
+    "add": "`a + b`", "sub": "`a - b`", "subtract": "`a - b`", "mul": "`a * b`",
+    "multiply": "`a * b`", "div": "`a / b`", "divide": "`a / b`", "power": "`pow(x, 2)`",
+    "fma": "`a * b + c`", "mad": "`a * b + c`",
+    "clip": "`max(a, min(x, b))`, from a to b", "clamp": "`max(a, min(x, b))`, from a to b",
+    "relu6": "`min(relu(x), 6)`", "leaky_relu": "`max(x, 0.01 * x)`",
+    "prelu": "`select(less(x, 0), a * x, x)`",
+    "elu": "`select(less(x, 0), exp(min(x, 0)) - 1, x)`",
+    "silu": "`x * sigmoid(x)`", "swish": "`x * sigmoid(x)`",
+    "gelu": "`x * 0.5 * (1 + erf(x * 0.70710678))`",
+    "hardsigmoid": "`min(relu(x + 3), 6) / 6`", "hardswish": "`x * min(relu(x + 3), 6) / 6`",
+    "softplus": "`log(1 + exp(x))`", "logistic": "`sigmoid(x)`", "expit": "`sigmoid(x)`",
+    "mish": "`x * tanh(log(1 + exp(x)))`", "softsign": "`x / (1 + abs(x))`",
+    "exp2": "`exp(x * 0.69314718)`", "exp10": "`exp(x * 2.3025851)`", "expm1": "`exp(x) - 1`",
+    "log2": "`log(x) * 1.442695`", "log10": "`log(x) * 0.43429448`", "log1p": "`log(1 + x)`",
+    "ln": "`log(x)`", "tan": "`sin(x) / cos(x)`",
+    "sinh": "`(exp(x) - exp(-x)) / 2`", "cosh": "`(exp(x) + exp(-x)) / 2`",
+    "erfc": "`1 - erf(x)`", "hypot": "`sqrt(a * a + b * b)`",
+    "sign": "`less(0, x) - less(x, 0)`", "sgn": "`less(0, x) - less(x, 0)`",
+    "trunc": "`select(less(x, 0), ceil(x), floor(x))`", "rint": "`round(x)`",
+    "nearbyint": "`round(x)`", "roundeven": "`round(x)`",
+    "mod": "`a - b * floor(a / b)`", "remainder": "`a - b * floor(a / b)`",
+    "where": _CHOICE, "cond": _CHOICE, "iif": _CHOICE, "ifelse": _CHOICE,
+    "greater": "`less(b, a)`", "gt": "`less(b, a)`", "lt": "`less(a, b)`",
+    "greater_equal": "`less_equal(b, a)`", "ge": "`less_equal(b, a)`", "le": "`less_equal(a, b)`",
+    "not_equal": "`1 - equal(a, b)`", "ne": "`1 - equal(a, b)`", "eq": "`equal(a, b)`",
+    "isnan": "`1 - equal(x, x)`",
+    "logical_and": "`c * d`, of 1 and 0", "logical_or": "`max(c, d)`, of 1 and 0",
+    "logical_not": "`1 - c`, of 1 and 0", "logical_xor": "`1 - equal(c, d)`, of 1 and 0",
+    "sum": _SUM, "reduce_sum": _SUM, "mean": _MEAN, "avg": _MEAN, "average": _MEAN,
+    "reduce_mean": _MEAN, "prod": _PRODUCT, "amax": _GREATEST, "reduce_max": _GREATEST,
+    "amin": _SMALLEST, "reduce_min": _SMALLEST,
+    "softmax": _SOFTMAX, "dot": _MATMUL, "matmul": _MATMUL, "einsum": _MATMUL,
+    "argmax": _LARGEST, "argmin": _LEAST,
+    **dict.fromkeys(("float", "int", "cast", "float16", "float32", "int16", "int32"), _CAST),
+}
+"""What is written in place of a function that LAIR does not have, by its name in small letters.
+
+x, a and b are values, c and d values that are 1 or 0.
+"""
+
+def elsewhere(name: str) -> str | None:
+    """Return what to write instead of a function of other languages; None for other names."""
+    known = name.lower().removesuffix("=")
+    return FUNCTIONS_INSTEAD.get(known) or FUNCTIONS_INSTEAD.get(known.removesuffix("f"))
+
+# --- Comments that `//` begins where a quotient was meant, and quotients where a comment was ----
+
+_COMMENT = re.compile(r"(#|//)[^\n]*")
+_NUMBER = re.compile(r"//[ \t]*(\d+(?:\.\d*)?)[ \t]*\r?\Z")
+CUT = "`//` begins a comment here: the rest of the line is not read"
+
+
+def check_comments(file: tree.File) -> None:
+    """Raise UserErrors for comments that are a number behind an operand: `x[i] // 2`."""
+    source = file.span.source
+    conditions = [condition.span for node in file.nodes for statement in node.statements
+                  for condition in statement.conditions]
+    errors = [
+        UserError(CUT, _at(source, start, end),
+                  f"a quotient of values is `/`; a comment of a number begins with `#`: `# {n}`")
+        for start, end, n in _find_numbers(source.text)
+        if not any(span.start <= start < span.end for span in conditions)
+    ]
+    if errors:
+        raise UserErrors(errors)
+
+
+def _find_numbers(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where comments stand that are a number behind an operand, and the number."""
+    for comment in _COMMENT.finditer(text):
+        number = _NUMBER.match(comment.group())
+        if number and re.search(r"[\w\])][ \t]*\Z", text[: comment.start()]):
+            yield comment.start(), comment.end(), number[1]
+
+
+def explain_comment(source: Source, start: int) -> UserError | None:
+    """Return the error for a `//` after which nothing goes on as it should at `start`.
+
+    Nothing but comments stands between. None where there is no such `//`, or it ends what may end.
+    """
+    text = source.text
+    found = [each for each in _COMMENT.finditer(text, 0, start) if each.group().startswith("//")]
+    if not found or _COMMENT.sub("", text[found[-1].start() : start]).strip():
+        return None
+    at, end = found[-1].start(), found[-1].end()
+    before, bracket = text[:at], find_open(text[:at])
+    is_operand = re.search(r"[\w\])][ \t]*\Z", before) is not None
+    if bracket is not None and text[bracket] != "{" and is_operand:
+        hint = _suggest(before, bracket, text[at + 2 : end].split())
+        return UserError(CUT, _at(source, at, end), hint)
+    condition = before.rpartition("where")[2] if "where" in before else ""
+    if condition and not re.search(r"[{}=]\s*\w+\[|[{}]|\ball\b", condition):
+        hint = "in conditions `//` is a quotient, and comments begin with `#`"
+        return UserError("`//` is a quotient here, and no comment", _at(source, at, at + 2), hint)
+    return None
+
+
+def _suggest(before: str, bracket: int, after: list[str]) -> str:
+    """Return what is written for a quotient in brackets."""
+    by = re.match(r"\d+|\w+", after[0]) if after else None
+    if before[bracket] == "[" and "{" in before[:bracket]:
+        return describe_split(before[bracket + 1 :], "//", by.group() if by else "2")
+    if before[bracket] == "[" or re.search(r"\bin\s*\Z", before[:bracket]):
+        return "a size is a sum of size parameters times integers: a quotient is a parameter, too"
+    return "a quotient of values is `/`"
+
+
+def _at(source: Source, start: int, end: int) -> Span:
+    return Span(source=source, start=start, end=end)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.diagnose import UserErrors
-from lairmake.stages.lair.polyhedral import polyhedral_description
+from lairmake.stages.lair.statements import polyhedral_description
 from lairmake.stages.mapping.layer_names import check_names
 from lairmake.stages.poly.text import write_objects
 

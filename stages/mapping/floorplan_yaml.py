@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.yaml_file import File
 
 PLACE = re.compile(r"PE\[ *(-?\d{1,6}) *, *(-?\d{1,6}) *\]", re.ASCII)

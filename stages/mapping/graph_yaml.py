@@ -12,7 +12,7 @@ from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import PydanticCustomError
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.floorplan_yaml import Fabric, check_placed, check_places
 from lairmake.stages.mapping.layer_yaml import (
     Data,

@@ -12,8 +12,8 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.lair.layer import Layer
-from lairmake.stages.lair.names import did_you_mean
-from lairmake.stages.lair.polyhedral import polyhedral_description
+from lairmake.stages.lair.statements import polyhedral_description
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.mapping.layer_yaml import (
     DIRECTIONS,

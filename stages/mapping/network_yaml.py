@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Discriminator, Field, Tag
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.floorplan_yaml import (
     Fabric,
     Placed,

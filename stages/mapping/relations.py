@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError, UserErrors, plural
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import find_example, list_maps, list_sets

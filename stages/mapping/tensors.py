@@ -7,7 +7,7 @@ from typing import Protocol
 
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.lair.layer import Layer
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.machine.types import holds
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.mapping.layer_yaml import Analysis, TensorMapping

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from lairmake.stages.diagnose import Span, UndeclaredReadError, UserError, UserErrors
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping import yaml_paths
 from lairmake.stages.mapping.yaml_text import Document, YamlPath
 

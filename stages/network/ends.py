@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.layer import Layer
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.network_yaml import Network
 
 

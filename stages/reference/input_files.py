@@ -8,8 +8,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.lair.layer import Layer, Tensor
-from lairmake.stages.lair.names import did_you_mean
-from lairmake.stages.lair.tree import Access, Binary, Expr, walk
+from lairmake.stages.lair.tree import Access, Binary, Expr, did_you_mean, walk
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.reference.around import Around
 from lairmake.stages.reference.strided import Array

@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lairmake.stages.lair.expressions import EXACT_FUNCTIONS
+from lairmake.stages.lair.expressions import EXACT_FUNCTIONS, list_operations, multiplies_and_adds
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.lair.operations import list_operations, multiplies_and_adds
 from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Unary, walk
 from lairmake.stages.machine.types import find_largest_integer, is_integer
 from lairmake.stages.reference.absolute import absolute

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.volumes.operation import Program
 
 

@@ -15,9 +15,8 @@ import typing
 
 import islpy as isl
 
-from lairmake.stages.lair.conditions import spell_conditions
 from lairmake.stages.lair.expressions import write_expression
-from lairmake.stages.lair.layer import Layer, Statement, Tensor
+from lairmake.stages.lair.layer import Layer, Statement, Tensor, spell_conditions
 from lairmake.stages.lair.tree import Access, Affine
 from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.text import IslObject, write_objects

@@ -115,7 +115,7 @@ AGAIN = {
     "diagnose.py: UserError": ALL,
     "diagnose.py: headline": "settle",
     "diagnose.py: OurFault": "",
-    "lair/names.py: is_reserved": "extract split shape",
+    "lair/tree.py: is_reserved": "extract split shape",
     "mapping/machine.py: check_grid": "choose settle render fit",
     "mapping/machine.py: Asking": "",
     "skewing/elements.py: find_computed_elements": "choose adapt route allocate fit",

@@ -6,7 +6,7 @@ import pytest
 
 from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.lair import parse_lair, specialise
-from lairmake.stages.lair.defining import find_idle, instance_set
+from lairmake.stages.lair.statements import find_idle, instance_set
 from lairmake.stages.reference.evaluate import evaluate_all
 
 

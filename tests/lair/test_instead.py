@@ -8,7 +8,7 @@ import pytest
 
 from lairmake.stages.diagnose import TYPES as FOREIGN_TYPES, Source, UserErrors, nearest
 from lairmake.stages.lair import parse_lair, specialise
-from lairmake.stages.lair.instead import FUNCTIONS_INSTEAD
+from lairmake.stages.lair.slips import FUNCTIONS_INSTEAD
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.reference.evaluate import evaluate_all
 

@@ -208,7 +208,7 @@ def test_rule_of_a_node(rule: str) -> None:
 
 
 def test_isl_is_given_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lairmake.stages.lair.defining.MAX_OPERATIONS", 1)
+    monkeypatch.setattr("lairmake.stages.lair.statements.MAX_OPERATIONS", 1)
     text = "lair f(): int16 x[3] -> int16 y[4]\n{ all (i, j) in (3, 2) y[i + j] += x[i] }\n"
     with pytest.raises(UserErrors) as caught:
         specialise(parse_lair(Source(path="f.lair", text=text)), None, {}, {})

@@ -1,7 +1,7 @@
 import pytest
 
+from lairmake.stages.lair.expressions import Operation, Part, list_operations
 from lairmake.stages.lair.grammar import parse_expression
-from lairmake.stages.lair.operations import Operation, Part, list_operations
 from tests.layer.built import build, function
 
 PARTS = [Part(number=k) for k in range(6)]

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings, strategies as st
 from lairmake.stages import KERNEL, TILES
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.lair.grammar import parse_lair
-from lairmake.stages.lair.names import LONGEST_NAME, make_plain_name
+from lairmake.stages.lair.tree import LONGEST_NAME, make_plain_name
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder

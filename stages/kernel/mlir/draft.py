@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.kernel.mlir.element_types import ELEMENTS, HINT, UNCUT, VALUES
 from lairmake.stages.kernel.mlir.text import Text
-from lairmake.stages.lair.names import is_reserved, make_plain_name
+from lairmake.stages.lair.tree import is_reserved, make_plain_name
 from lairmake.stages.volumes.sizes import Claim, Sizes
 
 TYPES = {**ELEMENTS, **UNCUT}

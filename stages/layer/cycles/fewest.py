@@ -6,8 +6,8 @@ from collections.abc import Sequence, Set
 from fractions import Fraction
 from math import prod
 
+from lairmake.stages.lair.expressions import ACCUMULATE, BINARY
 from lairmake.stages.lair.layer import Statement
-from lairmake.stages.lair.operations import ACCUMULATE, BINARY
 from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import find_integers, is_integer

@@ -9,7 +9,7 @@ import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lairmake.stages.lair.operations import LOOPED, list_operations
+from lairmake.stages.lair.expressions import LOOPED, list_operations
 from lairmake.stages.layer.estimate.moves import find_steps_end
 
 if typing.TYPE_CHECKING:

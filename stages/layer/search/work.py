@@ -10,7 +10,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from math import ceil, prod
 
-from lairmake.stages.lair.operations import LOOPED, MULTIPLY_ADDS, list_operations
+from lairmake.stages.lair.expressions import LOOPED, MULTIPLY_ADDS, list_operations
 from lairmake.stages.layer.search.weight import count_elements, is_sparse
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import WORD

@@ -23,8 +23,8 @@ from math import prod
 
 import islpy as isl
 
+from lairmake.stages.lair.expressions import Leaf, list_operations
 from lairmake.stages.lair.layer import Statement
-from lairmake.stages.lair.operations import Leaf, list_operations
 from lairmake.stages.layer.estimate.guess import guess_operated
 from lairmake.stages.layer.routes.collection import find_forwarded
 from lairmake.stages.layer.routes.leaving import find_leaving, find_summed_elements

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lairmake.stages.lair.operations import Leaf, Operation
+from lairmake.stages.lair.expressions import Leaf, Operation
 from lairmake.stages.machine.types import OPERATIONS
 
 EITHER_WAY = frozenset({"ADD", "MUL", "MAX", "MIN", "MAC"})

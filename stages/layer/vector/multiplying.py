@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
-from lairmake.stages.lair.operations import Leaf, Operation, Part
+from lairmake.stages.lair.expressions import Leaf, Operation, Part
 from lairmake.stages.machine.types import find_largest_integer, is_integer
 from lairmake.stages.poly.box import Shape
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from lairmake.stages.lair.expressions import LOOPED, Operation, list_operations
 from lairmake.stages.lair.grammar import parse_expression
-from lairmake.stages.lair.operations import LOOPED, Operation, list_operations
 from lairmake.stages.layer.texts.kinds import (
     AnyTask,
     EarlySend,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Sequence
 
-from lairmake.stages.lair.operations import Leaf, Operation
+from lairmake.stages.lair.expressions import Leaf, Operation
 from lairmake.stages.layer.streams.ordered_sources import order_sources
 from lairmake.stages.layer.texts.kinds import Operate
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from lairmake.stages.lair.operations import Operation, multiplies_and_adds
+from lairmake.stages.lair.expressions import Operation, multiplies_and_adds
 from lairmake.stages.layer.texts.kinds import ForKind, Operate, always
 from lairmake.stages.layer.vector import (
     basis,

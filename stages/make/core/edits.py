@@ -9,7 +9,7 @@ from typing import get_args
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
-from lairmake.stages.lair.names import did_you_mean
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.isl_text import IslText
 from lairmake.stages.mapping.layer_yaml import Way
 from lairmake.stages.mapping.texts import parse_as

@@ -42,7 +42,7 @@ def text_of(file: File, paths: Collection[ValuePath], content: bytes) -> bytes:
 
 def _check_pins(mapping: LayerMapping) -> None:
     """Raise UserError for a file that is to stay as it was edited, but that no stage writes."""
-    from lairmake.stages.lair.names import did_you_mean
+    from lairmake.stages.lair.tree import did_you_mean
 
     stages = SEARCHED + ANALYSES if mapping.pin else ()
     texts = texts_of(name for stage in stages for name in declaration(stage).writes)

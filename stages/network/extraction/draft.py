@@ -15,7 +15,7 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.lair.names import make_plain_name
+from lairmake.stages.lair.tree import make_plain_name
 from lairmake.stages.network.extraction.checking import (
     NoVolumeError,
     check_inside,

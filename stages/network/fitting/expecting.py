@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.lair.grammar import parse_lair
 from lairmake.stages.lair.layer import Layer
-from lairmake.stages.lair.polyhedral import polyhedral_description
 from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.lair.statements import polyhedral_description
 from lairmake.stages.layer.search.beam import Search
 from lairmake.stages.layer.search.proposal import propose_state
 from lairmake.stages.layer.search.question import Question, ask

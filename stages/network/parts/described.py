@@ -13,7 +13,7 @@ from typing import Any
 
 import islpy as isl
 
-from lairmake.stages.lair.names import make_plain_name
+from lairmake.stages.lair.tree import make_plain_name
 from lairmake.stages.network.parts.dividing import Piece
 from lairmake.stages.network.parts.grouping import Group
 from lairmake.stages.network.parts.loop_names import name_loops

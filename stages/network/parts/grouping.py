@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import islpy as isl
 
-from lairmake.stages.lair.names import make_plain_name
+from lairmake.stages.lair.tree import make_plain_name
 from lairmake.stages.volumes.operation import Operation, Program
 
 OUT = isl.dim_type.out

@@ -8,8 +8,8 @@ import yaml
 
 from lairmake.stages.diagnose import Source, Span, UserErrors, source_of
 from lairmake.stages.lair.grammar import parse_lair
-from lairmake.stages.lair.polyhedral import polyhedral_description
 from lairmake.stages.lair.specialise import specialise
+from lairmake.stages.lair.statements import polyhedral_description
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.layer_yaml import read_mapping

@@ -1,23 +1,122 @@
-"""Check what statements define: every element that is wanted, and `=` no element twice.
-
-Source   V Sec. 4.1.1: single assignment; conditions go beyond it
-"""
+"""Instance sets, access relations, single assignment."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.lair.affine import reach
-from lairmake.stages.lair.conditions import check_ranges, spell_conditions
-from lairmake.stages.lair.layer import Layer, Statement, Tensor
+from lairmake.stages.lair.expressions import reach
+from lairmake.stages.lair.layer import (
+    Carry,
+    Layer,
+    Statement,
+    Tensor,
+    check_ranges,
+    spell_conditions,
+)
 from lairmake.stages.lair.tree import Access, Affine
+from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import find_greatest, find_least
 
-if TYPE_CHECKING:
-    import islpy as isl
+# --- Elements that a statement does not reach, and how a reduction that reaches them is written
+#
+# Source   ours: a reduction defines what it would reach without its conditions
+
+NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "the least there is",
+           "min=": "the largest there is"}
+"""What an element is to which nothing is reduced; what `=` defines, `+=` does as well."""
+FURTHER = "r", "s", "t", "u", "v", "w", "k", "m", "n"
+
+Covers = Callable[[Statement], bool]
+"""Whether a statement would reach all elements, its conditions left out."""
+
+
+def suggest_cover(statement: Statement, tensor: Tensor, covers: Covers) -> str | None:
+    """Return the statement that also defines what this one does not reach; None for none known.
+
+    One of its iterators goes further, or it has one more, and a condition keeps that from doing
+    anything.
+    """
+    for wider, condition in (*_enlarge(statement, tensor), *_insert(statement)):
+        if covers(wider):
+            neutral = NEUTRAL[statement.op]
+            return f"`{_spell(statement, wider, condition)}`: an element to which nothing is " \
+                   f"reduced is {neutral}"
+    return None
+
+
+def _enlarge(statement: Statement, tensor: Tensor) -> Iterator[tuple[Statement, str]]:
+    """Yield the statement with one iterator that goes on to where the next stride, or the tensor,
+    ends; and what was its size as a condition."""
+    for row, size in zip(statement.target.rows, tensor.shape, strict=True):
+        strides = dict(row.coefficients)
+        for name, stride in sorted(strides.items(), key=lambda each: abs(each[1])):
+            at = statement.iterators.index(name)
+            reach = sum(max(0, c * (statement.sizes[statement.iterators.index(n)] - 1))
+                        for n, c in row.coefficients) + row.constant
+            ends = {-(-abs(other) // abs(stride)) for other in strides.values()}
+            ends.add(statement.sizes[at] + -(-(size - 1 - reach) // abs(stride)))
+            for end in sorted(end for end in ends if end > statement.sizes[at]):
+                sizes = (*statement.sizes[:at], end, *statement.sizes[at + 1 :])
+                yield replace(statement, sizes=sizes), f"{name} < {statement.sizes[at]}"
+
+
+def _insert(statement: Statement) -> Iterator[tuple[Statement, str]]:
+    """Yield the statement with one more iterator, between the strides of an index."""
+    used = {*statement.iterators, statement.target.tensor, *(a.tensor for a in statement.reads)}
+    name = next((each for each in FURTHER if each not in used), None)
+    for at, row in enumerate(statement.target.rows):
+        gap = math.gcd(*(abs(c) for _, c in row.coefficients))
+        if gap > 1 and name is not None:
+            dense = Affine(coefficients=(*row.coefficients, (name, 1)), constant=row.constant)
+            rows = (*statement.target.rows[:at], dense, *statement.target.rows[at + 1 :])
+            target = Access(tensor=statement.target.tensor, rows=rows, span=statement.target.span)
+            yield replace(statement, iterators=(*statement.iterators, name),
+                          sizes=(*statement.sizes, gap), target=target), f"{name} < 1"
+
+
+def _spell(statement: Statement, wider: Statement, condition: str) -> str:
+    """Return the text of a statement up to its operator, as the user spells what stays."""
+    text = statement.span.source.text
+    head = text[statement.span.start : statement.target.span.start]
+    sizes = _read_sizes(head, len(statement.sizes)) or [str(size) for size in statement.sizes]
+    for at, size in enumerate(wider.sizes):
+        if at >= len(statement.sizes):
+            sizes.append(str(size))
+        elif size != statement.sizes[at]:
+            sizes[at] = str(size)
+    found = [text[each.span.start : each.span.end] for each in statement.conditions]
+    target = text[statement.target.span.start : statement.target.span.end]
+    if len(wider.iterators) > len(statement.iterators):
+        target = _insert_name(target, statement, wider)
+    op = "+=" if statement.op == "=" else statement.op
+    return f"all ({', '.join(wider.iterators)}) in ({', '.join(sizes)}) where " \
+           f"{' and '.join([*found, condition])} {target} {op} ..."
+
+
+def _read_sizes(head: str, count: int) -> list[str] | None:
+    """Return the sizes of a statement as they are spelled; None where that is not plain to see."""
+    found = re.search(r"\)\s*in\s*\(([^()]*)\)", head)
+    sizes = [each.strip() for each in found[1].split(",")] if found else []
+    return sizes if len(sizes) == count else None
+
+
+def _insert_name(target: str, statement: Statement, wider: Statement) -> str:
+    at = next(k for k, (one, other) in enumerate(
+        zip(statement.target.rows, wider.target.rows, strict=True)) if one != other)
+    parts = target.split("]")
+    parts[at] += f" + {wider.iterators[-1]}"
+    return "]".join(parts)
+
+# --- Check what statements define: every element that is wanted, and `=` no element twice -------
+#
+# Source   V Sec. 4.1.1: single assignment; conditions go beyond it
 
 MAX_OPERATIONS = 10_000_000
 """What isl may spend on one statement before it is asked to be simpler; about a second."""
@@ -121,8 +220,6 @@ def check_definition(statement: Statement, tensor: Tensor) -> Iterator[UserError
 def _reaches_no_other(statement: Statement, tensor: Tensor, wanted: isl.Set) -> str:
     """Return that a statement reaches no other elements, and how it is written that does."""
     import islpy as isl
-
-    from lairmake.stages.lair.gaps import suggest_cover
 
     def covers(wider: Statement) -> bool:
         rows = wider.target.rows
@@ -254,3 +351,71 @@ def _element(point: isl.Set) -> str:
 
     rank = point.dim(isl.dim_type.set)
     return "".join(f"[{find_least(point, k).to_python()}]" for k in range(rank))
+
+# --- The statements of a LAIR node as instance sets and access relations ------------------------
+#
+# Paper    V Sec. 4.1.1, (25)
+
+def polyhedral_description(layer: Layer) -> dict[str, isl.UnionSet | isl.UnionMap]:
+    """Return instances, tensors, reads and writes of a layer; idle, internal, carried if any."""
+    reads = [_access(s, a) for s in layer.statements for a in s.reads]
+    writes = [_access(s, s.target) for s in layer.statements]
+    found: dict[str, isl.UnionSet | isl.UnionMap] = {
+        "instances": isl.UnionSet(_union(_instances(s) for s in layer.statements)),
+        "tensors": isl.UnionSet(_union(map(_tensor, layer.tensors.values()))),
+        "reads": isl.UnionMap(_union(reads)),
+        "writes": isl.UnionMap(_union(writes)),
+    }
+    idle = _idle(layer)
+    if not idle.is_empty():
+        found["idle"] = idle
+    if layer.internals:
+        found["internal"] = isl.UnionSet(_union(map(_tensor, layer.internals)))
+    if layer.carries:
+        found["carried"] = isl.UnionMap(_union(_carried(c, layer) for c in layer.carries))
+    return found
+
+
+def _union(disjuncts: Iterable[str]) -> str:
+    return f"{{ {'; '.join(disjuncts)} }}"
+
+
+def _instances(statement: Statement) -> str:
+    bounds = [_bounds(statement.iterators, statement.sizes)]
+    bounds += spell_conditions(statement.conditions)
+    return f"{statement.name}[{', '.join(statement.iterators)}] : {' and '.join(bounds)}"
+
+
+def _idle(layer: Layer) -> isl.UnionSet:
+    """Return { S[i] } that stand for elements to which nothing is reduced."""
+    found = isl.UnionSet("{ }")
+    for statement in layer.statements:
+        if statement.conditions and statement.op != "=":
+            idle = find_idle(statement, layer).set_tuple_name(statement.name)
+            found = found.union(isl.UnionSet.from_set(idle))
+    return found
+
+
+def _access(statement: Statement, access: Access) -> str:
+    rows = ", ".join(map(_affine, access.rows))
+    return f"{statement.name}[{', '.join(statement.iterators)}] -> {access.tensor}[{rows}]"
+
+
+def _affine(row: Affine) -> str:
+    terms = [f"{coefficient}*{iterator}" for iterator, coefficient in row.coefficients]
+    return " + ".join([*terms, str(row.constant)])
+
+
+def _tensor(tensor: Tensor) -> str:
+    names = letters(len(tensor.shape))
+    return f"{tensor.name}[{', '.join(names)}] : {_bounds(names, tensor.shape)}"
+
+
+def _carried(carry: Carry, layer: Layer) -> str:
+    element, _, bounds = _tensor(layer.tensors[carry.tensor]).partition(" : ")
+    source = element.replace(carry.tensor, carry.source, 1)
+    return f"{element} -> {source} : {bounds}"
+
+
+def _bounds(names: Sequence[str], sizes: Sequence[int]) -> str:
+    return " and ".join(f"0 <= {n} < {s}" for n, s in zip(names, sizes, strict=True)) or "true"
