@@ -20,7 +20,7 @@ from lairmake.stages.fabric.port_texts import (
 )
 from lairmake.stages.fabric.switches import POP_MODES
 from lairmake.stages.machine.types import TYPES
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText
 from lairmake.stages.mapping.yaml_text import Document, read_document
 from lairmake.stages.movement.flow import Colour
 from lairmake.stages.poly.canonical import find_example, list_maps, list_sets

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.mapping.explained import explain
-from lairmake.stages.mapping.record_reader import read_record
-from lairmake.stages.mapping.records import Key, as_data
+from lairmake.stages.mapping.records import Key, as_data, explain, read_record
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.movement.flow import Colour
 

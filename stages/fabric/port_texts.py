@@ -9,8 +9,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.mapping.isl_text import IslText
-from lairmake.stages.mapping.texts import parse_map, parse_set
+from lairmake.stages.mapping.isl_texts import IslText, parse_map, parse_set
 
 Path = tuple[str | int, ...]
 ORDER = "{ T[i] -> [PE[x, y] -> index[i]] }"

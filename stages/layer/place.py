@@ -14,8 +14,8 @@ import typing
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
+from lairmake.stages.mapping.isl_texts import parse_map, parse_target
 from lairmake.stages.mapping.relations import check_placement
-from lairmake.stages.mapping.texts import parse_map, parse_target
 from lairmake.stages.poly.canonical import find_example, list_sets
 from lairmake.stages.poly.sides import Rectangle
 from lairmake.stages.poly.text import write_objects
@@ -25,7 +25,7 @@ from lairmake.stages.skewing.torus import fold
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs
-    from lairmake.stages.mapping.isl_text import IslText
+    from lairmake.stages.mapping.isl_texts import IslText
 
 READS = ("layer.yaml: target, placement, topology.kind", "chosen.yaml", "lair.isl")
 WRITES = ("placement.isl",)

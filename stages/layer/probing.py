@@ -9,7 +9,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError, nearest
 from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.mapping.texts import parse_set
+from lairmake.stages.mapping.isl_texts import parse_set
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.layout_yaml import Layout

@@ -52,8 +52,8 @@ from lairmake.stages.layer.texts.kinds import EarlySend, Initialise
 from lairmake.stages.layer.texts.limits import GRAPH, MACHINE, write_limits
 from lairmake.stages.layer.texts.routes_text import SAID, RoutesObject, Routing
 from lairmake.stages.machine.scarcity import find_enough, noted_shortages, with_figures
-from lairmake.stages.mapping.explained import WIDTH
 from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.records import WIDTH
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.text import Objects, write_objects
 from lairmake.stages.skewing.elements import read_lair

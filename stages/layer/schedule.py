@@ -13,8 +13,8 @@ import typing
 
 import islpy as isl
 
+from lairmake.stages.mapping.isl_texts import parse_map
 from lairmake.stages.mapping.relations import check_schedule
-from lairmake.stages.mapping.texts import parse_map
 from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.elements import read_lair

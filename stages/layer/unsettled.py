@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.search.against import list_ports
-from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.mapping.isl_texts import parse_target
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.fitting import Shortage

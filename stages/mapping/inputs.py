@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from lairmake.stages.lair.specialise import Layer
     from lairmake.stages.mapping.layer_yaml import LayerMapping
+    from lairmake.stages.mapping.models import File
     from lairmake.stages.mapping.program_yaml import Program
-    from lairmake.stages.mapping.yaml_file import File
     from lairmake.stages.poly.text import Objects
 
 LAYER = "layer.yaml"
@@ -219,7 +219,7 @@ class LayerInputs(Inputs):
         if self._mapping is None:
             mapping = self._whole()
             if mapping.is_open and self.declares(CHOSEN):
-                from lairmake.stages.mapping.settled import overlay
+                from lairmake.stages.mapping.candidates import overlay
 
                 mapping = overlay(mapping, self.source(CHOSEN))
             self._mapping = self.declared(LAYER, mapping)

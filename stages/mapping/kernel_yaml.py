@@ -12,7 +12,7 @@ from pydantic import Field
 
 from lairmake.stages.diagnose import Source, Span
 from lairmake.stages.mapping.layer_yaml import Data, Machine
-from lairmake.stages.mapping.yaml_file import File, read_file
+from lairmake.stages.mapping.models import File, read_file
 from lairmake.stages.mapping.yaml_text import read_document
 
 NAME = "kernel.yaml"

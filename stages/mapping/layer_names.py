@@ -14,15 +14,14 @@ from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.lair.layer import Layer
 from lairmake.stages.lair.statements import polyhedral_description
 from lairmake.stages.lair.tree import did_you_mean
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText, parse_map
 from lairmake.stages.mapping.layer_yaml import (
     DIRECTIONS,
     SEARCH,
     is_whole,
 )
+from lairmake.stages.mapping.ports import Said, check_tensors
 from lairmake.stages.mapping.relations import check_form
-from lairmake.stages.mapping.tensors import Said, check_tensors
-from lairmake.stages.mapping.texts import parse_map
 from lairmake.stages.poly.canonical import list_maps, list_sets
 
 

@@ -14,8 +14,8 @@ from pydantic import Field, PlainValidator, WithJsonSchema, field_validator, mod
 from pydantic_core import PydanticCustomError
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.mapping.isl_text import IslText
-from lairmake.stages.mapping.yaml_file import File, Strict, read_file
+from lairmake.stages.mapping.isl_texts import IslText
+from lairmake.stages.mapping.models import File, Strict, read_file
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 
 

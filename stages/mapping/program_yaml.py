@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.mapping.layer_yaml import Machine
-from lairmake.stages.mapping.yaml_file import File, Strict, read_file
+from lairmake.stages.mapping.models import File, Strict, read_file
 from lairmake.stages.mapping.yaml_text import read_document
 
 NAME = "program.yaml"

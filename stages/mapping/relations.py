@@ -12,7 +12,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError, UserErrors, plural
 from lairmake.stages.lair.tree import did_you_mean
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
 from lairmake.stages.poly.functions import find_greatest

@@ -13,7 +13,7 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.parts.bounding import bound_rounding, find_allowance
 from lairmake.stages.parts.evaluation import evaluate, extents
 from lairmake.stages.reference.data import stack_samples

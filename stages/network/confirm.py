@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lairmake.stages.diagnose import plural
-from lairmake.stages.mapping.graph_yaml import read_graph
+from lairmake.stages.mapping.network_yaml import read_graph
 from lairmake.stages.network.arbiter import NetworkRun, allow, choose_arbiter
 from lairmake.stages.network.parts.fed import make_inputs, pass_on, put_together, take
 from lairmake.stages.network.parts.part_layers import find_lanes, read_fitted

@@ -10,10 +10,9 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.lair.layer import Tensor
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText, parse_map
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.mapping.relations import find_several_values
-from lairmake.stages.mapping.texts import parse_map
 from lairmake.stages.poly.canonical import find_example, list_maps
 from lairmake.stages.volumes.domains import make_domain
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserErrors
 from lairmake.stages.lair.tree import make_plain_name
-from lairmake.stages.mapping.graph_yaml import Graph, read_graph
+from lairmake.stages.mapping.network_yaml import Graph, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.network.extraction.gathering import raise_all
 from lairmake.stages.network.premises import check_asked

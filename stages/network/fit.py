@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.mapping.graph_yaml import Graph, read_graph
 from lairmake.stages.mapping.machine import check_grid, read_machine
+from lairmake.stages.mapping.network_yaml import Graph, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.network.fitting.expecting import Expected, Part, expect, read_given, read_part
 from lairmake.stages.network.fitting.sizing import (

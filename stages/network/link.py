@@ -20,9 +20,13 @@ from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.fabric.layout_texts import check_texts
 from lairmake.stages.fabric.layout_yaml import Layout, read_layout, write_layout
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.mapping.graph_yaml import read_graph
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.mapping.network_yaml import Network, describe_network, read_network_file
+from lairmake.stages.mapping.network_yaml import (
+    Network,
+    describe_network,
+    read_graph,
+    read_network_file,
+)
 from lairmake.stages.network.agreeing import check_ends
 from lairmake.stages.network.of_graph import PARTS, describe_whole
 from lairmake.stages.network.whole.joined import link, name_bridge

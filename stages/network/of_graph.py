@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lairmake.stages.diagnose import Source, Span, UserErrors
-from lairmake.stages.mapping.graph_yaml import Graph
-from lairmake.stages.mapping.isl_text import IslText
-from lairmake.stages.mapping.network_yaml import Crossing, End, Given, Network
+from lairmake.stages.mapping.isl_texts import IslText
+from lairmake.stages.mapping.network_yaml import Crossing, End, Given, Graph, Network
 from lairmake.stages.network.parts.described import find_chained
 from lairmake.stages.network.whole.joints import refuse_mixed
 

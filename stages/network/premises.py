@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.isl_texts import parse_map, parse_set, parse_target
 from lairmake.stages.mapping.layer_yaml import is_anywhere
 from lairmake.stages.mapping.machine import Machines, read_machine
-from lairmake.stages.mapping.texts import parse_map, parse_set, parse_target
+from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.network.parts.said_of_part import SaidOfPart
 
 

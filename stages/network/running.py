@@ -15,9 +15,13 @@ from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from lairmake.stages.fabric.layout_yaml import Layout, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.stuck import error_of
-from lairmake.stages.mapping.graph_yaml import read_graph
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.mapping.network_yaml import Network, describe_network, read_network_file
+from lairmake.stages.mapping.network_yaml import (
+    Network,
+    describe_network,
+    read_graph,
+    read_network_file,
+)
 from lairmake.stages.network.of_graph import PARTS, describe_whole
 from lairmake.stages.network.whole.programs import Program, write_programs
 from lairmake.stages.reference.data import input_samples

@@ -19,9 +19,9 @@ from typing import Any
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.lair.grammar import parse_lair
 from lairmake.stages.lair.specialise import specialise
-from lairmake.stages.mapping.graph_yaml import Graph, read_graph
 from lairmake.stages.mapping.layer_names import check_names
 from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.network_yaml import Graph, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.network.parts.described import RESULT, Around, describe
 from lairmake.stages.network.parts.dividing import Piece, cut

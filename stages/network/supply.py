@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.mapping.graph_yaml import Graph, read_graph
+from lairmake.stages.mapping.network_yaml import Graph, read_graph
 from lairmake.stages.network.parts.described import (
     RESULT,
     find_chained,

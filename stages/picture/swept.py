@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.mapping.record_reader import WrongDataError, reader_of
+from lairmake.stages.mapping.records import WrongDataError, reader_of
 
 SWEEP = "build/sweep/sweep.json"
 MOST = 2**53

@@ -19,8 +19,7 @@ from lairmake.stages.fabric.layout_yaml import Layout, Role, read_layout
 from lairmake.stages.fabric.library import STATES
 from lairmake.stages.fabric.recorded import KINDS, Asked
 from lairmake.stages.fabric.stuck import run_as_far
-from lairmake.stages.mapping.isl_text import IslText
-from lairmake.stages.mapping.texts import parse_set
+from lairmake.stages.mapping.isl_texts import IslText, parse_set
 from lairmake.stages.picture import LARGEST_TRACE
 from lairmake.stages.picture.perfetto import write_counts, write_head, write_instants, write_slices
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.layer import Layer, Tensor
+from lairmake.stages.mapping.isl_texts import parse_map
 from lairmake.stages.mapping.layer_yaml import LayerMapping
-from lairmake.stages.mapping.texts import parse_map
 from lairmake.stages.poly.functions import evaluate_set
 from lairmake.stages.reference.strided import Array, blocks
 from lairmake.stages.reference.unroll import Samples

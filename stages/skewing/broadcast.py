@@ -14,7 +14,7 @@ import typing
 
 import islpy as isl
 
-from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.elements import read_lair
 from lairmake.stages.skewing.links import coordinates, note_on

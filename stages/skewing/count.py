@@ -18,9 +18,8 @@ from graphlib import CycleError
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.mapping.record_reader import read_records
-from lairmake.stages.mapping.records import as_data
-from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.mapping.isl_texts import parse_target
+from lairmake.stages.mapping.records import as_data, read_records
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.cardinality import cardinality

@@ -17,9 +17,9 @@ from dataclasses import replace
 
 import islpy as isl
 
+from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import as_data
-from lairmake.stages.mapping.texts import parse_target
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.poly.canonical import unite
 from lairmake.stages.poly.text import write_objects

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from lairmake.stages.mapping.isl_texts import parse_map
 from lairmake.stages.mapping.layer_yaml import LayerMapping
-from lairmake.stages.mapping.texts import parse_map
 from lairmake.stages.poly.canonical import from_domain, list_maps
 from lairmake.stages.poly.functions import find_greatest, find_least
 from lairmake.stages.poly.integers import Matrix

@@ -26,8 +26,8 @@ from lairmake.stages.machine.profile import PROFILES
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.stage_code import reach_of
-from lairmake.stages.mapping.graph_yaml import Graph
 from lairmake.stages.mapping.layer_yaml import LayerMapping, TensorMapping, Way
+from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.program.source.words import OF_OBJECTS
 from lairmake.stages.program.values.names import NAMES
 

@@ -60,8 +60,7 @@ AGAIN = {
     "mapping/machine.py": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/inputs.py": ALL,
     "skewing/scheduled.py: Scheduled": "route skew",
-    "layer/texts/tasks_text.py: _known":
-        "settle route instances compress approximate enumerate simd render",
+    "layer/texts/tasks_text.py: _known": "settle route instances compress approximate enumerate simd render",
     "layer/texts/results_json.py: results_text": "simulate",
     "templates/program.c.j2": "render lower",
     "templates/program.txt.j2": "render lower",
@@ -71,14 +70,13 @@ AGAIN = {
     "templates/report/grid.js": PICTURES,
     "picture/page.py: write_page": PICTURES,
     "network/whole/ways.py: Way": "link",
-    "reference/data.py: without_negative_zeros":
-        "simulate conclude supply confirm operate emit assemble report report_network",
+    "reference/data.py: without_negative_zeros": "simulate conclude supply confirm operate emit assemble report report_network",
     "lair/lair.lark": ALL,
     "network/crossing.py: check_crossing": "connect link",
     "network/crossing_maps.py: sizes_of": "connect conclude",
     "network/carrying.py: carry": "conclude receive",
     "mapping/network_yaml.py: read_network_file": "connect conclude link operate report_network",
-    "mapping/graph_yaml.py: Pinned": "extract split fit supply confirm link operate report_network",
+    "mapping/network_yaml.py: Pinned": "extract split fit supply confirm link operate report_network",
     "network/extraction/draft.py: Shape": "extract confirm",
     "network/onnx/running.py: run_reference": "confirm",
     "network/parts/grouping.py: group": "split",
@@ -101,13 +99,11 @@ AGAIN = {
     "poly/box.py: box_hull": "adapt route allocate compress approximate enumerate simd",
     "poly/box.py: count_hull": "route allocate compress",
     "poly/box.py: size_set": "route approximate simd",
-    "poly/text.py: write_objects":
-        "parse place schedule adapt route allocate instances compress approximate enumerate "
-        "simd connect extract relate compose arrange fit supply shape partition tile broadcast "
-        "skew describe paint lower",
-    "poly/text.py: spell_object":
-        "choose settle route simd render connect extract split fit supply link shape partition "
-        "describe report",
+    "poly/text.py: write_objects": "parse place schedule adapt route allocate instances compress approximate enumerate "
+    "simd connect extract relate compose arrange fit supply shape partition tile broadcast "
+    "skew describe paint lower",
+    "poly/text.py: spell_object": "choose settle route simd render connect extract split fit supply link shape partition "
+    "describe report",
     "poly/text.py: read_objects": "",
     "poly/compression.py: compress": "route compress",
     "poly/compression.py: drop_hidden_equalities": "route compress",
@@ -119,12 +115,10 @@ AGAIN = {
     "mapping/machine.py: check_grid": "choose settle render fit",
     "mapping/machine.py: Asking": "",
     "skewing/elements.py: find_computed_elements": "choose adapt route allocate fit",
-    "reference/data.py: generate":
-        "simulate conclude supply confirm operate emit assemble report report_network",
+    "reference/data.py: generate": "simulate conclude supply confirm operate emit assemble report report_network",
     "reference/data.py: find_origins": "simulate confirm assemble",
     "reference/data.py: find_negative_zeros": "simulate",
-    "fabric/grid.py: read_grid":
-        "simulate link operate report draw execute report_kernel report_network report_program",
+    "fabric/grid.py: read_grid": "simulate link operate report draw execute report_kernel report_network report_program",
     "fabric/grid.py: find_neighbours": COMPILED,
     "fabric/driver.py: run_fabric": COMPILED,
     "picture/svg.py: draw_grid": "draw",
@@ -151,7 +145,7 @@ LOADED = {
 """What loads modules by names that it computes, and which."""
 
 TELLS = {
-    "__doc__ getdoc getcomments": ["lairmake.stages.mapping.explained._said_of"],
+    "__doc__ getdoc getcomments": ["lairmake.stages.mapping.records._said_of"],
     "__annotations__ get_type_hints eval_str get_annotations singledispatch validate_call": [
         "lairmake.stages.mapping.records.list_fields",
         "lairmake.stages.program.values.checked.typed"],

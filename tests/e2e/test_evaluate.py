@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 
-from lairmake.stages.mapping.record_reader import reader_of
+from lairmake.stages.mapping.records import reader_of
 from lairmake.stages.skewing.yaml_texts import Counts
 from tests.e2e.conftest import DODO, ROOT, Space
 from tools.evaluation import sweeps

@@ -2,7 +2,7 @@
 
 from lairmake.stages.fabric import driver
 from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.mapping.record_reader import reader_of
+from lairmake.stages.mapping.records import reader_of
 
 
 def from_data(type_, data):

@@ -14,8 +14,7 @@ from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.fabric.layout_yaml import Layout, write_layout
 from lairmake.stages.layer.texts.decisions import Decision, write_decisions
 from lairmake.stages.layer.texts.graph import Graph, read_graph, write_graph
-from lairmake.stages.mapping.record_reader import SCALARS
-from lairmake.stages.mapping.records import Absent, as_data, list_fields
+from lairmake.stages.mapping.records import SCALARS, Absent, as_data, list_fields
 from lairmake.stages.mapping.yaml_text import write_document
 from tests.fabric.running import from_data
 

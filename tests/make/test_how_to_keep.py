@@ -8,7 +8,7 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.make.core.build import BuildOptions
 from lairmake.stages.make.core.layers import lone_folder
 from lairmake.stages.make.core.pins import how_to_keep
-from lairmake.stages.mapping.graph_yaml import load_graph
+from lairmake.stages.mapping.network_yaml import load_graph
 from tests.e2e.conftest import ROOT
 
 PLAIN, KEEPING = BuildOptions(), BuildOptions(keep_edits=True)

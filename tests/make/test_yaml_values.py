@@ -14,11 +14,11 @@ from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.outlook import current_key
 from lairmake.stages.make.core.yaml_digests import read_values
 from lairmake.stages.make.store.folders import every_stage, folders_of
-from lairmake.stages.mapping.graph_yaml import Graph
 from lairmake.stages.mapping.kernel_yaml import Kernel
 from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping
+from lairmake.stages.mapping.models import Strict
+from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.mapping.program_yaml import Program
-from lairmake.stages.mapping.yaml_file import Strict
 from lairmake.stages.mapping.yaml_paths import split_reads
 from tests.contract.test_stages import ALL
 

@@ -8,7 +8,7 @@ from pydantic_core.core_schema import ErrorType
 
 import lairmake.stages.mapping.network_yaml as network
 from lairmake.stages.diagnose import Source, UserErrors
-from lairmake.stages.mapping import yaml_file
+from lairmake.stages.mapping import models as yaml_file
 from lairmake.stages.mapping.kernel_yaml import Kernel
 from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.mapping.machine import read_machine

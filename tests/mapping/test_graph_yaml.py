@@ -7,10 +7,14 @@ import pytest
 from lairmake.stages import GRAPH, GRAPH_PARTS, WHOLE
 from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.make.core.declare import declaration, texts_of
-from lairmake.stages.mapping.graph_yaml import Graph, Pinned, load_graph
-from lairmake.stages.mapping.network_forms import network_forms
-from lairmake.stages.mapping.network_yaml import NetworkFile
-from lairmake.stages.mapping.texts import parse_map, parse_target
+from lairmake.stages.mapping.isl_texts import parse_map, parse_target
+from lairmake.stages.mapping.network_yaml import (
+    Graph,
+    NetworkFile,
+    Pinned,
+    load_graph,
+    network_forms,
+)
 
 GOOD = """graph: lenet.onnx
 machine: {profile: wse2, lanes: 8}

@@ -11,11 +11,10 @@ from lairmake.stages.lair.specialise import specialise
 from lairmake.stages.limits import TooLargeError, load
 from lairmake.stages.machine.profile import ProfileError, load_profile
 from lairmake.stages.make.store.given import OTHERS, content_of
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText, parse_set
 from lairmake.stages.mapping.kernel_yaml import read_kernel
 from lairmake.stages.mapping.layer_yaml import read_mapping
 from lairmake.stages.mapping.network_yaml import read_network
-from lairmake.stages.mapping.texts import parse_set
 from lairmake.stages.mapping.yaml_text import read_document
 from lairmake.stages.poly.iscc import TextError
 from lairmake.stages.poly.text import read_objects

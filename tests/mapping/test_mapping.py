@@ -7,7 +7,7 @@ import pytest
 from lairmake.stages.diagnose import Source
 from lairmake.stages.lair import parse_lair, specialise
 from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping, schema
-from lairmake.stages.mapping.tensors import check_tensors
+from lairmake.stages.mapping.ports import check_tensors
 
 TARGET = 'target: "{ PE[4, 5] }"\n'
 FULL = """# fc

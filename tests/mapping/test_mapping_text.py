@@ -8,9 +8,8 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText, parse_map, parse_set
 from lairmake.stages.mapping.layer_yaml import read_mapping
-from lairmake.stages.mapping.texts import parse_map, parse_set
 from lairmake.stages.mapping.yaml_text import read_document
 
 ERRORS = {

@@ -3,8 +3,8 @@
 import pytest
 
 from lairmake.stages.diagnose import Source, UserErrors
+from lairmake.stages.mapping.candidates import Chosen, Ports, overlay, write_chosen, write_out
 from lairmake.stages.mapping.layer_yaml import read_mapping
-from lairmake.stages.mapping.settled import Chosen, Ports, overlay, write_chosen, write_out
 
 LAYER = """# a layer
 target: "{ PE[2, 2] }"  # small

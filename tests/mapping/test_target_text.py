@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.layer_yaml import read_mapping
-from lairmake.stages.mapping.texts import parse_target
 from tests.mapping.test_mapping_text import text_of
 
 TARGETS = {

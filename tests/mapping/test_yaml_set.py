@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.mapping.yaml_set import set_values
+from lairmake.stages.mapping.candidates import set_values
 from lairmake.stages.mapping.yaml_text import read_document
 
 GIVEN = """# what it is

@@ -5,7 +5,7 @@ import random
 import pytest
 import yaml
 
-from lairmake.stages.mapping.yaml_written import LAYOUT, WORD, write_yaml
+from lairmake.stages.mapping.yaml_text import LAYOUT, WORD, write_yaml
 
 LAIR = "lair a():\n  float32 x[4] -> float32 y[4]\n{\n  all (i) in (4)\n    y[i] = x[i]\n}\n"
 SHARED = {"a": [1, 2]}

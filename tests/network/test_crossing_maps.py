@@ -11,7 +11,7 @@ import pytest
 
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.lair.layer import Tensor
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.network.carrying import carry
 from lairmake.stages.network.covering import check_given

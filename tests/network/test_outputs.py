@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.network.arbiter import NetworkRun, choose_arbiter
 from lairmake.stages.network.extraction.draft import Draft
 from lairmake.stages.network.extraction.pointwise import apply

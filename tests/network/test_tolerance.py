@@ -6,7 +6,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.machine.types import TYPES as OF_LAIR
-from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.network.arbiter import NetworkRun, allow, choose_arbiter
 from lairmake.stages.network.onnx.external import nothing_beside
 from lairmake.stages.network.onnx.model import load_model

@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.layer.texts.results_json import Results
-from lairmake.stages.mapping.record_reader import reader_of
+from lairmake.stages.mapping.records import reader_of
 
 CHARGES = ("rounding", "memory", "streams", "dispatch", "start_up", "configuration", "loop",
            "scalar", "address")

@@ -1,6 +1,6 @@
 """The tables of docs/broadcast.md, from counts."""
 
-from lairmake.stages.mapping.record_reader import reader_of
+from lairmake.stages.mapping.records import reader_of
 from lairmake.stages.skewing.yaml_texts import Counts
 from tools.evaluation.broadcasts import document, pictures
 

@@ -12,7 +12,7 @@ from typing import Any
 from lairmake.stages.diagnose import source_of
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
-from lairmake.stages.mapping.record_reader import read_record
+from lairmake.stages.mapping.records import read_record
 from lairmake.stages.skewing.yaml_texts import Counted, Counts, GridPart
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, build

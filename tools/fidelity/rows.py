@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from lairmake.stages.diagnose import source_of
-from lairmake.stages.mapping.record_reader import read_record
+from lairmake.stages.mapping.records import read_record
 
 ROWS = Path(__file__).parent / "rows.yaml"
 Grade = Literal["A", "B", "C"]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.skewing.description import why_broadcast

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.diagnose import Span
-    from lairmake.stages.mapping.isl_text import IslText
+    from lairmake.stages.mapping.isl_texts import IslText
     from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 

@@ -18,7 +18,7 @@ from lairmake.stages.layer.search.ending import First, Use, Way, find_order, fin
 from lairmake.stages.layer.search.question import AXES, Question
 from lairmake.stages.layer.search.state import are_free
 from lairmake.stages.layer.search.weight import count_elements
-from lairmake.stages.mapping.settled import Ports
+from lairmake.stages.mapping.candidates import Ports
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.text import spell_object

@@ -23,8 +23,8 @@ from lairmake.stages.layer.search.opening import open_ports
 from lairmake.stages.layer.search.question import Question, ask
 from lairmake.stages.layer.search.state import State, choose_different, place_all
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.candidates import Chosen, Ports, overlay, write_chosen
 from lairmake.stages.mapping.layer_yaml import Goal, LayerMapping
-from lairmake.stages.mapping.settled import Chosen, Ports, overlay, write_chosen
 from lairmake.stages.poly.cardinality import count as count_points
 from lairmake.stages.poly.text import spell_object
 from lairmake.stages.skewing.elements import Lair

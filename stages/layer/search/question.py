@@ -13,6 +13,7 @@ import islpy as isl
 
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.machine.profile import Profile
+from lairmake.stages.mapping.isl_texts import parse_map, parse_target
 from lairmake.stages.mapping.layer_yaml import (
     DIRECTIONS,
     LayerMapping,
@@ -20,7 +21,6 @@ from lairmake.stages.mapping.layer_yaml import (
     is_whole,
 )
 from lairmake.stages.mapping.ports import Direction, read_ports
-from lairmake.stages.mapping.texts import parse_map, parse_target
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.canonical import list_maps, list_sets
 from lairmake.stages.poly.cardinality import bound_points

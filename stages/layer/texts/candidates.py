@@ -10,10 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.mapping.explained import explain
-from lairmake.stages.mapping.record_reader import read_record
-from lairmake.stages.mapping.records import as_data
-from lairmake.stages.mapping.settled import Ports
+from lairmake.stages.mapping.candidates import Ports
+from lairmake.stages.mapping.records import as_data, explain, read_record
 from lairmake.stages.mapping.yaml_text import write_document
 
 CANDIDATES_TITLE = (

@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.mapping.explained import explain
-from lairmake.stages.mapping.record_reader import read_records
-from lairmake.stages.mapping.records import Absent, Key, as_data
+from lairmake.stages.mapping.records import Absent, Key, as_data, explain, read_records
 from lairmake.stages.mapping.yaml_text import write_document
 
 DECISIONS_TITLE = "How each task gets its vector instruction, and why (Sec. 5)."

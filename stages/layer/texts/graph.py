@@ -13,9 +13,7 @@ from typing import Annotated, Literal
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.layer.texts.kinds import AnyTask
-from lairmake.stages.mapping.explained import explain
-from lairmake.stages.mapping.record_reader import read_record
-from lairmake.stages.mapping.records import Inline, Key, as_data
+from lairmake.stages.mapping.records import Inline, Key, as_data, explain, read_record
 from lairmake.stages.mapping.yaml_text import write_document
 
 TITLE = "The task graph (Sec. 4.2)."

@@ -10,9 +10,7 @@ from typing import Annotated
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.machine.profile import KNOWN, Profile
 from lairmake.stages.machine.scarcity import with_figures
-from lairmake.stages.mapping.explained import explain
-from lairmake.stages.mapping.record_reader import read_record
-from lairmake.stages.mapping.records import as_data
+from lairmake.stages.mapping.records import as_data, explain, read_record
 from lairmake.stages.mapping.yaml_text import write_document
 
 LIMITS, ENOUGH = "build/limits/", "build/enough/"

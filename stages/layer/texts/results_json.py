@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from lairmake.stages.fabric.probed import Probed
 from lairmake.stages.fabric.used import Used
-from lairmake.stages.mapping.record_reader import reader_of
-from lairmake.stages.mapping.records import as_data
+from lairmake.stages.mapping.records import as_data, reader_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

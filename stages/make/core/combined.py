@@ -25,7 +25,7 @@ from lairmake.stages.make.store.folders import (
     mark_of,
     shown_path,
 )
-from lairmake.stages.mapping.yaml_set import MACHINE, set_values
+from lairmake.stages.mapping.candidates import MACHINE, set_values
 from lairmake.stages.mapping.yaml_text import YamlPath as Keys, read_document
 
 UP = "../"

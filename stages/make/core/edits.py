@@ -10,9 +10,8 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 from lairmake.stages.lair.tree import did_you_mean
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText, parse_as
 from lairmake.stages.mapping.layer_yaml import Way
-from lairmake.stages.mapping.texts import parse_as
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 from lairmake.stages.poly.iscc import Statement, TextError, Union, statements
 from lairmake.stages.poly.text import read_objects

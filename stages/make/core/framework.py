@@ -22,7 +22,7 @@ from lairmake.stages.make.store.given import content_of
 
 if TYPE_CHECKING:
     from lairmake.stages.make.core.folder_inputs import FolderInputs
-    from lairmake.stages.mapping.graph_yaml import Graph
+    from lairmake.stages.mapping.network_yaml import Graph
 
 
 def open_graph(folder: LayerFolder) -> LayerFolder:
@@ -84,7 +84,7 @@ def _read_whole(folder: LayerFolder) -> bool:
         return False
 
     def read() -> bool:
-        from lairmake.stages.mapping.graph_yaml import load_graph
+        from lairmake.stages.mapping.network_yaml import load_graph
 
         return load_graph([source_of(shown_path(path), content_of(path))]).is_whole
 
@@ -108,7 +108,7 @@ def _plan_graph(folder: LayerFolder, further: dict[str, str | None]) -> Plan:
 
 def _graph_parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, from parts.yaml and network.yaml."""
-    from lairmake.stages.mapping.graph_yaml import load_graph
+    from lairmake.stages.mapping.network_yaml import load_graph
 
     given = load_graph(map(inputs.source, inputs.names(NETWORK)))
     return {

@@ -101,7 +101,7 @@ def pinning_file(folder: LayerFolder, name: str = "") -> str:
         is_of_graph = folder.asked_in.name == NETWORK
         return f"{NETWORK}, under parts: {folder.path.name}:" if is_of_graph else ""
     if mark is not None and mark.endswith(GRAPHS):
-        from lairmake.stages.mapping.graph_yaml import Pinned
+        from lairmake.stages.mapping.network_yaml import Pinned
 
         return NETWORK if name in ("", *get_args(Pinned)) else ""
     return LAYER if mark == LAYER else ""

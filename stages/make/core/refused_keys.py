@@ -59,7 +59,7 @@ def _check_other(folder: LayerFolder, name: str, source: Source) -> None:
 
         read_program(source)
     elif graphs := [each for each in files_in(folder.path) if each.endswith(GRAPHS)]:
-        from lairmake.stages.mapping.graph_yaml import load_graph
+        from lairmake.stages.mapping.network_yaml import load_graph
 
         load_graph([source], graphs)
     else:

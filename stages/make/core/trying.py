@@ -12,7 +12,7 @@ from lairmake.stages.make.core.declare import declaration, is_text
 from lairmake.stages.make.core.faults import perform_in
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.store.folders import LAYER, LayerFolder, names_meant
-from lairmake.stages.mapping.refused import REFUSED, refusal_in, refusal_text, why_refused
+from lairmake.stages.mapping.candidates import REFUSED, refusal_in, refusal_text, why_refused
 from lairmake.stages.shipped import UndeclaredDataError
 
 

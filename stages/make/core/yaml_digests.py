@@ -24,7 +24,7 @@ from lairmake.stages.make.store.memo import Memo
 from lairmake.stages.mapping.yaml_paths import ValuePath, unite
 
 if TYPE_CHECKING:
-    from lairmake.stages.mapping.yaml_file import File
+    from lairmake.stages.mapping.models import File
 
 CHECKED_BY = {LAYER: "parse", KERNEL: "shape", PROGRAM: "translate", NETWORK: "connect"}
 """A stage whose code says what is valid in a file, by the name of that."""
@@ -107,7 +107,7 @@ def _reader(name: str, is_graph: bool) -> Read[File]:
 
         return read_program
     if is_graph:
-        from lairmake.stages.mapping.graph_yaml import read_graph
+        from lairmake.stages.mapping.network_yaml import read_graph
 
         return read_graph
     from lairmake.stages.mapping.network_yaml import read_network_file

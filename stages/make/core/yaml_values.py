@@ -18,7 +18,7 @@ from lairmake.stages.mapping.yaml_paths import ValuePath
 
 if TYPE_CHECKING:
     from lairmake.stages.mapping.layer_yaml import LayerMapping
-    from lairmake.stages.mapping.yaml_file import File
+    from lairmake.stages.mapping.models import File
 
 Read = Callable[[Source], Model]
 

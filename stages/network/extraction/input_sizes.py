@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lairmake.stages.diagnose import UserError, nearest, plural
-from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.network_yaml import Graph
 
 PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 """A name that can only be meant as one: neither `?` nor `2*n`."""

@@ -15,9 +15,9 @@ import islpy as isl
 import yaml
 
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.mapping.graph_yaml import Graph
+from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.layer_yaml import is_whole
-from lairmake.stages.mapping.texts import parse_target
+from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.network.parts.described import RESULT
 from lairmake.stages.network.parts.dividing import Room
 from lairmake.stages.network.parts.spreading import find_source

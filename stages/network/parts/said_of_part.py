@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lairmake.stages.diagnose import Span
-from lairmake.stages.mapping.graph_yaml import Graph, Part
-from lairmake.stages.mapping.isl_text import IslText
+from lairmake.stages.mapping.isl_texts import IslText
 from lairmake.stages.mapping.layer_yaml import ANYWHERE, Analysis, TensorMapping
+from lairmake.stages.mapping.network_yaml import Graph, Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

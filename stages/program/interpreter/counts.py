@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.mapping.record_reader import read_record
-from lairmake.stages.mapping.records import as_data
+from lairmake.stages.mapping.records import as_data, read_record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,10 @@ from lairmake.stages.lair.specialise import specialise
 from lairmake.stages.lair.statements import polyhedral_description
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.store.folders import file_of
+from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.layer_yaml import read_mapping
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.mapping.ports import read_ports
-from lairmake.stages.mapping.texts import parse_target
 from lairmake.stages.network import fit
 from lairmake.stages.network.crossing import Stop, check_crossing
 from lairmake.stages.network.parts.spreading import find_most_lanes, find_takers

@@ -149,8 +149,8 @@ def take_over(layer: LayerFolder, folder: Path) -> None:
     chosen, file = file_of(layer, CHOSEN), folder / LAYER
     with contextlib.suppress(UserError, UserErrors, OSError):
         if layer.is_searched and chosen.is_file() and is_up_to_date("settle", layer):
+            from lairmake.stages.mapping.candidates import write_out
             from lairmake.stages.mapping.layer_yaml import read_mapping
-            from lairmake.stages.mapping.settled import write_out
 
             sources = (source_of(path.name, path.read_bytes()) for path in (file, chosen))
             text = write_out(*sources)

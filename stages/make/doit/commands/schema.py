@@ -40,7 +40,7 @@ def schema_of(kind: str) -> Mapping[str, Any]:
 
         return schema()
     if kind == "network":
-        from lairmake.stages.mapping.network_forms import network_forms
+        from lairmake.stages.mapping.network_yaml import network_forms
 
         return network_forms()
     if kind == "kernel":

@@ -1,0 +1,306 @@
+"""Values set in layer.yaml: what a search or sweep chose."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.mapping import layer_yaml
+from lairmake.stages.mapping.layer_yaml import Isl, Running, TensorMapping, with_isl
+from lairmake.stages.mapping.models import File, Strict, read_file
+from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document, write_yaml
+
+# --- What a search chose of what layer.yaml leaves open, in the form of layer.yaml --------------
+#
+# Source   design, Placement by search
+
+HEADER = "# What the search took, as layer.yaml says it."
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """Where a tensor that layer.yaml leaves open arrives, or leaves, in isl."""
+
+    arrives: Annotated[str | None, "where it arrives"] = None
+    leaves: Annotated[str | None, "where it leaves"] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The placement of all instances, in isl, and the ports of tensors that were open."""
+
+    placement: str
+    tensors: Mapping[str, Ports] = field(default_factory=dict)
+
+
+class _Ports(Strict):
+    """The ports of a tensor in a file."""
+
+    arrives: Isl | None = None
+    leaves: Isl | None = None
+
+
+class _File(File):
+    """A chosen.yaml."""
+
+    NAME = "chosen.yaml"
+    MISSING: ClassVar = {"placement": "the search says where instances run: undo the edit"}
+
+    placement: Isl
+    tensors: dict[str, _Ports] = Field(default_factory=dict)
+
+
+def write_chosen(chosen: Chosen) -> str:
+    """Return chosen.yaml: each statement of the placement on a line of its own."""
+    return "".join(f"{line}\n" for line in (HEADER, *_lines(chosen)))
+
+
+def _lines(chosen: Chosen) -> Iterator[str]:
+    yield "placement: |"
+    yield from (f"  {part}" for part in re.sub(r";\s+", ";\n  ", chosen.placement).splitlines())
+    if chosen.tensors:
+        yield "tensors:"
+    for name, ports in chosen.tensors.items():
+        ways = (("arrives", ports.arrives), ("leaves", ports.leaves))
+        said = ", ".join(f'{way}: "{text}"' for way, text in ways if text is not None)
+        yield f"  {name}: {{{said}}}"
+
+
+def overlay(mapping: layer_yaml.LayerMapping, source: Source) -> layer_yaml.LayerMapping:
+    """Return layer.yaml with what a search chose in the place of what it leaves open.
+
+    Raises UserErrors where the text of the search was edited so that it is none any more.
+    """
+    document = read_document(source)
+    found = read_file(_File, document, with_isl(document.value, (), document, source))
+    tensors = {
+        name: _with_ports(tensor, found.tensors.get(name)) for name, tensor in
+        mapping.tensors.items()
+    }
+    return mapping.model_copy(update={"placement": found.placement, "tensors": tensors})
+
+
+def _with_ports(tensor: TensorMapping, found: _Ports | None) -> TensorMapping:
+    """Return a tensor with the ports that were found for it."""
+    ways = {} if found is None else {"arrives": found.arrives, "leaves": found.leaves}
+    return tensor.model_copy(update={w: text for w, text in ways.items() if text is not None})
+
+
+def write_out(layer: Source, chosen: Source) -> str:
+    """Return the text of a layer.yaml with what a search chose written out, and else as it is.
+
+    Raises UserErrors where one of them is not what it should be.
+    """
+    document, mapping = read_document(layer), overlay(layer_yaml.read_mapping(layer), chosen)
+    assert mapping.placement is not None, "a search says where instances run"
+    lines = [f"  {line}\n" for line in mapping.placement.text.strip().splitlines()]
+    placement = "".join(["placement: |\n", *lines]).rstrip()
+    edits = [_in_place_of(("placement",), placement, document)]
+    if ("search",) in document.keys:
+        end = layer.text.find("\n", document.values[("search",)].end)
+        edits.append((document.keys[("search",)].start, end + 1 or len(layer.text), ""))
+    for path, given in _open_ports(mapping, document):
+        edits.append((document.values[path].start, document.values[path].end, f'"{given}"'))
+    text = layer.text
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _in_place_of(path: YamlPath, text: str, document: Document) -> tuple[int, int, str]:
+    """Return the edit that puts a key there: where it is, or behind the target."""
+    if path in document.keys:
+        return document.keys[path].start, document.values[path].end, text
+    end = document.values[("target",)].end
+    return end, end, f"\n{text}"
+
+
+def _open_ports(
+    mapping: layer_yaml.LayerMapping, document: Document
+) -> Iterator[tuple[YamlPath, str]]:
+    """Yield where the ports of a tensor were open, and what they are."""
+    for name, tensor in mapping.tensors.items():
+        for way, text in (("arrives", tensor.arrives), ("leaves", tensor.leaves)):
+            path = ("tensors", name, way)
+            if text is not None and document.value["tensors"][name].get(way) is True:
+                yield path, text.text
+
+# --- Texts that stand in the place of others where a candidate of a search is refused -----------
+#
+# Source   design, Placement by search
+
+REFUSED = "# refused: "
+"""How a text begins that says why what would stand there is not."""
+_PLACE = re.compile(r"^# in (\S+?)(?:, (key|value) (\[.*\]))?(?:, characters (\d+) to (\d+))?$",
+                    re.MULTILINE)
+_HINT = re.compile(r"^# hint: (.*)$", re.MULTILINE)
+
+
+def refusal_text(why: str) -> str:
+    """Return the text that stands in the place of others where a candidate is refused."""
+    return f"{REFUSED}{_line(why)}\n"
+
+
+def refusal_in(stage: str, error: UserError, file: str) -> str:
+    """Return the same for an error in a file that a user wrote, which it keeps.
+
+    Its place in a YAML file is that in the value of a key: edits of comments move the lines.
+    """
+    assert error.span is not None
+    where = _place_in_yaml if file.endswith(".yaml") else _place_in_text
+    place = f"# in {file}{where(error.span)}\n"
+    hint = f"# hint: {_line(error.hint)}\n" if error.hint else ""
+    return refusal_text(f"{stage}: {error.message}") + place + hint
+
+
+def _place_in_text(span: Span) -> str:
+    return f", characters {span.start} to {span.end}"
+
+
+def _place_in_yaml(span: Span) -> str:
+    """Return the key or value that a span is, or the characters of a value that it covers."""
+    document = read_document(span.source)
+    for kind, places in (("key", document.keys), ("value", document.values)):
+        for path, place in places.items():
+            if place == span:
+                return f", {kind} {json.dumps(path)}"
+    path = max(
+        (path for path, each in document.values.items() if _is_in(span, each)), key=len, default=()
+    )
+    return f", value {json.dumps(path)}{_characters(span, document.offsets.get(path, ()))}"
+
+
+def _is_in(span: Span, other: Span) -> bool:
+    return other.start <= span.start and span.end <= other.end
+
+
+def _characters(span: Span, offsets: tuple[int, ...]) -> str:
+    """Return which characters of a text a span covers; nothing where it is no text."""
+    start = next((at for at, each in enumerate(offsets) if each >= span.start), None)
+    if start is None:
+        return ""
+    end = max((at + 1 for at, each in enumerate(offsets[:-1]) if each < span.end), default=start)
+    return f", characters {start} to {max(start, end)}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def why_refused(text: str) -> str | None:
+    """Return why a candidate was refused in whose place a text stands; None for another text."""
+    if not text.startswith(REFUSED):
+        return None
+    return text.removeprefix(REFUSED).partition("\n")[0].strip()
+
+
+def find_error(text: str, sources: Mapping[str, Source]) -> UserError | None:
+    """Return the error that a refusal keeps, in one of the files that a user wrote, by name.
+
+    None where it keeps none.
+    """
+    place, hint = _PLACE.search(text), _HINT.search(text)
+    if place is None or place[1] not in sources:
+        return None
+    span = _find_span(sources[place[1]], place)
+    if span is None:
+        return None  # the text was edited
+    said = (why_refused(text) or "").partition(": ")[2]
+    return UserError(said, span, hint[1] if hint else None)
+
+
+def _find_span(source: Source, place: re.Match[str]) -> Span | None:
+    """Return where a place is in a file as it is now; None for nowhere."""
+    start, end = (None if each is None else int(each) for each in place.groups()[3:])
+    if place[2] is None:
+        if start is None or end is None or not start <= end <= len(source.text):
+            return None
+        return Span(source=source, start=start, end=end)
+    try:
+        path: YamlPath = tuple(json.loads(place[3]))
+    except ValueError:
+        return None
+    document = read_document(source)
+    found = (document.keys if place[2] == "key" else document.values).get(path)
+    if found is None or start is None or end is None:
+        return found
+    return _span_of_characters(document, path, start, end)
+
+
+def _span_of_characters(document: Document, path: YamlPath, start: int, end: int) -> Span | None:
+    offsets = document.offsets.get(path, ())
+    if not start <= end < len(offsets):
+        return None
+    last = offsets[end - 1] + 1 if end > start else offsets[start]
+    return Span(source=document.values[path].source, start=offsets[start], end=last)
+
+# --- Set values in a YAML text that a person wrote: what is not set stays as it is, to the byte
+
+MACHINE = "machine"
+BEHIND: dict[str, Any] = {"": [[]]}
+"""What is written behind a key, so that it has lines of its own."""
+
+
+def set_values(text: str, given: Document, changes: Mapping[YamlPath, Any]) -> str:
+    """Return a YAML text with the values at paths of keys, of which longer ones win.
+
+    `given` is what the text says. Of a text that says so already nothing changes; else the keys at
+    its top that have other values are written anew, behind the others where they are new.
+    """
+    wanted = given.value
+    for path in sorted(changes, key=len):
+        wanted = _with(wanted, path, changes[path])
+    return _written(text, given, wanted)
+
+
+def _with(value: Any, path: YamlPath, new: Any) -> Any:
+    """Return a value with another one at a path: mappings on the way are made.
+
+    The name of a machine is that of its profile. Texts are the same but for blanks at their ends.
+    """
+    if not path:
+        is_text = isinstance(value, str) and isinstance(new, str)
+        return value if is_text and value.strip() == new.strip() else new
+    key, *rest = path
+    inside = value if isinstance(value, dict) else {}
+    below = inside.get(key)
+    if key == MACHINE and rest and not isinstance(below, dict):
+        below = {"profile": below or Running.model_fields[MACHINE].default}
+    return {**inside, key: _with(below, tuple(rest), new)}
+
+
+def _written(text: str, given: Document, wanted: Mapping[str, Any]) -> str:
+    """Return a text that says what is wanted: as much as may be is that of the given one."""
+    edited = text
+    old = given.value if isinstance(given.value, dict) else {}
+    entries = {key: _entry(key, new) for key, new in wanted.items() if not _same(new, old, key)}
+    there = [key for key in entries if (key,) in given.keys]
+    for key in sorted(there, key=lambda key: -given.keys[(key,)].start):
+        start, value = given.keys[(key,)].start, given.values[(key,)]
+        edited = edited[:start] + entries[key] + edited[max(value.end, start) :]
+    new = "".join(f"{entries[key]}\n" for key in entries if key not in there)
+    end = "\n" if new and edited and not edited.endswith("\n") else ""
+    edited += end + new
+    return edited if _says(edited, wanted) else write_yaml(wanted)
+
+
+def _entry(key: str, value: Any) -> str:
+    """Return the lines of a key among others."""
+    return write_yaml({key: value, **BEHIND}).removesuffix(write_yaml(BEHIND)).rstrip("\n")
+
+
+def _same(new: Any, old: Mapping[str, Any], key: str) -> bool:
+    return key in old and repr(new) == repr(old[key])
+
+
+def _says(text: str, wanted: Mapping[str, Any]) -> bool:
+    """Return whether a text says what is wanted; 1 is neither 1.0 nor true."""
+    try:
+        return repr(read_document(Source(path="", text=text)).value) == repr(wanted)
+    except UserErrors:
+        return False
