@@ -24,8 +24,13 @@ from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.parts.input_values import make_kernel_values
 from lairmake.stages.parts.pasting import list_placed_tiles, where
 from lairmake.stages.reference.data import find_origins
-from lairmake.stages.reference.tolerance import Rounding, find_rounding, find_tolerance
-from lairmake.stages.reference.whole import describe_parts, find_largest_error, is_same, is_within
+from lairmake.stages.reference.error_bound import Rounding, find_rounding, find_tolerance
+from lairmake.stages.reference.evaluate import (
+    describe_parts,
+    find_largest_error,
+    is_same,
+    is_within,
+)
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.operation import Program, read_program
 

@@ -10,8 +10,8 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.layer.texts.results_json import Check
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.reference.magnitude import sum_of_absolutes
-from lairmake.stages.reference.unroll import Arrays
+from lairmake.stages.reference.error_bound import sum_of_absolutes
+from lairmake.stages.reference.evaluate import Arrays
 
 
 def check(
@@ -22,7 +22,7 @@ def check(
     """Compare one output with the reference: of every invocation, or of the last one.
 
     Exact data must agree bit for bit (-0 equals 0); else each error must lie within what is
-    `allowed`: the bound of stages/reference/magnitude.py, with what errors of other results add to
+    `allowed`: the bound of stages/reference/error_bound.py, with what errors of other results add to
     it. Where that is 0, as for integers that wrap, all must agree bit for bit as well.
     """
     pairs = list(zip(values, expected[-len(values) :], strict=True))

@@ -35,7 +35,7 @@ from lairmake.stages.machine.scarcity import UNPUBLISHED
 from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.poly.cardinality import cardinality
 from lairmake.stages.reference.data import find_origins
-from lairmake.stages.reference.unroll import Samples, alike, column
+from lairmake.stages.reference.evaluate import Samples, alike, column
 
 VARIANTS = ("simd", "loops")
 COPIED, ENOUGH = OTHERS = ("multicast", "enough")

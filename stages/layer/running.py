@@ -25,8 +25,8 @@ from lairmake.stages.layer.texts.graph import read_graph
 from lairmake.stages.layer.texts.limits import MACHINE, with_enough
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.reference.data import input_samples
+from lairmake.stages.reference.evaluate import Samples, alike, column
 from lairmake.stages.reference.strided import Array
-from lairmake.stages.reference.unroll import Samples, alike, column
 from lairmake.stages.shipped import users_cache
 
 if typing.TYPE_CHECKING:

@@ -39,9 +39,8 @@ from lairmake.stages.layer.texts.results_json import results_text
 from lairmake.stages.layer.texts.routes_text import Routing
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.reference.data import find_negative_zeros, input_samples, stack_samples
-from lairmake.stages.reference.evaluate import evaluate_all
-from lairmake.stages.reference.magnitude import is_exact, magnitudes
-from lairmake.stages.reference.unroll import Samples, column
+from lairmake.stages.reference.error_bound import is_exact, magnitudes
+from lairmake.stages.reference.evaluate import Samples, column, evaluate_all
 from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:

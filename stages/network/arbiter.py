@@ -1,6 +1,6 @@
 """Who says what the outputs of a network have to be, and how far off they may be.
 
-Source   the table of stages/reference/tolerance.py, and stages/parts/bounding.py
+Source   the table of stages/reference/error_bound.py, and stages/parts/bounding.py
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.parts.bounding import bound_rounding, find_allowance
 from lairmake.stages.parts.evaluation import evaluate, extents
 from lairmake.stages.reference.data import stack_samples
-from lairmake.stages.reference.strided import Array
-from lairmake.stages.reference.tolerance import (
+from lairmake.stages.reference.error_bound import (
     Rounding,
     Tolerance,
     find_coarsest,
@@ -26,6 +25,7 @@ from lairmake.stages.reference.tolerance import (
     find_tolerance,
     list_types,
 )
+from lairmake.stages.reference.strided import Array
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.operation import Program
 

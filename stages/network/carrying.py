@@ -8,8 +8,7 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.lair.layer import Tensor
-from lairmake.stages.reference.indexing import IN, OUT, move
-from lairmake.stages.reference.strided import Array
+from lairmake.stages.reference.strided import IN, OUT, Array, move
 
 
 def carry(tensor: Tensor, otherwise: float, given: Sequence[tuple[isl.Map, Array]]) -> Array:

@@ -27,9 +27,13 @@ from lairmake.stages.mapping.network_yaml import (
 from lairmake.stages.network.carrying import carry
 from lairmake.stages.network.crossing_maps import read_moves
 from lairmake.stages.reference.data import as_sent, input_samples, stack_samples
-from lairmake.stages.reference.evaluate import evaluate_all
-from lairmake.stages.reference.unroll import Arrays
-from lairmake.stages.reference.whole import describe_parts, find_largest_error, is_same
+from lairmake.stages.reference.evaluate import (
+    Arrays,
+    describe_parts,
+    evaluate_all,
+    find_largest_error,
+    is_same,
+)
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs, LayerInputs

@@ -10,7 +10,7 @@ Ensures  the same inputs give the same bytes. What crosses is compared with what
          gave, and the outputs with those in outputs/, else with those of the framework's
          reference, from the graph itself; of TensorFlow, which has none, and where the reference
          does not run the graph, with NumPy's. They are right within what roundings may do, by the
-         table of stages/reference/tolerance.py.
+         table of stages/reference/error_bound.py.
 """
 
 from __future__ import annotations
@@ -30,8 +30,13 @@ from lairmake.stages.network.parts.fed import make_inputs, pass_on, put_together
 from lairmake.stages.network.parts.part_layers import find_lanes, read_fitted
 from lairmake.stages.network.parts.spreading import count_lanes, find_source
 from lairmake.stages.reference.data import find_origins, stack_samples
+from lairmake.stages.reference.evaluate import (
+    describe_parts,
+    find_largest_error,
+    is_same,
+    is_within,
+)
 from lairmake.stages.reference.strided import Array
-from lairmake.stages.reference.whole import describe_parts, find_largest_error, is_same, is_within
 from lairmake.stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:

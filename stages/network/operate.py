@@ -23,7 +23,7 @@ from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.usage import find_usage, write_usage
 from lairmake.stages.network.running import read_network_of, run_network
 from lairmake.stages.reference.data import stack_samples
-from lairmake.stages.reference.whole import find_largest_error, is_same
+from lairmake.stages.reference.evaluate import find_largest_error, is_same
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

@@ -3,7 +3,7 @@
 Source   N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, Sec. 3.1:
          n roundings move a sum by n u sum|terms| at most; and N. J. Higham and T. Mary, SIAM J.
          Sci. Comput. 41(5), 2019, Theorem 2.8: by 6 sqrt(n) u sum|terms|, but for 2 n in 10^8 sums.
-         stages/reference/error.py has what errors of operands do.
+         stages/reference/error_bound.py has what errors of operands do.
 """
 
 from __future__ import annotations
@@ -20,12 +20,9 @@ from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.tree import Binary, Call, Expr, walk
 from lairmake.stages.parts.evaluation import extents, find_inner, reduce_into
 from lairmake.stages.poly.functions import depends_on
-from lairmake.stages.reference.absolute import absolute
-from lairmake.stages.reference.accumulate import TermMeaning, value
-from lairmake.stages.reference.error import is_jump, spread
-from lairmake.stages.reference.indexing import OUT, move
-from lairmake.stages.reference.strided import Array, Read
-from lairmake.stages.reference.tolerance import Rounding, Tolerance
+from lairmake.stages.reference.error_bound import Rounding, Tolerance, absolute, is_jump, spread
+from lairmake.stages.reference.evaluate import TermMeaning, value
+from lairmake.stages.reference.strided import OUT, Array, Read, move
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.operation import Operation, Program, Result
 

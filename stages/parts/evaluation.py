@@ -16,9 +16,19 @@ from lairmake.stages.lair.tree import Expr
 from lairmake.stages.machine.types import find_integers, is_integer
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.functions import PARAM, depends_on, evaluate_set
-from lairmake.stages.reference.accumulate import TermMeaning, value
-from lairmake.stages.reference.indexing import OUT, Values, elements, grid_of, move
-from lairmake.stages.reference.strided import REDUCTIONS, Array, Read, blocks, neutral
+from lairmake.stages.reference.evaluate import TermMeaning, value
+from lairmake.stages.reference.strided import (
+    OUT,
+    REDUCTIONS,
+    Array,
+    Read,
+    Values,
+    blocks,
+    elements,
+    grid_of,
+    move,
+    neutral,
+)
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.operation import Operation, Program, Result
 

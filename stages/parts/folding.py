@@ -16,7 +16,7 @@ import numpy as np
 from lairmake.stages.lair.layer import NEUTRAL
 from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.reference.accumulate import value as evaluate
+from lairmake.stages.reference.evaluate import value as evaluate
 from lairmake.stages.reference.strided import Array
 
 

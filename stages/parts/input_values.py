@@ -11,8 +11,7 @@ from lairmake.stages.diagnose import Source, Span
 from lairmake.stages.lair.layer import Layer, Tensor
 from lairmake.stages.mapping.kernel_yaml import Kernel
 from lairmake.stages.parts.evaluation import extents
-from lairmake.stages.reference.data import generate
-from lairmake.stages.reference.input_files import read_inputs
+from lairmake.stages.reference.data import generate, read_inputs
 from lairmake.stages.reference.strided import Array
 from lairmake.stages.volumes.operation import Program
 

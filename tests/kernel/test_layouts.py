@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.parts.evaluation import evaluate
-from lairmake.stages.reference.indexing import elements
+from lairmake.stages.reference.strided import elements
 from lairmake.stages.volumes.arrange import arranged
 from lairmake.stages.volumes.domains import make_domains
 from lairmake.stages.volumes.liveness import find_views, live_ranges, root

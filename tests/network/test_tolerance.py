@@ -15,13 +15,13 @@ from lairmake.stages.network.onnx.reading import extract
 from lairmake.stages.network.tensorflow.model import VALUES
 from lairmake.stages.network.tensorflow.reading import NUMBERS as OF_TENSORFLOW
 from lairmake.stages.parts.evaluation import evaluate
-from lairmake.stages.reference.tolerance import (
+from lairmake.stages.reference.error_bound import (
     TOLERANCES,
     find_rounding,
     find_tolerance,
     list_types,
 )
-from lairmake.stages.reference.whole import is_within
+from lairmake.stages.reference.evaluate import is_within
 from tests.network.onnx.graphs import FILE, make_model
 
 DRAW = np.random.default_rng(5)

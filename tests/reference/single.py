@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from lairmake.stages.lair import Layer
-from lairmake.stages.reference.evaluate import evaluate_all
-from lairmake.stages.reference.magnitude import magnitudes
+from lairmake.stages.reference.error_bound import magnitudes
+from lairmake.stages.reference.evaluate import Arrays, evaluate_all
 from lairmake.stages.reference.strided import Array
-from lairmake.stages.reference.unroll import Arrays
 
 
 def evaluate(layer: Layer, inputs: Arrays) -> dict[str, Array]:

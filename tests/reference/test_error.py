@@ -7,9 +7,8 @@ import pytest
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.lair import Layer, parse_lair, specialise
-from lairmake.stages.reference.error import moved
+from lairmake.stages.reference.error_bound import is_exact, magnitudes, moved
 from lairmake.stages.reference.evaluate import evaluate_all
-from lairmake.stages.reference.magnitude import is_exact, magnitudes
 from tests.reference.single import evaluate, magnitude
 
 

@@ -15,7 +15,7 @@ import pytest
 from lairmake.stages.diagnose import Source
 from lairmake.stages.lair import Layer, Statement, parse_lair, specialise
 from lairmake.stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary
-from lairmake.stages.reference.magnitude import is_exact
+from lairmake.stages.reference.error_bound import is_exact
 from lairmake.stages.reference.strided import blocks, reduce
 from tests.reference.single import evaluate, magnitude
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import UserErrors
-from lairmake.stages.reference.around import Around
-from lairmake.stages.reference.data import generate
-from lairmake.stages.reference.input_files import read_inputs
+from lairmake.stages.reference.data import generate, read_inputs
+from lairmake.stages.reference.evaluate import Around
 from tests.reference.layers import fc, layer_of
 from tests.reference.single import evaluate
 

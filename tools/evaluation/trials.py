@@ -27,9 +27,8 @@ from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import tasks_until
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.reference.data import input_samples
-from lairmake.stages.reference.evaluate import evaluate_all
-from lairmake.stages.reference.magnitude import is_exact, magnitudes
-from lairmake.stages.reference.unroll import column
+from lairmake.stages.reference.error_bound import is_exact, magnitudes
+from lairmake.stages.reference.evaluate import column, evaluate_all
 from lairmake.stages.skewing.elements import read_lair
 from tools.evaluation.measure import Case, build
 

@@ -14,7 +14,7 @@ from lairmake.stages.network.extraction.draft import Place, Shape
 from lairmake.stages.network.extraction.operands import Known, Operands, misfit
 from lairmake.stages.network.onnx.folding import infer
 from lairmake.stages.network.onnx.model import describe, read_shape, read_type
-from lairmake.stages.reference.tolerance import list_types, name_types
+from lairmake.stages.reference.error_bound import list_types, name_types
 
 NUMBERS = frozenset(list_types())
 """The types of what is computed; all of it is in the one type of the network."""

@@ -16,7 +16,7 @@ from lairmake.stages.network.tensorflow.arithmetic import EXPRESSIONS, PLAIN, TR
 from lairmake.stages.network.tensorflow.model import MOST_ELEMENTS, read_type
 from lairmake.stages.network.tensorflow.node import Node
 from lairmake.stages.network.tensorflow.slicing import read_slices
-from lairmake.stages.reference.accumulate import value
+from lairmake.stages.reference.evaluate import value
 
 Fold = Callable[[Node, Sequence[Array]], Array | Sequence[Array]]
 

@@ -25,7 +25,7 @@ from lairmake.stages.network.tensorflow.model import (
     read_tensor,
 )
 from lairmake.stages.network.tensorflow.node import Graph, Node, Operator
-from lairmake.stages.reference.tolerance import list_types
+from lairmake.stages.reference.error_bound import list_types
 
 OPERATORS: Mapping[str, Operator] = {
     **arithmetic.ARITHMETIC, **blocks.BLOCKS, **convolutions.CONVOLUTIONS, **layers.LAYERS,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from lairmake.stages.reference.whole import is_within
+from lairmake.stages.reference.evaluate import is_within
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.in_numpy import outputs_of, parts_of, supply
 
