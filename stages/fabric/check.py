@@ -1,45 +1,134 @@
-"""Faults of a layout that can be seen before a run: routes that clash, end nowhere or go round.
-
-A colour is a set of links. A link into a router is numbered [side][PE], by the side on which the
-router hears it; the ramp is the link from the PE itself. Of rows and columns that repeat only some
-are looked at (thinned.py), as long as nothing can go round: time does not grow with the grid, but
-for finding what repeats.
-
-Source   that two inputs at once are not defined, and what a position may change: Cerebras SDK, CSL
-         builtins, switching configuration semantics
-"""
+"""Faults of a layout before a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.circles import find_circle, find_mixed_circle, may_go_round
-from lairmake.stages.fabric.elements import Bools, Ints
+from lairmake.stages.fabric.engine import INLET, OUTLET, Program
 from lairmake.stages.fabric.grid import (
     OPPOSITE,
     SIDES,
     Colours,
     Grid,
+    Thinned,
     coordinates,
     find_neighbours,
     members,
+    thin,
 )
-from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.fabric.library import INLET, OUTLET
-from lairmake.stages.fabric.switches import LAST_BITS
-from lairmake.stages.fabric.thinned import Thinned, thin
+from lairmake.stages.fabric.layout import DTYPES, LAST_BITS, Bools, Ints, Layout, Queue, Role
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 
-RAMP = SIDES.index("ramp")
+# --- Circles of a colour: routes on which a wavelet comes back to a link that it took -----------
+#
+# Links are numbered side * PEs + PE, by the side on which the router of a PE hears them.
+#
+# What is found: every circle of one position; and, of routers in different positions, every circle
+# that passes no router which circles enter on two sides. Such a router has the two in different
+# positions, so that a wavelet which needs both goes round only if the switch turns under way.
+
 Routes = NDArray[np.uint8]
-"""The sides that a link goes on to, as bits: [side][PE]; of several positions [position] first."""
+"""The sides that a link goes on to, as bits: [side][PE]."""
+
+
+def may_go_round(routes: Routes, thinned: Thinned) -> bool:
+    """Return whether there may be a circle, of routes of all positions [side][PE that is kept].
+
+    There is none if whoever goes on turns only so often: a circle of the whole grid turns, and so
+    does its picture in which rows and columns that are alike are one.
+    """
+    size = thinned.grid.size
+    links = list(_links(routes, thinned.grid))
+    goes = np.concatenate([each for each, _ in links])
+    heard = np.concatenate([each for _, each in links])
+    straight = goes // size == heard // size
+    goes, heard = (each // size * size + thinned.alike[each % size] for each in (goes, heard))
+    reached = np.ones(len(SIDES) * size, dtype=np.bool_)
+    while True:
+        found = _reach(heard[~straight & reached[goes]], len(reached))
+        new = found
+        while new.any():
+            new = _reach(heard[straight & new[goes]], len(reached)) & ~found
+            found = found | new
+        if np.array_equal(found, reached):
+            return bool(found.any())
+        reached = found
+
+
+def _reach(links: Ints, count: int) -> Bools:
+    result = np.zeros(count, dtype=np.bool_)
+    result[links] = True
+    return result
+
+
+def find_circle(routes: Routes, grid: Grid) -> int | None:
+    """Return a PE on a circle of the routes of one position, in which a router hears one side."""
+    upstream = np.full(len(SIDES) * grid.size, -1, dtype=np.int64)
+    for goes, heard in _links(routes, grid):
+        upstream[heard] = goes
+    for _ in range(int(upstream.size).bit_length()):
+        upstream = np.where(upstream >= 0, upstream[upstream], -1)
+    turning = np.flatnonzero(upstream >= 0)
+    return int(turning[0]) % grid.size if turning.size else None
+
+
+def find_mixed_circle(positions: Routes, grid: Grid) -> int | None:
+    """Return a PE on a circle of routers that are in one position each, of [position][side][PE]."""
+    upstream = np.full((len(SIDES) * grid.size, len(SIDES)), -1, dtype=np.int64)
+    downstream = np.full_like(upstream, -1)
+    for goes, heard in _links(np.bitwise_or.reduce(positions, axis=0), grid):
+        upstream[heard, goes // grid.size] = goes
+        downstream[goes, heard // grid.size] = heard
+    kept = np.ones(len(upstream), dtype=np.bool_)
+    _drop_ends(kept, upstream, downstream)
+    _drop_ends(kept, downstream, upstream)
+    several = kept.reshape(len(SIDES), grid.size).sum(axis=0) > 1
+    kept &= ~np.tile(several, len(SIDES))
+    _drop_ends(kept, upstream, downstream)
+    turning = np.flatnonzero(kept)
+    return int(turning[0]) % grid.size if turning.size else None
+
+
+def _links(routes: Routes, grid: Grid) -> Iterator[tuple[Ints, Ints]]:
+    """Yield links, and those that they go on to."""
+    for source in range(len(SIDES)):
+        for side, word in enumerate(SIDES[:-1]):
+            goes = np.flatnonzero(routes[source] >> side & 1)
+            inside, neighbour = find_neighbours(goes, grid, word)
+            heard = SIDES.index(OPPOSITE[word]) * grid.size + neighbour[inside]
+            yield source * grid.size + goes[inside], heard
+
+
+def _drop_ends(kept: Bools, before: Ints, after: Ints) -> None:
+    """Drop, again and again, links that are kept and come from none that is."""
+    count = ((before >= 0) & kept[before]).sum(axis=1)
+    ends = np.flatnonzero(kept & (count == 0))
+    while ends.size:
+        kept[ends] = False
+        following = after[ends]
+        following = following[following >= 0]
+        np.subtract.at(count, following, 1)
+        ends = np.unique(following[kept[following] & (count[following] == 0)])
+
+# --- Faults of a layout that can be seen before a run: routes that clash, end nowhere or go round
+#
+# A colour is a set of links. A link into a router is numbered [side][PE], by the side on which the
+# router hears it; the ramp is the link from the PE itself. Of rows and columns that repeat only
+# some are looked at (thinned.py), as long as nothing can go round: time does not grow with the
+# grid, but for finding what repeats.
+#
+# Source   that two inputs at once are not defined, and what a position may change: Cerebras SDK,
+#          CSL builtins, switching configuration semantics
+
+RAMP = SIDES.index("ramp")
 
 
 Place = tuple[int, int]
@@ -238,3 +327,76 @@ def _pe(number: int, of: Looked) -> str:
 
 def _spell(place: Place) -> str:
     return f"PE[{place[0]}, {place[1]}]"
+
+# --- What a layout takes of a machine that the machine does not have: colours, PEs, memory, queues
+
+def find_excess(layout: Layout, profile: Profile) -> Iterator[Fault]:
+    """Yield what a layout has more of than a machine, a sentence each. Raises nothing."""
+    yield from _of_colours(layout, profile)
+    for name, role in layout.roles.items():
+        yield from _of_memory(name, role, profile)
+        for key, depths, given in (("input_queues", profile.input_queues, role.input_queues),
+                                   ("output_queues", profile.output_queues, role.output_queues)):
+            yield from _of_queues((name, key), given or {}, depths, profile)
+
+
+def find_lack(
+    layout: Layout, grid: Grid, programs: list[Program], profile: Profile
+) -> Iterator[Fault]:
+    """Yield where the grid, or the memory of a program as it was compiled, is too large.
+
+    Vectors of a program lie in its memory here, and elsewhere in a machine: of one that says where
+    its operands lie, only these count.
+    """
+    columns, rows = profile.grid
+    if grid.width > columns or grid.height > rows:
+        yield Fault(said=f"the grid has {grid.width} x {grid.height} PEs; {profile.name} has "
+                         f"{columns} x {rows}{note_grade(profile, 'grid')}", place=("grid",))
+    for name, program in zip(layout.roles, programs, strict=True):
+        most = program.operands or program.memory
+        if most > profile.memory:
+            yield Fault(said=f"the program of role {name} keeps {most} bytes; a PE of "
+                             f"{profile.name} has {profile.memory}"
+                             f"{note_grade(profile, 'memory')}", place=("roles", name))
+
+
+def _of_colours(layout: Layout, profile: Profile) -> Iterator[Fault]:
+    count, most = len(layout.colours), profile.colours
+    if count > most:
+        yield Fault(said=f"the layout has {count} colours; {profile.name} has {most}"
+                    f"{note_grade(profile, 'colours')}", place=("colours",))
+    for name, colour in layout.colours.items():
+        if not 0 <= colour.number < most:
+            yield Fault(said=f"colour {name} has number {colour.number}; those of {profile.name} "
+                             f"are 0 to {most - 1}{note_grade(profile, 'colours')}",
+                        place=("colours", name, "number"))
+
+
+def _of_memory(name: str, role: Role, profile: Profile) -> Iterator[Fault]:
+    has = f"a PE of {profile.name} has {profile.memory}{note_grade(profile, 'memory')}"
+    needs = role.memory.data + role.memory.code
+    if needs > profile.memory:
+        yield Fault(said=f"role {name} needs {needs} bytes; {has}", place=("roles", name, "memory"))
+    for local, tensor in role.tensors.items():
+        end = tensor.address + prod(tensor.shape) * DTYPES[tensor.type].itemsize
+        if end > profile.memory:
+            yield Fault(said=f"{local} of role {name} ends at byte {end}; {has}",
+                        place=("roles", name, "tensors", local))
+
+
+def _of_queues(
+    of: tuple[str, str], given: Mapping[str, Queue], depths: tuple[int, ...], profile: Profile
+) -> Iterator[Fault]:
+    """Yield which queues there are not, or not so deep; a machine without any is not asked."""
+    name, key = of
+    kind = key.replace("_", " ")
+    for colour, queue in given.items() if depths else ():
+        place = ("roles", name, key, colour)
+        if not 0 <= queue.number < len(depths):
+            yield Fault(said=f"role {name} has {colour} in {kind[:-1]} {queue.number}; those of "
+                             f"{profile.name} are 0 to {len(depths) - 1}"
+                             f"{note_grade(profile, key)}", place=place)
+        elif queue.holds > depths[queue.number]:
+            yield Fault(said=f"{kind[:-1]} {queue.number} of role {name} holds {queue.holds} "
+                             f"wavelets of {colour}; that of {profile.name} holds "
+                             f"{depths[queue.number]}{note_grade(profile, key)}", place=place)

@@ -1,16 +1,12 @@
-"""Run PE programs on the simulated fabric, from a layout and arrays to arrays and cycles.
-
-Reads    a library made by stages/fabric/compiler.py
-Assumes  the layout and the programs agree: names, colours, addresses, numbers of elements.
-Ensures  no work in Python per PE or per element; the same arguments give the same result.
-"""
+"""Arrays in, arrays and cycles out."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,20 +15,92 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric import library as engine
-from lairmake.stages.fabric.acceptance import accept, check_arrays
-from lairmake.stages.fabric.counts import add_up
-from lairmake.stages.fabric.expected import find_leaving_ports
-from lairmake.stages.fabric.gathered import FabricFailure, read_outputs, read_residents
-from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.fabric.loaded import Loaded
-from lairmake.stages.fabric.outcome import FabricRun
-from lairmake.stages.fabric.probes import Probes, place_probes, read_probes
-from lairmake.stages.fabric.progress import Tell, find_share, report_progress
-from lairmake.stages.fabric.recorded import Asked, Recording, prepare, read_record
-from lairmake.stages.fabric.stuck import FabricStuck
-from lairmake.stages.fabric.waiting import read_waiting
+from lairmake.stages.fabric import engine as engine
+from lairmake.stages.fabric.check import Fault, find_excess, find_faults, find_lack
+from lairmake.stages.fabric.deadlock import FabricStuck, read_waiting
+from lairmake.stages.fabric.engine import Tell, find_share, report_progress
+from lairmake.stages.fabric.grid import explain, find_wrong
+from lairmake.stages.fabric.layout import DTYPES, Layout
+from lairmake.stages.fabric.load import Loaded, find_residents, load, scatter_inputs
+from lairmake.stages.fabric.outcome import (
+    Asked,
+    FabricFailure,
+    FabricRun,
+    Probes,
+    Recording,
+    add_up,
+    place_probes,
+    prepare,
+    read_outputs,
+    read_probes,
+    read_record,
+    read_residents,
+)
+from lairmake.stages.fabric.ports import Values, find_leaving_ports
 from lairmake.stages.machine.profile import Profile
+
+# --- A layout and arrays as a machine takes them, or what is wrong with them before a run -------
+
+MOST_FAULTS = 5
+"""As many faults of a layout are told."""
+
+
+def check_arrays(layout: Layout, values: Values, invocations: int) -> None:
+    """Raise ValueError where a tensor that arrives or is resident has no value, or another one."""
+    arriving = ((entry.tensor, entry.type, invocations) for entry in layout.arrivals.values())
+    resident = ((name, tensor.type, 1) for name, tensor in find_residents(layout, "in"))
+    for name, type_, most in (*arriving, *resident):
+        dtype = DTYPES[type_]
+        if name not in values:
+            raise ValueError(f"tensor {name} is missing")
+        if len(values[name]) not in (1, most):
+            raise ValueError(f"tensor {name} has {len(values[name])} values, not {most}")
+        if values[name][0].dtype != dtype:
+            raise ValueError(f"tensor {name} is {values[name][0].dtype}, not {dtype}")
+
+
+def accept(
+    opened: ctypes.CDLL, layout: Layout, profile: Profile, values: Values, invocations: int,
+    shapes: Mapping[str, tuple[int, ...]], symbols: Mapping[str, str],
+) -> Loaded:
+    """Return what the engine takes of a layout.
+
+    Raises FabricFailure where texts or routes of the layout are at fault, or where it takes more
+    than the machine has; ValueError where it contradicts itself or the arrays.
+    """
+    _refuse(find_excess(layout, profile))
+    loaded = _load(opened, layout, values, invocations, shapes, symbols)
+    _refuse(find_lack(layout, loaded.grid, loaded.programs, profile))
+    _refuse(find_faults(
+        layout, loaded.grid, loaded.colours, loaded.inlets.inlets, loaded.outlets, profile))
+    return loaded
+
+
+def _load(
+    opened: ctypes.CDLL, layout: Layout, values: Values, *arguments: Any
+) -> Loaded:
+    """Return what the engine takes, with what is in memory before the start."""
+    try:
+        loaded = load(opened, layout, values, *arguments)
+        scatter_inputs(loaded, layout, values)
+        return loaded
+    except (isl.Error, ValueError, LookupError) as error:
+        for wrong in find_wrong(layout):
+            raise FabricFailure(explain(wrong), wrong.path) from error
+        raise
+
+
+def _refuse(faults: Iterable[Fault]) -> None:
+    """Raise FabricFailure with the first faults of a layout, if it has any."""
+    found = list(itertools.islice(faults, MOST_FAULTS))
+    if found:
+        raise FabricFailure("; ".join(fault.said for fault in found), found[0].place)
+
+# --- Run PE programs on the simulated fabric, from a layout and arrays to arrays and cycles -----
+#
+# Reads    a library made by stages/fabric/compiler.py
+# Assumes  the layout and the programs agree: names, colours, addresses, numbers of elements.
+# Ensures  no work in Python per PE or per element; the same arguments give the same result.
 
 __all__ = ["FabricFailure", "FabricStuck", "run_fabric"]
 

@@ -1,20 +1,35 @@
-"""The rectangle of PEs of a layout: which role each one has, and where its router sends what."""
+"""Roles and routers of all PEs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.elements import Bools, Ints
-from lairmake.stages.fabric.layout_yaml import Role
-from lairmake.stages.fabric.library import MAX_POSITIONS
-from lairmake.stages.fabric.switches import find_counts, read_switches
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.fabric.engine import MAX_POSITIONS
+from lairmake.stages.fabric.layout import (
+    POP_MODES,
+    Bools,
+    Entry,
+    Exit,
+    Ints,
+    Layout,
+    LocalTensor,
+    Role,
+    find_counts,
+    read_switches,
+)
+from lairmake.stages.machine.types import TYPES
+from lairmake.stages.mapping.isl_texts import IslText, parse_map, parse_set
+from lairmake.stages.mapping.yaml_text import Document, read_document
 from lairmake.stages.movement.flow import Colour
 from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
 from lairmake.stages.poly.functions import (
     PE_NAMES,
     bind_domain,
@@ -23,6 +38,9 @@ from lairmake.stages.poly.functions import (
     evaluate_set,
     find_function,
 )
+from lairmake.stages.poly.text import spell_object
+
+# --- The rectangle of PEs of a layout: which role each one has, and where its router sends what
 
 SIDES = ("N", "E", "S", "W", "ramp")
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0), "ramp": (0, 0)}
@@ -193,3 +211,486 @@ def _side(name: str | None) -> int:
     if name not in SIDES:
         raise ValueError(f"a route names the side {name}; known are {', '.join(SIDES)}")
     return SIDES.index(name)
+
+# --- A grid without most of the rows and columns that repeat: what is looked at stays small -----
+#
+# Where each row is as the one two before it, an even number of rows in the middle is left out. What
+# a router and its neighbours are is then there once more, with other numbers; so is each fault of
+# it.
+
+Array = NDArray[Any]
+PERIOD, KEPT = 2, 3
+"""After how many rows they repeat, and how many are kept where that begins, and where it ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thinned:
+    """The PEs that are kept of a grid: those of some rows and columns.
+
+    `grid` is the rectangle that they make, from PE[0, 0]. Of rows and of columns that repeat, those
+    that are alike have one number in `alike`, by PE that is kept.
+    """
+
+    whole: Grid
+    grid: Grid
+    rows: Ints
+    columns: Ints
+    alike: Ints
+
+    def find_place(self, number: int) -> tuple[int, int]:
+        """Return x and y of a PE that is kept, by its number in `grid`."""
+        row, column = divmod(int(number), self.grid.width)
+        return self.whole.west + int(self.columns[column]), self.whole.north + int(self.rows[row])
+
+    def take(self, values: Array) -> Array:
+        """Return of values [...][PE] those of PEs that are kept."""
+        lines = values.reshape(*values.shape[:-1], self.whole.height, self.whole.width)
+        kept = lines[..., self.rows, :][..., self.columns]
+        return kept.reshape(*values.shape[:-1], self.grid.size)
+
+
+def thin(grid: Grid, values: Sequence[Array]) -> Thinned:
+    """Return the PEs that are kept: rows and columns are alike where all `values` [...][PE] are."""
+    lines = [each.reshape(-1, grid.height, grid.width) for each in values]
+    rows, row_numbers = _keep(grid.height, [_compare(each) for each in lines])
+    lines = [each[:, rows].transpose(0, 2, 1) for each in lines]
+    columns, column_numbers = _keep(grid.width, [_compare(each) for each in lines])
+    alike = row_numbers[:, None] * len(columns) + column_numbers
+    kept = Grid(west=0, north=0, width=len(columns), height=len(rows))
+    return Thinned(whole=grid, grid=kept, rows=rows, columns=columns, alike=alike.reshape(-1))
+
+
+def _compare(lines: Array) -> Bools:
+    """Return whether line k of [...][line][...] is as line k + PERIOD."""
+    result = np.ones(max(0, lines.shape[1] - PERIOD), dtype=np.bool_)
+    for each in lines:
+        result &= (each[:-PERIOD] == each[PERIOD:]).all(axis=1)
+    return result
+
+
+def _keep(count: int, same: Sequence[Bools]) -> tuple[Ints, Ints]:
+    """Return which of `count` lines are kept, and of each the number of those that it is like."""
+    kept, like = np.ones(count, dtype=np.bool_), np.arange(count)
+    repeated = np.logical_and.reduce(same)
+    changes = np.flatnonzero(np.diff(np.concatenate(([False], repeated, [False]))))
+    for first, end in changes.reshape(-1, 2):
+        lines = slice(first, end + PERIOD)
+        left_out = (end + PERIOD - first - 2 * KEPT) // PERIOD * PERIOD
+        if left_out > 0:
+            kept[first + KEPT : first + KEPT + left_out] = False
+            like[lines] = first + np.arange(end + PERIOD - first) % PERIOD
+    numbers = np.unique(like[kept], return_inverse=True)[1]
+    return np.flatnonzero(kept), numbers
+
+# --- The isl texts of what enters and leaves a layout: which are wrong, and how they are told ---
+
+Path = tuple[str | int, ...]
+ORDER = "{ T[i] -> [PE[x, y] -> index[i]] }"
+ALONG = "{ PE[x, y] -> PE[x, 0] }"
+REPLICAS = "{ PE[x, y] : 0 <= x < 4 and 0 <= y < 4 }"
+FILTER = "{ PE[x, y] -> [0, 7] }"
+"""Examples of the texts of ports and filters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrong:
+    """What is wrong under a path of keys; `said` is None where the `text` there is not isl."""
+
+    path: Path
+    said: str | None
+    hint: str = ""
+    text: str = ""
+    is_set: bool = False
+
+
+def explain(wrong: Wrong) -> str:
+    """Return what is wrong with a layout of no file: after its keys, and where in the text."""
+    keys = ".".join(map(str, wrong.path))
+    if wrong.said is not None:
+        return f"{wrong.said}, in {keys} of the layout"
+    source = Source(path=f"{keys} of the layout", text=wrong.text)
+    return str(read_again(wrong, IslText(
+        text=wrong.text, source=source, offsets=tuple(range(len(wrong.text) + 1)))))
+
+
+def read_again(wrong: Wrong, text: IslText) -> UserError:
+    """Return the error of a text that isl cannot read as what it is."""
+    try:
+        if wrong.is_set:
+            parse_set(text)
+        else:
+            parse_map(text)
+    except UserError as error:
+        return error
+    return UserError("isl: invalid input", text.place, wrong.hint)
+
+
+def find_wrong_ports(layout: Layout) -> Iterator[Wrong]:
+    """Yield what is wrong with what enters and leaves: where, on which colours, in which order."""
+    for name, entry in layout.arrivals.items():
+        path: Path = ("arrivals", name)
+        yield from _of_colours((*path, "colour"), (entry.colour,), layout)
+        yield from find_wrong_form((*path, "order"), entry.order, ORDER)
+        yield from find_wrong_form((*path, "along"), entry.along, ALONG)
+        yield from find_wrong_form((*path, "replicas"), entry.replicas, REPLICAS)
+    for name, leaving in layout.departures.items():
+        path = ("departures", name)
+        yield from _of_colours((*path, "colours"), leaving.colours, layout)
+        yield from find_wrong_form((*path, "order"), leaving.order, ORDER)
+
+
+def _of_colours(path: Path, names: Sequence[str], layout: Layout) -> Iterator[Wrong]:
+    for name in names:
+        if name not in layout.colours:
+            yield Wrong(path=path, said=f"{path[1]} is on colour {name}, which there is not",
+                        hint=f"one of {', '.join(layout.colours)}")
+
+
+def find_wrong_form(path: Path, text: str | None, form: str) -> Iterator[Wrong]:
+    """Yield what is wrong with a text that should have as many dimensions as that of a form."""
+    kind = isl.Map if "->" in form else isl.Set
+    hint = f"write `{form}`"
+    if text is None:
+        return
+    try:
+        read = kind(text)
+    except isl.Error:
+        yield Wrong(path=path, said=None, hint=hint, text=text, is_set=kind is isl.Set)
+        return
+    if read.dim(isl.dim_type.param) or _find_form(read) != _find_form(kind(form)):
+        said = f"{path[-1]} of {path[1]} is not of its form: {text}"
+        yield Wrong(path=path, said=said, hint=hint)
+
+
+def _find_form(read: isl.Map | isl.Set) -> tuple[int, ...]:
+    """Return how many dimensions tell a form: of an order only those of the PEs."""
+    if isinstance(read, isl.Set):
+        return (read.dim(isl.dim_type.set),)
+    if read.range().is_wrapping():
+        return (read.range().unwrap().dim(isl.dim_type.in_),)
+    return read.dim(isl.dim_type.in_), read.dim(isl.dim_type.out)
+
+# --- The isl texts of a layout, and its types: what is wrong in them, in which line and column ---
+
+MAX_COLOURS = 32
+"""As many as the engine has room for."""
+MOST_PES = 2**22
+"""PEs of a grid: several times those of a wafer."""
+STORED = "write `map: { [PE[x, y] -> L[i]] -> T[i] }` for a part of `tensor: T`"
+ROUTES = f"write `{{ [PE[x, y] -> W[]] -> ramp[] }}`; sides: {', '.join(SIDES)}"
+
+
+def check_texts(layout: Layout, source: Source) -> None:
+    """Raise UserErrors with what is wrong with the texts of a layout, and with its names."""
+    found = find_wrong(layout)
+    if found:
+        document = read_document(source)
+        raise UserErrors([_explain(wrong, source, document) for wrong in found])
+
+
+def find_wrong(layout: Layout) -> list[Wrong]:
+    """Return what is wrong with grid, roles, tensors, colours and ports of a layout."""
+    found = [*_of_grid(layout), *_of_numbers_of_colours(layout), *_of_types(layout),
+             *_of_tensors(layout), *find_wrong_ports(layout)]
+    if not found:
+        grid = isl.UnionSet(layout.grid)
+        found = [*_of_roles(layout), *(wrong for name, colour in layout.colours.items()
+                                       for wrong in _find(name, colour, grid))]
+    return found
+
+
+def find_place(source: Source, path: Path) -> Span:
+    """Return where the value under a path of keys stands, or what encloses it."""
+    return _find_span(read_document(source), path)
+
+
+def _find_span(document: Document, path: Path) -> Span:
+    while path not in document.values:
+        path = path[:-1]
+    return document.values[path]
+
+
+def _explain(wrong: Wrong, source: Source, document: Document) -> UserError:
+    if wrong.said is not None:
+        return UserError(wrong.said, _find_span(document, wrong.path), wrong.hint)
+    value = document.value
+    for key in wrong.path:
+        value = value[key]
+    return read_again(wrong, IslText(
+        text=value, source=source, offsets=document.offsets[wrong.path]))
+
+
+def _of_grid(layout: Layout) -> Iterator[Wrong]:
+    """Yield what is wrong with the rectangle of all PEs."""
+    hint = "write `{ PE[x, y] : 0 <= x < 4 and 0 <= y < 4 }`"
+    try:
+        grid = read_grid(layout.grid)
+    except (isl.Error, ValueError):
+        yield Wrong(path=("grid",), said="the grid is not a rectangle of PEs", hint=hint)
+        return
+    if grid.size > MOST_PES:
+        yield Wrong(path=("grid",), said=f"the grid has {grid.size} PEs", hint=hint)
+
+
+def _of_roles(layout: Layout) -> Iterator[Wrong]:
+    """Yield which roles have no PEs, or some of another one."""
+    known = isl.UnionSet("{ }")
+    for name, role in layout.roles.items():
+        path: Path = ("roles", name, "at")
+        try:
+            pes = isl.UnionSet(role.at)
+        except isl.Error:
+            yield Wrong(path=path, said=None, text=role.at, is_set=True,
+                        hint="write `{ PE[x, y] : 0 <= x < 4 and y = 0 }`")
+            continue
+        if any(each.get_tuple_name() != "PE" or each.dim(isl.dim_type.set) != 2
+                              or each.dim(isl.dim_type.param) for each in list_sets(pes)):
+            yield Wrong(path=path, said=f"role {name} is of no set of PEs",
+                        hint="write `{ PE[x, y] : 0 <= x < 4 and y = 0 }`")
+            continue
+        both = known.intersect(pes)
+        if not both.is_empty():
+            yield Wrong(path=path, said=f"{find_example(both)} has another role than {name}, too",
+                        hint="a PE runs one program")
+        known = known.union(pes)
+
+
+def _of_types(layout: Layout) -> Iterator[Wrong]:
+    """Yield which types of elements there are not."""
+    types: dict[Path, str] = {
+        ("roles", name, "tensors", local): tensor.type
+        for name, role in layout.roles.items() for local, tensor in role.tensors.items()}
+    types |= {("arrivals", name): entry.type for name, entry in layout.arrivals.items()}
+    types |= {("departures", name): entry.type for name, entry in layout.departures.items()}
+    for path, type_ in types.items():
+        if type_ not in TYPES:
+            yield Wrong(path=(*path, "type"), said=f"{path[-1]} is of type {type_}",
+                        hint=f"one of {', '.join(TYPES)}")
+
+
+def _of_tensors(layout: Layout) -> Iterator[Wrong]:
+    """Yield which local tensors are put into memory, or read from it, and are part of none."""
+    for name, role in layout.roles.items():
+        for local, tensor in role.tensors.items():
+            path: Path = ("roles", name, "tensors", local)
+            if tensor.stored is not None and _is_no_map(tensor.stored):
+                yield Wrong(path=(*path, "map"), said=None, hint=STORED, text=tensor.stored)
+            elif tensor.transfer is not None and None in (tensor.tensor, tensor.stored):
+                yield Wrong(path=path, said=f"{local} of role {name} has `transfer`, and no "
+                            f"{'`tensor`' if tensor.tensor is None else '`map`'}", hint=STORED)
+
+
+def _is_no_map(text: str) -> bool:
+    try:
+        return bool(isl.Map(text).dim(isl.dim_type.param))
+    except isl.Error:
+        return True
+
+
+def _of_numbers_of_colours(layout: Layout) -> Iterator[Wrong]:
+    """Yield which numbers of colours no machine has, or two of them."""
+    seen: dict[int, str] = {}
+    for name, colour in layout.colours.items():
+        path: Path = ("colours", name, "number")
+        if not 0 <= colour.number < MAX_COLOURS:
+            yield Wrong(path=path, said=f"colour {name} has number {colour.number}",
+                        hint=f"from 0 to {MAX_COLOURS - 1}")
+        elif colour.number in seen:
+            yield Wrong(path=path, said=f"colour {name} has the number of {seen[colour.number]}",
+                        hint="each colour has one of its own")
+        seen[colour.number] = name
+
+
+def _find(name: str, colour: Colour, grid: isl.UnionSet) -> Iterator[Wrong]:
+    """Yield what is wrong with a colour on the PEs of a grid."""
+    at: Path = ("colours", name)
+    positions = colour.positions or ()
+    if colour.positions is not None and colour.routes is not None:
+        yield Wrong(path=(*at, "positions"), said=f"colour {name} has routes and positions",
+                    hint="write the routes as the first position")
+    if len(positions) > MAX_POSITIONS:
+        yield Wrong(path=(*at, "positions"), said=f"colour {name} has {len(positions)} positions",
+                    hint=f"a switch has {MAX_POSITIONS} at most")
+    texts = {(*at, "positions", k): text for k, text in enumerate(positions)}
+    if colour.routes is not None:
+        texts[(*at, "routes")] = colour.routes
+    for path, text in texts.items():
+        yield from _of_routes(path, text)
+    yield from find_wrong_form((*at, "filter"), colour.filter, FILTER)
+    numbers = {"counts": (colour.counts, 1, len(positions or [""])), "ring": (colour.ring, 0, 1),
+               "pop": (colour.pop, 0, len(POP_MODES) - 1)}
+    for key, (number, least, greatest) in numbers.items():
+        if number is not None:
+            yield from _of_numbers((*at, key), number, grid, least, greatest)
+
+
+def _parsed(text: str) -> isl.UnionMap | None:
+    """Return the relation of a text, which has no symbolic constants; None if it is none."""
+    try:
+        relation = isl.UnionMap(text)
+    except isl.Error:
+        return None
+    return None if relation.dim(isl.dim_type.param) else relation
+
+
+def _of_routes(path: Path, text: str) -> Iterator[Wrong]:
+    """Yield what is wrong with { [PE[x, y] -> from[]] -> to[] }."""
+    relation = _parsed(text)
+    if relation is None:
+        yield Wrong(path=path, said=None, hint=ROUTES, text=text)
+        return
+    for each in list_maps(relation):
+        if not is_route(each):
+            yield Wrong(path=path, said=f"this is no route: {each}", hint=ROUTES)
+
+
+def is_route(relation: isl.Map) -> bool:
+    """Whether a relation is { [PE[x, y] -> from[]] -> to[] }."""
+    wrapped = relation.domain().unwrap() if relation.domain().is_wrapping() else None
+    return wrapped is not None and (
+        wrapped.dim(isl.dim_type.in_) == 2 and wrapped.dim(isl.dim_type.out) == 0
+        and relation.dim(isl.dim_type.out) == 0
+        and wrapped.get_tuple_name(isl.dim_type.out) in SIDES
+        and relation.get_tuple_name(isl.dim_type.out) in SIDES
+    )
+
+
+def _of_numbers(
+    path: Path, text: str, grid: isl.UnionSet, least: int, greatest: int
+) -> Iterator[Wrong]:
+    """Yield what is wrong with { PE[x, y] -> [n] }, where least <= n <= greatest."""
+    key, hint = path[-1], f"write `{{ PE[x, y] -> [{greatest}] }}`: {least} to {greatest}"
+    relation = _parsed(text)
+    if relation is None:
+        yield Wrong(path=path, said=None, hint=hint, text=text)
+        return
+    for each in list_maps(relation):
+        if each.dim(isl.dim_type.in_) != 2 or each.dim(isl.dim_type.out) != 1:
+            yield Wrong(path=path, said=f"{key} is no number of each PE: {each}", hint=hint)
+            return
+    if relation.n_map() != 1:
+        yield Wrong(path=path, said=f"{key} is no number of PEs alone: {text}", hint=hint)
+        return
+    relation = relation.intersect_domain(grid)
+    if not relation.is_single_valued():
+        yield Wrong(path=path, said=f"{key} has several numbers for one PE", hint=hint)
+    fitting = isl.UnionSet(f"{{ [n] : {least} <= n <= {greatest} }}")
+    wrong = relation.subtract_range(fitting)
+    if not wrong.is_empty():
+        place = isl.UnionSet.from_point(wrong.domain().sample_point())
+        number = find_example(place.apply(wrong)).strip("[]")
+        said = f"{key} is {number} at {find_example(place)}; it is from {least} to {greatest}"
+        yield Wrong(path=path, said=said, hint=hint)
+
+# --- A layout in other coordinates: all that names PEs is moved, and programs count as they did
+#
+# `origin` of a role is the PE that its program calls (0, 0). So the layout of a layer speaks the
+# coordinates of layer.yaml, though its programs and isl texts count from the first PE that
+# computes, and the layout of a network those of its floorplan. `offset` is what layer.yaml calls
+# that PE.
+
+Place = tuple[int, int]
+"""x and y of a PE."""
+
+
+def shift(place: Place) -> isl.Map:
+    """Return { PE[x, y] -> PE[x + place x, y + place y] }."""
+    return isl.Map(f"{{ PE[x, y] -> PE[x + ({place[0]}), y + ({place[1]})] }}")
+
+
+def to_layer(layout: Layout, offset: Place) -> Layout:
+    """Return the layout of a layer in the coordinates of layer.yaml.
+
+    `offset` is what layer.yaml calls the PE that the layout calls PE[0, 0].
+    """
+    moved = move_layout(layout, offset)
+    if offset == (0, 0):
+        return moved
+    roles = {name: replace(role, offset=offset) for name, role in moved.roles.items()}
+    return replace(moved, roles=roles)
+
+
+def find_offset(layout: Layout) -> Place:
+    """Return what layer.yaml calls the PE that a layer's programs and isl texts call PE[0, 0]."""
+    return next((role.offset for role in layout.roles.values() if role.offset), (0, 0))
+
+
+def move_layout(layout: Layout, place: Place) -> Layout:
+    """Return a layout of which PE[0, 0] lies at `place`; the same one if that is PE[0, 0]."""
+    if place == (0, 0):
+        return layout
+    return Layout(
+        grid=_move_pes(layout.grid, place),
+        roles={name: _move_role(each, place) for name, each in layout.roles.items()},
+        colours={name: _move_colour(each, place) for name, each in layout.colours.items()},
+        arrivals={name: _move_entry(each, place) for name, each in layout.arrivals.items()},
+        departures={name: _move_exit(each, place) for name, each in layout.departures.items()},
+    )
+
+
+def move_order(order: str, place: Place) -> str:
+    """Return { tensor[e] -> [PE[x, y] -> index[i]] } with the ports moved."""
+    relation = isl.Map(order)
+    index = relation.range().unwrap().range().get_space()
+    kept = isl.Map.identity(index.map_from_set())
+    return spell_object(relation.apply_range(shift(place).product(kept)))
+
+
+def _move_pes(text: str, place: Place) -> str:
+    return spell_object(isl.UnionSet(text).apply(isl.UnionMap(shift(place))))
+
+
+def _move_role(role: Role, place: Place) -> Role:
+    x, y = role.origin or (0, 0)
+    return replace(
+        role, at=_move_pes(role.at, place), origin=(x + place[0], y + place[1]),
+        tensors={name: _move_local(each, place) for name, each in role.tensors.items()},
+    )
+
+
+def _move_local(local: LocalTensor, place: Place) -> LocalTensor:
+    """Return what lies in memory; it is { [PE[x, y] -> local[l]] -> tensor[e] }."""
+    if local.stored is None:
+        return local
+    stored = isl.Map(local.stored)
+    kept = isl.Map.identity(stored.domain().unwrap().range().get_space().map_from_set())
+    return replace(local, stored=spell_object(stored.apply_domain(shift(place).product(kept))))
+
+
+def _move_colour(colour: Colour, place: Place) -> Colour:
+    positions = colour.positions
+    return replace(
+        colour,
+        routes=None if colour.routes is None else _move_routes(colour.routes, place),
+        positions=None if positions is None else tuple(_move_routes(p, place) for p in positions),
+        counts=_move_numbers(colour.counts, place), ring=_move_numbers(colour.ring, place),
+        pop=_move_numbers(colour.pop, place), filter=_move_numbers(colour.filter, place),
+    )
+
+
+def _move_routes(text: str, place: Place) -> str:
+    """Return { [PE[x, y] -> from[]] -> to[] } moved."""
+    routes = isl.UnionMap(text)
+    sides = routes.domain().unwrap().range().identity()
+    return spell_object(routes.apply_domain(isl.UnionMap(shift(place)).product(sides)))
+
+
+def _move_numbers(text: str | None, place: Place) -> str | None:
+    """Return { PE[x, y] -> [n] } moved."""
+    if text is None:
+        return None
+    return spell_object(isl.UnionMap(text).apply_domain(isl.UnionMap(shift(place))))
+
+
+def _move_entry(entry: Entry, place: Place) -> Entry:
+    along = _move_numbers(entry.along, place)
+    if along is not None:
+        along = spell_object(isl.UnionMap(along).apply_range(isl.UnionMap(shift(place))))
+    return replace(
+        entry, along=along, order=move_order(entry.order, place),
+        replicas=None if entry.replicas is None else _move_pes(entry.replicas, place),
+    )
+
+
+def _move_exit(departure: Exit, place: Place) -> Exit:
+    return replace(departure, order=move_order(departure.order, place))

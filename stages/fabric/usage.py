@@ -1,28 +1,53 @@
-"""What PEs and links were used for in a run: cycles by what they went into, wavelets, stalls.
-
-Ensures  no work in Python per PE; of each PE with a program the cycles of all kinds add up to
-         `until`.
-"""
+"""Usage of a machine: cycles, wavelets and stalls by cause."""
 
 from __future__ import annotations
 
 import io
-import typing
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lairmake.stages.fabric.engine import STATES
 from lairmake.stages.fabric.grid import SIDES, Grid
-from lairmake.stages.fabric.library import STATES
-from lairmake.stages.fabric.recorded import sum_path
-from lairmake.stages.fabric.used import Link, Used
+from lairmake.stages.fabric.outcome import sum_path
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from lairmake.stages.fabric.outcome import FabricRun
+
+# --- What a results.json says of the use of PEs and links; apart from those who run programs ----
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link over which the router of a PE hears a side: what came, and how long that waited."""
+
+    pe: tuple[int, int]
+    side: str
+    wavelets: int
+    stalls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """Of all PEs with a program: the share of their cycles in which lanes compute, cycles by cause.
+
+    `until` is the cycle in which the last one came to rest. `path` has the cycles of the critical
+    path, from cycle 0 to the last output, by what they went into; None where it was not recorded.
+    """
+
+    utilisation: float
+    until: int
+    cycles: Mapping[str, int]
+    busiest_link: Link | None
+    path: Mapping[str, int] | None
+
+# --- What PEs and links were used for in a run: cycles by what they went into, wavelets, stalls
+#
+# Ensures  no work in Python per PE; of each PE with a program the cycles of all kinds add up to
+#          `until`.
 
 Ints = NDArray[np.signedinteger[Any]]
 WORKING = ("computing", "memory", "starting", "scalars", "moving")

@@ -12,7 +12,7 @@ from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.mapping.isl_texts import parse_set
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.layout_yaml import Layout
+    from lairmake.stages.fabric.layout import Layout
     from lairmake.stages.mapping.layer_yaml import LayerMapping
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.fabric.layout_yaml import write_layout
+from lairmake.stages.fabric.layout import write_layout
 from lairmake.stages.layer.fitting import check_machine
 from lairmake.stages.layer.memory.checked import check_objects, check_placed
 from lairmake.stages.layer.memory.inside import check_inside

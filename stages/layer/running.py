@@ -13,12 +13,12 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.fabric.compiler import CompilerError, build_library
+from lairmake.stages.fabric.deadlock import error_of
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from lairmake.stages.fabric.layout_texts import check_texts
-from lairmake.stages.fabric.layout_yaml import Layout, read_layout
+from lairmake.stages.fabric.engine import Tell
+from lairmake.stages.fabric.grid import check_texts
+from lairmake.stages.fabric.layout import Layout, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
-from lairmake.stages.fabric.progress import Tell
-from lairmake.stages.fabric.stuck import error_of
 from lairmake.stages.layer.probing import find_probes
 from lairmake.stages.layer.results import COPIED, ENOUGH, OTHERS
 from lairmake.stages.layer.texts.graph import read_graph
@@ -30,7 +30,7 @@ from lairmake.stages.reference.strided import Array
 from lairmake.stages.shipped import users_cache
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.recorded import Asked
+    from lairmake.stages.fabric.outcome import Asked
     from lairmake.stages.lair.layer import Layer
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.inputs import LayerInputs

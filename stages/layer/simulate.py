@@ -18,7 +18,7 @@ import typing
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.fabric.usage import find_usage, write_usage
 from lairmake.stages.layer.compared import check, check_overflow, worst
 from lairmake.stages.layer.cycles.needs import Moving
@@ -44,9 +44,9 @@ from lairmake.stages.reference.evaluate import Samples, column, evaluate_all
 from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.layout_yaml import Layout
+    from lairmake.stages.fabric.engine import Tell
+    from lairmake.stages.fabric.layout import Layout
     from lairmake.stages.fabric.outcome import FabricRun
-    from lairmake.stages.fabric.progress import Tell
     from lairmake.stages.lair.layer import Layer
     from lairmake.stages.layer.running import Again
     from lairmake.stages.machine.profile import Profile

@@ -10,8 +10,8 @@ import dataclasses
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
-from lairmake.stages.fabric.layout_yaml import Layout, Queue, Role
-from lairmake.stages.fabric.library import STATES
+from lairmake.stages.fabric.engine import STATES
+from lairmake.stages.fabric.layout import Layout, Queue, Role
 from lairmake.stages.machine.scarcity import is_unpublished, with_figures
 
 if typing.TYPE_CHECKING:

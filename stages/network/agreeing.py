@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
+from lairmake.stages.fabric.layout import Entry, Exit, Layout
 from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.network.crossing import Stop, check_crossing

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.fabric.layout_texts import check_texts
-from lairmake.stages.fabric.layout_yaml import Layout, read_layout, write_layout
+from lairmake.stages.fabric.grid import check_texts
+from lairmake.stages.fabric.layout import Layout, read_layout, write_layout
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.network_yaml import (

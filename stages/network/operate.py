@@ -16,9 +16,8 @@ import json
 import typing
 from collections.abc import Iterator, Mapping
 
-from lairmake.stages.fabric.grid import read_grid
-from lairmake.stages.fabric.layout_texts import check_texts
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.grid import check_texts, read_grid
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.usage import find_usage, write_usage
 from lairmake.stages.network.running import read_network_of, run_network

@@ -11,10 +11,10 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.fabric.compiler import CompilerError, build_library
+from lairmake.stages.fabric.deadlock import error_of
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from lairmake.stages.fabric.layout_yaml import Layout, read_layout
+from lairmake.stages.fabric.layout import Layout, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
-from lairmake.stages.fabric.stuck import error_of
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.network_yaml import (
     Network,
@@ -29,7 +29,7 @@ from lairmake.stages.shipped import users_cache
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.diagnose import Source
-    from lairmake.stages.fabric.recorded import Asked
+    from lairmake.stages.fabric.outcome import Asked
     from lairmake.stages.mapping.inputs import Inputs
 
 Array = np.ndarray

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import typing
 
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.picture.svg import draw_grid
 
 if typing.TYPE_CHECKING:

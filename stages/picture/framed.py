@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from lairmake.stages.fabric.layout_yaml import Layout, Role
+from lairmake.stages.fabric.layout import Layout, Role
 from lairmake.stages.poly.box import bounding_box
 
 

@@ -10,7 +10,6 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.elements import DTYPES
 from lairmake.stages.fabric.grid import (
     SIDES,
     Colours,
@@ -22,7 +21,7 @@ from lairmake.stages.fabric.grid import (
     read_grid,
     read_roles,
 )
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, Role
+from lairmake.stages.fabric.layout import DTYPES, Entry, Exit, Layout, Role
 from lairmake.stages.picture.framed import Frame, find_frames
 from lairmake.stages.picture.packing import Packed, pack
 from lairmake.stages.poly.box import at_this_pe, bounding_box

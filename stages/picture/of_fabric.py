@@ -9,9 +9,8 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.fabric.grid import read_grid, read_roles
-from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.fabric.usage import CYCLES, find_busiest
-from lairmake.stages.fabric.used import Link
+from lairmake.stages.fabric.layout import Layout
+from lairmake.stages.fabric.usage import CYCLES, Link, find_busiest
 from lairmake.stages.picture.figures import (
     Bins,
     Quantity,

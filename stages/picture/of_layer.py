@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import islpy as isl
 
-from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.fabric.moved import Place, find_offset, shift
+from lairmake.stages.fabric.grid import Place, find_offset, shift
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.layer.texts.decisions import Decisions
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.picture.figures import Recorded, Usage

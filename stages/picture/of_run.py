@@ -11,10 +11,11 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from lairmake.stages.fabric.deadlock import Waiting, run_as_far
+from lairmake.stages.fabric.engine import STATES
 from lairmake.stages.fabric.grid import coordinates, members, read_grid, read_roles
-from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.fabric.library import STATES
-from lairmake.stages.fabric.recorded import (
+from lairmake.stages.fabric.layout import Layout
+from lairmake.stages.fabric.outcome import (
     KINDS as RECORDED,
     OF_TASKS,
     TASK,
@@ -23,8 +24,6 @@ from lairmake.stages.fabric.recorded import (
     list_path,
     sum_path,
 )
-from lairmake.stages.fabric.stuck import run_as_far
-from lairmake.stages.fabric.waiting import Waiting
 from lairmake.stages.picture.figures import (
     KINDS,
     LINKS,

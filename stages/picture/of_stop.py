@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from lairmake.stages.fabric.layout_yaml import read_layout
-from lairmake.stages.fabric.stuck import PROGRAMS
+from lairmake.stages.fabric.deadlock import PROGRAMS
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.picture.of_fabric import FabricOnPage, describe_fabric
 from lairmake.stages.picture.of_run import read_usage, record_again
 from lairmake.stages.picture.page import write_page
@@ -16,10 +16,8 @@ from lairmake.stages.picture.tasked import describe_programs
 if TYPE_CHECKING:
     import islpy as isl
 
-    from lairmake.stages.fabric.outcome import FabricRun
-    from lairmake.stages.fabric.recorded import Asked
-    from lairmake.stages.fabric.stuck import Stop
-    from lairmake.stages.fabric.waiting import Waiting
+    from lairmake.stages.fabric.deadlock import Stop, Waiting
+    from lairmake.stages.fabric.outcome import Asked, FabricRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from lairmake.stages.fabric.grid import read_grid
-from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.picture.of_fabric import FabricOnPage
 from lairmake.stages.picture.page import write_page
 from lairmake.stages.picture.swept import Swept

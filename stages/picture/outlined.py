@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from lairmake.stages.fabric.grid import Grid
-from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.picture.framed import find_frames
 
 LETTER, LINE = 6.4, 14.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.picture.figures import Phase
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import typing
 from collections.abc import Iterator
 from functools import partial
 
-from lairmake.stages.fabric.layout_yaml import read_layout
-from lairmake.stages.fabric.moved import find_offset
+from lairmake.stages.fabric.grid import find_offset
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.layer.running import record
 from lairmake.stages.layer.texts.decisions import read_decisions
 from lairmake.stages.layer.texts.graph import read_graph
@@ -31,7 +31,7 @@ from lairmake.stages.picture.swept import SWEEP, read_sweep
 from lairmake.stages.picture.tasked import VARIANTS, find_role
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.fabric.deadlock import Stop
     from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (

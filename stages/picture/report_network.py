@@ -17,7 +17,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.network.running import record
 from lairmake.stages.picture.of_fabric import FabricOnPage, describe_fabric
 from lairmake.stages.picture.of_run import read_usage, record_again
@@ -32,7 +32,7 @@ from lairmake.stages.picture.swept import SWEEP, read_sweep
 from lairmake.stages.picture.tasked import describe_programs, find_role
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.fabric.deadlock import Stop
     from lairmake.stages.mapping.inputs import Inputs
 
 READS = (

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.picture.of_fabric import describe_fabric
 from lairmake.stages.picture.of_program import (
     CallOnPage,
@@ -49,7 +49,7 @@ from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.sections.sections_reading import read_sections
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.fabric.deadlock import Stop
     from lairmake.stages.mapping.inputs import Inputs
 
 READS = (

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric.grid import OPPOSITE, SIDES, STEPS, Grid, coordinates, read_colours
-from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.fabric.recorded import DEEDS
+from lairmake.stages.fabric.layout import Layout
+from lairmake.stages.fabric.outcome import DEEDS
 from lairmake.stages.picture.figures import Line
 from lairmake.stages.picture.packing import pack
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from lairmake.stages.fabric.moved import Place, shift
+from lairmake.stages.fabric.grid import Place, shift
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, unbind_set
 from lairmake.stages.poly.text import spell_object
 

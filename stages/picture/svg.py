@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, read_colours, read_grid, read_roles
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
+from lairmake.stages.fabric.layout import Entry, Exit, Layout
 from lairmake.stages.picture.gridded import find_lanes, find_places
 from lairmake.stages.picture.outlined import LETTER, Box, outline_parts, spell
 from lairmake.stages.shipped import shipped

@@ -8,7 +8,7 @@ from typing import Any
 
 import islpy as isl
 
-from lairmake.stages.fabric.moved import Place
+from lairmake.stages.fabric.grid import Place
 from lairmake.stages.layer.texts.decisions import (
     Arriving,
     Decision,

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.fabric.deadlock import run_as_far
+from lairmake.stages.fabric.engine import STATES
 from lairmake.stages.fabric.grid import coordinates
-from lairmake.stages.fabric.layout_yaml import Layout, Role, read_layout
-from lairmake.stages.fabric.library import STATES
-from lairmake.stages.fabric.recorded import KINDS, Asked
-from lairmake.stages.fabric.stuck import run_as_far
+from lairmake.stages.fabric.layout import Layout, Role, read_layout
+from lairmake.stages.fabric.outcome import KINDS, Asked
 from lairmake.stages.mapping.isl_texts import IslText, parse_set
 from lairmake.stages.picture import LARGEST_TRACE
 from lairmake.stages.picture.perfetto import write_counts, write_head, write_instants, write_slices

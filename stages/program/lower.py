@@ -13,7 +13,7 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
-from lairmake.stages.fabric.layout_yaml import write_layout
+from lairmake.stages.fabric.layout import write_layout
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.pe.speller import spell
 from lairmake.stages.pe.written import write_programs

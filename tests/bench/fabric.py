@@ -4,7 +4,7 @@ import time
 
 from lairmake.stages.fabric.compiler import build_library, users_cache
 from lairmake.stages.fabric.driver import run_fabric
-from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.mapping.records import reader_of
 from tests.bench.figures import Figure

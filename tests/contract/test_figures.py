@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from lairmake.stages import PIPELINE, SLOTS
-from lairmake.stages.fabric.library import BINS
+from lairmake.stages.fabric.engine import BINS
 from lairmake.stages.layer.results import Results
 from lairmake.stages.layer.simulate import MOST_RECORDED
 from lairmake.stages.layer.texts.results_json import read_results

@@ -53,7 +53,7 @@ AGAIN = {
     "pe/block.py: Block": "settle simd render lower execute report_program",
     "pe/speller.py": "render lower",
     "fabric/report.c": COMPILED,
-    "fabric/command.py: compiler_state": COMPILED,
+    "fabric/compiler.py: compiler_state": COMPILED,
     "fabric/pe.h": f"settle render {COMPILED}",
     "machine/profiles/wse2.yaml": "",
     "machine/profile.py: read_grades": MACHINE.replace("skew", "skew report") + RUN_AGAIN,

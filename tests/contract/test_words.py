@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from lairmake.stages import WINGS, module_of
-from lairmake.stages.fabric.recorded import DEEDS, OF_TASKS, TASK
+from lairmake.stages.fabric.outcome import DEEDS, OF_TASKS, TASK
 from lairmake.stages.fabric.usage import CYCLES
 from lairmake.stages.machine.profile import KNOWN
 from lairmake.stages.make.core.declare import declaration

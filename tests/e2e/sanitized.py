@@ -13,7 +13,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from lairmake.stages.fabric import compiler, library
+from lairmake.stages.fabric import compiler, engine as library
 from lairmake.stages.make.core.action import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]

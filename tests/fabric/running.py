@@ -1,7 +1,7 @@
 """Run programs on a layout that a test has written as mappings and lists."""
 
 from lairmake.stages.fabric import driver
-from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.mapping.records import reader_of
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lairmake.stages.fabric.check import find_faults
+from lairmake.stages.fabric.engine import INLET, OUTLET
 from lairmake.stages.fabric.grid import read_colours, read_grid
-from lairmake.stages.fabric.layout_yaml import Layout, Memory, Role
-from lairmake.stages.fabric.library import INLET, OUTLET
+from lairmake.stages.fabric.layout import Layout, Memory, Role
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.movement.flow import Colour
 

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from lairmake.stages.fabric.library import open_library
+from lairmake.stages.fabric.engine import open_library
 
 ALL = np.arange(65536, dtype=np.uint16)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.fabric.grid import Grid, read_colours, read_grid, read_roles
-from lairmake.stages.fabric.layout_yaml import Memory, Role
+from lairmake.stages.fabric.layout import Memory, Role
 from lairmake.stages.movement.flow import Colour
 
 GRID = Grid(west=0, north=-1, width=2, height=2)

@@ -3,8 +3,8 @@
 import pytest
 
 from lairmake.stages.diagnose import Source, UserErrors
-from lairmake.stages.fabric.layout_texts import check_texts, find_place
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.grid import check_texts, find_place
+from lairmake.stages.fabric.layout import read_layout
 
 HEAD = """\
 grid: "{ PE[x, 0] : 0 <= x <= 2 }"

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.fabric.moved import find_offset, move_layout, to_layer
+from lairmake.stages.fabric.grid import find_offset, move_layout, to_layer
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.mapping.records import as_data
 from tests.fabric.planned import stop
 from tests.fabric.running import from_data

@@ -4,7 +4,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from lairmake.stages.fabric.probed import Probed
+from lairmake.stages.fabric.outcome import Probed
 from tests.fabric.running import run_fabric
 
 X = {"tensor": "x", "type": "int32", "colour": "x", "side": "W", "sparse": False,

@@ -5,20 +5,20 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from lairmake.stages.fabric import driver, progress
-from lairmake.stages.fabric.library import Outcome
+from lairmake.stages.fabric import driver, engine
+from lairmake.stages.fabric.engine import Outcome
 from tests.fabric.running import run_fabric
 
 
 def test_a_run_that_is_under_way_tells_how_far_it_is(monkeypatch):
-    told, done = [], progress.threading.Event()
+    told, done = [], engine.threading.Event()
 
     def tell(share):
         told.append(share)
         done.set()
 
-    monkeypatch.setattr(progress, "INTERVAL", 0.001)
-    with progress.report_progress(lambda: 0.25, tell):
+    monkeypatch.setattr(engine, "INTERVAL", 0.001)
+    with engine.report_progress(lambda: 0.25, tell):
         assert done.wait(60)
     assert set(told) == {0.25}
 
@@ -26,7 +26,7 @@ def test_a_run_that_is_under_way_tells_how_far_it_is(monkeypatch):
 def test_a_short_run_tells_nothing_and_nobody_may_listen():
     told = []
     for tell in (told.append, None):
-        with progress.report_progress(lambda: 1.0, tell):
+        with engine.report_progress(lambda: 1.0, tell):
             pass
     assert told == []
 
@@ -38,7 +38,7 @@ def test_a_short_run_tells_nothing_and_nobody_may_listen():
     (0, 0, 0, 0, 0.0),
 ])
 def test_how_far_is_what_entered_or_else_the_tasks(entered, tasks, entering, least, share):
-    assert progress.find_share(Outcome(entered=entered, tasks=tasks), entering, least) == share
+    assert engine.find_share(Outcome(entered=entered, tasks=tasks), entering, least) == share
 
 
 def test_the_engine_counts_on_while_it_runs(library, row, ideal, monkeypatch):

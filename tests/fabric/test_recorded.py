@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from lairmake.stages.fabric.grid import coordinates
-from lairmake.stages.fabric.recorded import DEEDS, KINDS, OF_TASKS, Asked, list_path, sum_path
+from lairmake.stages.fabric.outcome import DEEDS, KINDS, OF_TASKS, Asked, list_path, sum_path
 from lairmake.stages.fabric.usage import find_usage
 from lairmake.stages.machine.profile import load_profile
 from tests.fabric.conftest import HERE, row_layout

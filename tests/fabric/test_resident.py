@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from lairmake.stages.fabric.elements import number_elements
 from lairmake.stages.fabric.grid import Grid
-from lairmake.stages.fabric.layout_yaml import LocalTensor
-from lairmake.stages.fabric.resident import gather, scatter
+from lairmake.stages.fabric.layout import LocalTensor, number_elements
+from lairmake.stages.fabric.load import gather, scatter
 
 GRID = Grid(west=0, north=-1, width=3, height=2)
 PES = np.arange(6)
@@ -54,8 +53,8 @@ def test_many_points_are_done_in_parts(monkeypatch):
         sizes.append(np.broadcast_shapes(*(np.shape(p) for p in points))[0])
         return number_elements(relation, points, shape)
 
-    monkeypatch.setattr("lairmake.stages.fabric.resident.number_elements", counted)
-    monkeypatch.setattr("lairmake.stages.fabric.resident.POINTS_AT_A_TIME", 4)
+    monkeypatch.setattr("lairmake.stages.fabric.load.number_elements", counted)
+    monkeypatch.setattr("lairmake.stages.fabric.load.POINTS_AT_A_TIME", 4)
     test_gather_is_the_inverse_of_scatter()
     assert len(sizes) > 2 and sum(sizes) == 2 * len(PES)
 

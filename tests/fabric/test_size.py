@@ -6,7 +6,7 @@ import shlex
 import numpy as np
 import pytest
 
-from lairmake.stages.fabric import compiler, driver, library
+from lairmake.stages.fabric import compiler, driver, engine
 from lairmake.stages.fabric.compiler import build_library, c_compiler
 from lairmake.stages.machine.profile import load_profile
 from tests.fabric.conftest import HERE
@@ -56,7 +56,7 @@ def test_a_pe_with_fourteen_colours_takes_three_kilobytes(counted, monkeypatch):
 
     monkeypatch.setattr(driver, "accept", accepted)
     values = {f"c{n}": np.ones((SIZE, ELEMENTS), "i4") for n in range(COLOURS)}
-    with library.open_library(counted) as opened:
+    with engine.open_library(counted) as opened:
         run_fabric(counted, crossed(), load_profile("wse2", {}), values)
         allocated = ctypes.c_longlong.in_dll(opened, "counted_most").value
     given = seen[0]

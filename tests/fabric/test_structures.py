@@ -5,16 +5,16 @@ import subprocess
 
 import pytest
 
-from lairmake.stages.fabric import library
+from lairmake.stages.fabric import engine
 from lairmake.stages.fabric.compiler import c_compiler
 from lairmake.stages.shipped import STAGES
 
 STRUCTURES = {
-    "program": library.Program, "machine": library.Machine, "layout": library.Layout,
-    "outcome": library.Outcome, "inlet": library.INLET, "outlet": library.OUTLET,
-    "usage": library.USAGE, "activity": library.ACTIVITY, "link": library.LINK,
-    "bins": library.BINNED, "segment": library.SEGMENT, "event": library.EVENT,
-    "phase": library.PHASE, "record": library.Record, "probe": library.PROBE,
+    "program": engine.Program, "machine": engine.Machine, "layout": engine.Layout,
+    "outcome": engine.Outcome, "inlet": engine.INLET, "outlet": engine.OUTLET,
+    "usage": engine.USAGE, "activity": engine.ACTIVITY, "link": engine.LINK,
+    "bins": engine.BINNED, "segment": engine.SEGMENT, "event": engine.EVENT,
+    "phase": engine.PHASE, "record": engine.Record, "probe": engine.PROBE,
 }
 WITHIN = {("machine", name): f"costs.{name}" for name in ("loop", "scalar", "address")}
 """What C calls a field that lies in another structure."""

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from lairmake.stages.fabric import thinned
-from lairmake.stages.fabric.check import find_faults
-from lairmake.stages.fabric.circles import find_circle, find_mixed_circle
+from lairmake.stages.fabric import grid as thinned
+from lairmake.stages.fabric.check import find_circle, find_faults, find_mixed_circle
+from lairmake.stages.fabric.engine import INLET, OUTLET
 from lairmake.stages.fabric.grid import Colours, Grid
-from lairmake.stages.fabric.layout_yaml import Layout, Memory, Role
-from lairmake.stages.fabric.library import INLET, OUTLET
+from lairmake.stages.fabric.layout import Layout, Memory, Role
 from lairmake.stages.machine.profile import load_profile
 from tests.program.laid_out import make_layout, paint, read_routes
 

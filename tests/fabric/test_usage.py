@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import yaml
 
+from lairmake.stages.fabric.engine import STATES
 from lairmake.stages.fabric.grid import SIDES
-from lairmake.stages.fabric.library import STATES
 from lairmake.stages.fabric.usage import CYCLES, find_usage, sum_up, write_usage
 from lairmake.stages.machine.profile import load_profile
 from tests.fabric.running import run_fabric

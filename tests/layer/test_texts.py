@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from lairmake.stages.diagnose import Source, UserErrors
-from lairmake.stages.fabric.layout_yaml import Layout, write_layout
+from lairmake.stages.fabric.layout import Layout, write_layout
 from lairmake.stages.layer.texts.decisions import Decision, write_decisions
 from lairmake.stages.layer.texts.graph import Graph, read_graph, write_graph
 from lairmake.stages.mapping.records import SCALARS, Absent, as_data, list_fields

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
-from lairmake.stages.fabric.layout_yaml import read_layout
-from lairmake.stages.fabric.stuck import FabricStopped
+from lairmake.stages.fabric.deadlock import FabricStopped
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder

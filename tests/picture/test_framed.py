@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from lairmake.stages.diagnose import source_of
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.picture.framed import Frame, find_frames
 from lairmake.stages.picture.svg import draw_grid
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.fabric.layout_yaml import read_layout
-from lairmake.stages.fabric.recorded import DEEDS
-from lairmake.stages.fabric.waiting import Waiting, WaitingStep
+from lairmake.stages.fabric.deadlock import Waiting, WaitingStep
+from lairmake.stages.fabric.layout import read_layout
+from lairmake.stages.fabric.outcome import DEEDS
 from lairmake.stages.layer.running import record
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from lairmake.stages.fabric.engine import SEGMENT
 from lairmake.stages.fabric.grid import Grid, read_colours
-from lairmake.stages.fabric.library import SEGMENT
-from lairmake.stages.fabric.recorded import DEEDS
+from lairmake.stages.fabric.outcome import DEEDS
 from lairmake.stages.movement.flow import Colour
 from lairmake.stages.picture import routed
 from lairmake.stages.picture.routed import Journeys, find_corners, find_journeys

@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.fabric.stuck import FabricStopped, error_of
-from lairmake.stages.fabric.waiting import Waiting, WaitingStep
+from lairmake.stages.fabric.deadlock import FabricStopped, Waiting, WaitingStep, error_of
 from lairmake.stages.picture import of_run
 from lairmake.stages.picture.of_stop import find_rest, report_stop
 from tests.fabric.planned import stop

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from lairmake.stages.diagnose import source_of
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.picture.svg import draw_grid, list_rectangles, list_runs
 from tests.layer.built import MV, build
 from tests.picture.test_highlighted import LAYER

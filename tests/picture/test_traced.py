@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import UserError, source_of
+from lairmake.stages.fabric.engine import EVENT
 from lairmake.stages.fabric.grid import Grid
-from lairmake.stages.fabric.layout_yaml import Memory, Role
-from lairmake.stages.fabric.library import EVENT
-from lairmake.stages.fabric.recorded import KINDS
+from lairmake.stages.fabric.layout import Memory, Role
+from lairmake.stages.fabric.outcome import KINDS
 from lairmake.stages.picture import LARGEST_TRACE
 from lairmake.stages.picture.traced import trace, write_trace
 from tests.layer.built import MV, build

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import source_of
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.picture.figures import QUANTITIES, Usage, quantities_of_run
 from lairmake.stages.picture.of_fabric import describe_fabric
 from lairmake.stages.picture.of_layer import LayerOnPage

@@ -5,7 +5,7 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.fabric.driver import run_fabric
-from lairmake.stages.fabric.layout_yaml import Memory, Role
+from lairmake.stages.fabric.layout import Memory, Role
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.speller import spell

@@ -7,7 +7,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.driver import run_fabric
-from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.pe.speller import spell
 from lairmake.stages.program.irg.graph import Graph

@@ -6,7 +6,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.grid import read_colours, read_grid
-from lairmake.stages.fabric.layout_yaml import Layout, Memory, Role
+from lairmake.stages.fabric.layout import Layout, Memory, Role
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.program.vm.features import Features
 from lairmake.stages.program.vm.geometry import Geometry

@@ -4,7 +4,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.driver import run_fabric
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.program import lower, paint
 from lairmake.stages.program.interpreter.graph_run import run_graph

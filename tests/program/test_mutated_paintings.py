@@ -6,8 +6,8 @@ import pytest
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck
-from lairmake.stages.fabric.layout_texts import check_texts
-from lairmake.stages.fabric.layout_yaml import read_layout, write_layout
+from lairmake.stages.fabric.grid import check_texts
+from lairmake.stages.fabric.layout import read_layout, write_layout
 from lairmake.stages.program.vm.geometry import Geometry
 from lairmake.stages.program.vm.paint_checks import check_painting
 from lairmake.stages.program.vm.paint_reading import read_painting

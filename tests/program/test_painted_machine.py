@@ -8,7 +8,7 @@ import pytest
 
 from lairmake.stages.fabric.compiler import build_library, users_cache
 from lairmake.stages.fabric.driver import run_fabric
-from lairmake.stages.fabric.layout_yaml import LocalTensor, Role
+from lairmake.stages.fabric.layout import LocalTensor, Role
 from lairmake.stages.machine.profile import load_profile
 from tests.program.laid_out import make_layout, paint
 from tests.program.painted import SIDES, Enumerated

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.fabric.layout_yaml import read_layout, write_layout
+from lairmake.stages.fabric.layout import read_layout, write_layout
 from lairmake.stages.layer.texts.decisions import read_decisions, write_decisions
 from lairmake.stages.layer.texts.graph import read_graph, write_graph
 from lairmake.stages.make.core.folder_inputs import FolderInputs

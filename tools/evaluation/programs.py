@@ -13,7 +13,7 @@ from pathlib import Path
 import islpy as isl
 import yaml
 
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder

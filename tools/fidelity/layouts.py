@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.layout_yaml import Layout, LocalTensor, Memory, Role
+from lairmake.stages.fabric.layout import Layout, LocalTensor, Memory, Role
 from lairmake.stages.movement.flow import Colour
 from tools.fidelity.rows import columns_of
 

@@ -17,12 +17,16 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.elements import Bools, Ints
-from lairmake.stages.fabric.external import Points, find_external_points, find_points
 from lairmake.stages.fabric.grid import Grid, coordinates, members, read_grid
-from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.layout import Bools, Ints, Layout
 from lairmake.stages.fabric.outcome import FabricRun
-from lairmake.stages.fabric.times import Times, find_times
+from lairmake.stages.fabric.ports import (
+    Points,
+    Times,
+    find_external_points,
+    find_points,
+    find_times,
+)
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.layer.cycles.earliest import (
     MOST_POINTS,

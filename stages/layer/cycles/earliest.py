@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.fabric.elements import Bools, Ints, number_elements, open_mesh
-from lairmake.stages.fabric.external import Points
-from lairmake.stages.fabric.times import Times
+from lairmake.stages.fabric.layout import Bools, Ints, number_elements, open_mesh
+from lairmake.stages.fabric.ports import Points, Times
 from lairmake.stages.layer.cycles.needs import Departure, Needs
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.poly.functions import bind_set, evaluate_set

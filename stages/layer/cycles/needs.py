@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
-from lairmake.stages.fabric.moved import shift
+from lairmake.stages.fabric.grid import shift
+from lairmake.stages.fabric.layout import Entry, Exit, Layout
 from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.layer.texts.graph import Graph
 from lairmake.stages.layer.texts.routes_text import Routing

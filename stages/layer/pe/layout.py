@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Memory, Role
+from lairmake.stages.fabric.layout import Entry, Exit, Layout, LocalTensor, Memory, Role
 from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.queues import assign_queues

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.fabric.layout_yaml import Queue
-from lairmake.stages.fabric.queue_numbers import number_queues
+from lairmake.stages.fabric.layout import Queue, number_queues
 from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.routes.forwarded import name_positions

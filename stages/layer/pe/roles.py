@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Mapping
 
-from lairmake.stages.fabric.moved import to_layer
+from lairmake.stages.fabric.grid import to_layer
 from lairmake.stages.layer.pe.adapter import make_adapter_programs
 from lairmake.stages.layer.pe.compute import compute_program
 from lairmake.stages.layer.pe.layout import make_layout
@@ -28,7 +28,7 @@ from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.diagnose import Source
-    from lairmake.stages.fabric.layout_yaml import Layout
+    from lairmake.stages.fabric.layout import Layout
     from lairmake.stages.lair.layer import Layer
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping import layer_yaml

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lairmake.stages.fabric.probed import Probed
-from lairmake.stages.fabric.used import Used
+from lairmake.stages.fabric.outcome import Probed
+from lairmake.stages.fabric.usage import Used
 from lairmake.stages.mapping.records import as_data, reader_of
 
 

@@ -56,7 +56,7 @@ def _like(error: Exception, message: str, span: Span, hint: str | None) -> UserE
     stop = getattr(error, "stop", None)
     if stop is None:
         return UserError(message, span, hint)
-    from lairmake.stages.fabric.stuck import FabricStopped
+    from lairmake.stages.fabric.deadlock import FabricStopped
 
     return FabricStopped(message, span, hint, stop)
 

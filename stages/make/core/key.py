@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lairmake.stages.fabric.command import compiler_state
+from lairmake.stages.fabric.compiler import compiler_state
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.known_code import compiler, known_code
 from lairmake.stages.make.core.opened import further_digest, may_be_opened

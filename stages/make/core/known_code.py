@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lairmake.stages.fabric.command import State as Compiler, compiler_state
+from lairmake.stages.fabric.compiler import State as Compiler, compiler_state
 from lairmake.stages.make.core.signature import (
     Signature,
     add_files,

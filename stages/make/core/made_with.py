@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lairmake.stages.fabric.command import WHEEL, State
+from lairmake.stages.fabric.compiler import WHEEL, State
 from lairmake.stages.make.core.key import versions
 from lairmake.stages.make.core.known_code import compiler
 from lairmake.stages.make.store.state import state_of

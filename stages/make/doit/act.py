@@ -17,7 +17,7 @@ from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.fabric.deadlock import Stop
     from lairmake.stages.make.core.key import ActionKey
 
 _ONE = threading.RLock()

@@ -10,7 +10,7 @@ from lairmake.stages.make.core.build import PLAIN, BuildOptions
 from lairmake.stages.make.core.task_names import TaskNames
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.fabric.deadlock import Stop
     from lairmake.stages.make.core.action import Result
     from lairmake.stages.make.core.key import ActionKey
     from lairmake.stages.make.core.units import Units

@@ -11,7 +11,7 @@ from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
 from lairmake.stages.make.store.store import store_of
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.stuck import Stop
+    from lairmake.stages.fabric.deadlock import Stop
 
 
 def draw_stop(folder: LayerFolder, stop: Stop) -> str:

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.fabric.grid import STEPS
-from lairmake.stages.fabric.layout_yaml import Layout
-from lairmake.stages.fabric.moved import Place
+from lairmake.stages.fabric.grid import STEPS, Place
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.mapping.network_yaml import Network
 from lairmake.stages.network.whole.joints import Joint
 from lairmake.stages.poly.sides import Rectangle, bounding_rectangle

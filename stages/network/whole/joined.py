@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.diagnose import UserErrors
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, Memory, Role
-from lairmake.stages.fabric.moved import move_layout
+from lairmake.stages.fabric.grid import move_layout
+from lairmake.stages.fabric.layout import Entry, Exit, Layout, Memory, Role
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.network_yaml import Network
 from lairmake.stages.movement.flow import Colour

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.fabric.grid import OPPOSITE, STEPS
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
-from lairmake.stages.fabric.moved import Place, shift
+from lairmake.stages.fabric.grid import OPPOSITE, STEPS, Place, shift
+from lairmake.stages.fabric.layout import Entry, Exit, Layout
 from lairmake.stages.mapping.network_yaml import Crossing, End, Network
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import find_example

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout, LocalTensor, Queue, Role
+from lairmake.stages.fabric.layout import Entry, Exit, Layout, LocalTensor, Queue, Role
 
 
 def name_colour(number: int) -> str:

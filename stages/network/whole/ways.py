@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.fabric.grid import OPPOSITE, STEPS
-from lairmake.stages.fabric.layout_yaml import Entry, Exit, Layout
-from lairmake.stages.fabric.moved import Place, move_order, shift
+from lairmake.stages.fabric.grid import OPPOSITE, STEPS, Place, move_order, shift
+from lairmake.stages.fabric.layout import Entry, Exit, Layout
 from lairmake.stages.network.whole.floorplan import find_distance, overlap, spell
 from lairmake.stages.network.whole.joints import (
     Joint,

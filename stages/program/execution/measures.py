@@ -15,7 +15,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.layout_yaml import Layout
+from lairmake.stages.fabric.layout import Layout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.program.lowering.lowered import WORKER

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lairmake.stages.fabric.outcome import FabricRun
-from lairmake.stages.fabric.usage import sum_up
-from lairmake.stages.fabric.used import Used
+from lairmake.stages.fabric.usage import Used, sum_up
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.records import as_data
 from lairmake.stages.program.execution.measures import (

@@ -15,14 +15,13 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.fabric.compiler import CompilerError, build_library
+from lairmake.stages.fabric.deadlock import error_of
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from lairmake.stages.fabric.layout_texts import check_texts
-from lairmake.stages.fabric.layout_yaml import Layout, read_layout
-from lairmake.stages.fabric.outcome import FabricRun
-from lairmake.stages.fabric.progress import Tell
-from lairmake.stages.fabric.recorded import Asked
-from lairmake.stages.fabric.resident import find_residents
-from lairmake.stages.fabric.stuck import error_of
+from lairmake.stages.fabric.engine import Tell
+from lairmake.stages.fabric.grid import check_texts
+from lairmake.stages.fabric.layout import Layout, read_layout
+from lairmake.stages.fabric.load import find_residents
+from lairmake.stages.fabric.outcome import Asked, FabricRun
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.program.execution.measures import find_probes

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lairmake.stages.fabric.layout_yaml import Layout, Memory, Role
+from lairmake.stages.fabric.layout import Layout, Memory, Role
 from lairmake.stages.program.lowering.lowered import Material, PeProgram
 from lairmake.stages.program.lowering.needs import count_code
 from lairmake.stages.program.lowering.queues import Ends, assign_queues, find_ends

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.pe.listing import Listing
 from lairmake.stages.program.irg.graph import Graph

@@ -14,8 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.fabric.layout_yaml import Queue
-from lairmake.stages.fabric.queue_numbers import number_queues
+from lairmake.stages.fabric.layout import Queue, number_queues
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.machine.types import BYTES

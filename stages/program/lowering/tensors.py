@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.program.irg.graph import Entry
 from lairmake.stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material
 from lairmake.stages.program.memory.addresses import (

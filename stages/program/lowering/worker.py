@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lairmake.stages.fabric.layout_yaml import LocalTensor
+from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.c_functions import Body
 from lairmake.stages.pe.listing import Function, Kept, Local

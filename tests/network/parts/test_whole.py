@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors, source_of
-from lairmake.stages.fabric.layout_yaml import read_layout
+from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import tasks_until

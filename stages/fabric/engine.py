@@ -1,10 +1,11 @@
-"""The engine as Python calls it: the structures of engine.h, and one run."""
+"""Engine.h in ctypes."""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import (
     POINTER,
@@ -25,6 +26,8 @@ from numpy.typing import NDArray
 
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import OPERATIONS, TYPES
+
+# --- The engine as Python calls it: the structures of engine.h, and one run ---------------------
 
 COMPLETE, STUCK, FAILED, OUT_OF_CYCLES = range(4)
 MAX_POSITIONS = 4
@@ -246,3 +249,41 @@ def make_aligned_zeros(size: int) -> NDArray[np.uint8]:
     raw = np.zeros(size + 64, dtype=np.uint8)
     skip = -raw.ctypes.data % 64
     return raw[skip : skip + size]
+
+# --- Say how far a long run is: the engine counts where another thread reads --------------------
+
+Tell = Callable[[float], None]
+"""Takes how much of something is done, from 0 to 1."""
+
+INTERVAL = 0.2
+"""Seconds from one time to the next, the first one included."""
+
+
+def find_share(outcome: Outcome, entering: int, tasks: int) -> float:
+    """Return how much of a run is done: of the wavelets that ports have to send, those they sent.
+
+    Where nothing enters, of the least number of tasks, one for each PE and invocation, those that
+    have run.
+    """
+    done, of = (outcome.entered, entering) if entering else (outcome.tasks, tasks)
+    return float(min(done, of) / max(1, of))
+
+
+@contextmanager
+def report_progress(share: Callable[[], float], tell: Tell | None) -> Iterator[None]:
+    """Tell from time to time, for as long as the block runs, how much is done; nobody if None."""
+    done = threading.Event()
+    thread = threading.Thread(target=_report, args=(share, tell, done), daemon=True)
+    if tell is not None:
+        thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        if tell is not None:
+            thread.join()
+
+
+def _report(share: Callable[[], float], tell: Tell, done: threading.Event) -> None:
+    while not done.wait(INTERVAL):
+        tell(share())
