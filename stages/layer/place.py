@@ -19,9 +19,8 @@ from lairmake.stages.mapping.relations import check_placement
 from lairmake.stages.poly.canonical import find_example, list_sets
 from lairmake.stages.poly.sides import Rectangle
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.skewing.completion import complete
-from lairmake.stages.skewing.elements import Lair, read_lair
-from lairmake.stages.skewing.torus import fold
+from lairmake.stages.skewing.elements import Lair, complete, read_lair
+from lairmake.stages.skewing.topology import fold
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs

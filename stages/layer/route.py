@@ -57,7 +57,7 @@ from lairmake.stages.mapping.records import WIDTH
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.text import Objects, write_objects
 from lairmake.stages.skewing.elements import read_lair
-from lairmake.stages.skewing.scheduled import Scheduled
+from lairmake.stages.skewing.statements import Scheduled
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

@@ -17,11 +17,12 @@ import islpy as isl
 from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.elements import read_lair
-from lairmake.stages.skewing.links import coordinates, note_on
 from lairmake.stages.skewing.spaces import (
     broadcast_space,
+    coordinates,
     dimension,
     name_dimensions,
+    note_on,
     placement_space,
     reuse_space,
 )

@@ -23,15 +23,13 @@ from lairmake.stages.mapping.records import as_data, read_records
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.cardinality import cardinality
-from lairmake.stages.skewing.clock import sharing
+from lairmake.stages.skewing.clock import find_order, lag_statements, order_groups, sharing
 from lairmake.stages.skewing.elements import Lair, read_lair
-from lairmake.stages.skewing.links import note_on
-from lairmake.stages.skewing.regions import regions
+from lairmake.stages.skewing.skew_yaml import Counted, Counts, GridPart, Lagging, Shares
+from lairmake.stages.skewing.spaces import note_on
 from lairmake.stages.skewing.statements import find_given
-from lairmake.stages.skewing.steps import find_order, lag_statements, order_groups
-from lairmake.stages.skewing.topology import make_topology, neighbours
+from lairmake.stages.skewing.topology import make_topology, neighbours, regions
 from lairmake.stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
-from lairmake.stages.skewing.yaml_texts import Counted, Counts, GridPart, Lagging, Shares
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs

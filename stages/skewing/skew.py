@@ -24,16 +24,13 @@ from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.poly.canonical import unite
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.clock import name_times
-from lairmake.stages.skewing.description import description
 from lairmake.stages.skewing.elements import read_lair
-from lairmake.stages.skewing.links import note_on
-from lairmake.stages.skewing.paying import Choice, choose_lags
-from lairmake.stages.skewing.scheduled import Scheduled, groups_in
-from lairmake.stages.skewing.skewing import Group, later
-from lairmake.stages.skewing.statements import Space
+from lairmake.stages.skewing.lags import Choice, choose_lags
+from lairmake.stages.skewing.skew_yaml import Lagging, description, edges
+from lairmake.stages.skewing.spaces import note_on
+from lairmake.stages.skewing.statements import Scheduled, Space, groups_in
+from lairmake.stages.skewing.timed import Group, later
 from lairmake.stages.skewing.topology import make_topology
-from lairmake.stages.skewing.wrap_around import edges
-from lairmake.stages.skewing.yaml_texts import Lagging
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs

@@ -1,7 +1,4 @@
-"""The statements of a layer in time and space, as the stages that look for broadcasts want them.
-
-Paper    M Sec. III.F to III.H
-"""
+"""Statements as the stages want them."""
 
 from __future__ import annotations
 
@@ -10,23 +7,38 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from lairmake.stages.lair.layer import Layer
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import BYTES
 from lairmake.stages.mapping.isl_texts import parse_map
 from lairmake.stages.mapping.layer_yaml import LayerMapping
 from lairmake.stages.poly.canonical import from_domain, list_maps
 from lairmake.stages.poly.functions import find_greatest, find_least
 from lairmake.stages.poly.integers import Matrix
+from lairmake.stages.poly.text import Objects
 from lairmake.stages.skewing.clock import Clock, clock, sharing
 from lairmake.stages.skewing.elements import Lair
-from lairmake.stages.skewing.footprint import footprint
-from lairmake.stages.skewing.links import Link, coordinates, links, unfolding
-from lairmake.stages.skewing.loops import transformation
-from lairmake.stages.skewing.skewing import Group
-from lairmake.stages.skewing.spaces import apart, extent_space, hull, normals, space_time
-from lairmake.stages.skewing.timed import Reference, Timed
+from lairmake.stages.skewing.spaces import (
+    Link,
+    apart,
+    coordinates,
+    extent_space,
+    hull,
+    links,
+    normals,
+    space_time,
+    transformation,
+    unfolding,
+)
+from lairmake.stages.skewing.timed import Group, Reference, Timed
 from lairmake.stages.skewing.topology import Topology
+from lairmake.stages.skewing.traffic import footprint
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
+# --- The statements of a layer in time and space, as the stages that look for broadcasts want them
+#
+# Paper    M Sec. III.F to III.H
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
@@ -66,7 +78,7 @@ class Space:
         return [*self.reads.get(name, []), *self.writes.get(name, [])]
 
     def transformation(self, name: str, lag: Sequence[Sequence[int]]) -> Matrix | None:
-        """Return the matrix of the loops of the schedule; see stages/skewing/loops.py."""
+        """Return the matrix of the loops of the schedule; see stages/skewing/spaces.py."""
         own = isl.Map.from_union_map(from_domain(self.schedule, name))
         return transformation(own, self.at(name), self.clocks[name].loops, lag)
 
@@ -250,3 +262,36 @@ def _away(ports: isl.Set, pes: isl.Set) -> tuple[int, ...]:
         return int(last.le(low)) - int(first.ge(high))
 
     return tuple(way(k) for k in range(pes.dim(isl.dim_type.set)))
+
+# --- The statements of a layer in time and space, and what orders them, as its stages wrote them
+#
+# Paper    M Sec. III.F to III.H
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduled:
+    """A layer whose statements have a PE and a time, and its machine.
+
+    `places` is what placement.isl says, `schedule` { S[i] -> [time] }.
+    """
+
+    mapping: LayerMapping
+    profile: Profile
+    layer: Layer
+    lair: Lair
+    places: Objects
+    schedule: isl.UnionMap
+
+
+def groups_in(scheduled: Scheduled, network: Topology) -> tuple[Space, list[Group]]:
+    """Return the statements of a layer, and the groups of those that share loops."""
+    mapping, placement = scheduled.mapping, scheduled.places["placement"]
+    tensors = scheduled.layer.tensors
+    space = find_space(scheduled.lair, placement, scheduled.schedule, find_given(mapping), network)
+    machine = Machine(
+        memory=scheduled.profile.memory,
+        sizes={name: BYTES[tensor.type] for name, tensor in tensors.items()},
+        wishes=find_wishes(mapping, placement),
+        remote=scheduled.profile.remote,
+        lanes={name: scheduled.profile.find_most_lanes(t.type) for name, t in tensors.items()},
+    )
+    return space, group_statements(space, machine)

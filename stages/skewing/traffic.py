@@ -1,20 +1,4 @@
-"""From where the PEs get the elements that they access: remote memory, a neighbour, their own.
-
-Paper    M Sec. IV
-
-All PEs take a step at a time. The state of an element is who accessed it in the last step in which
-anybody did, and which step that was; in one step these may be several PEs. An access is
-
-    local      if the same PE accessed the element in this step already, or in the previous one,
-    neighbour  else, if a neighbour of the PE accessed it in the previous step,
-    remote     else: nobody ever did, or nobody since, or none of these did.
-
-In one step a PE accesses an element the first time once: all other accesses are local. With
-T = { [PE -> step] -> element } those first accesses,
-
-    T_local = T * { [p -> s] -> e : [p -> previous(s)] -> e in T },
-    T_neighbour = T * { [p -> s] -> e : [q -> previous(s)] -> e in T, q next to p } - T_local.
-"""
+"""Traffic: the PEs that elements come from."""
 
 from __future__ import annotations
 
@@ -24,9 +8,27 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from lairmake.stages.poly.canonical import list_maps
-from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.cardinality import cardinality, count_most
 from lairmake.stages.poly.functions import greatest
 
+OUT = isl.dim_type.out
+
+# --- From where the PEs get the elements that they access: remote memory, a neighbour, their own
+#
+# Paper    M Sec. IV
+#
+# All PEs take a step at a time. The state of an element is who accessed it in the last step in
+# which anybody did, and which step that was; in one step these may be several PEs. An access is
+#
+#     local      if the same PE accessed the element in this step already, or in the previous one,
+#     neighbour  else, if a neighbour of the PE accessed it in the previous step,
+#     remote     else: nobody ever did, or nobody since, or none of these did.
+#
+# In one step a PE accesses an element the first time once: all other accesses are local. With
+# T = { [PE -> step] -> element } those first accesses,
+#
+#     T_local = T * { [p -> s] -> e : [p -> previous(s)] -> e in T },
+#     T_neighbour = T * { [p -> s] -> e : [q -> previous(s)] -> e in T, q next to p } - T_local.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
@@ -164,4 +166,22 @@ def total(parts: Iterable[Traffic]) -> Traffic:
         remote=sum(part.remote for part in listed),
         neighbour=sum(part.neighbour for part in listed),
         local=sum(part.local for part in listed),
+    )
+
+# --- How much of its memory a PE needs for the data of one iteration of a loop over time --------
+#
+# Paper    M Sec. III.H
+
+def footprint(
+    times: isl.Map, place: isl.Map, accesses: Iterable[isl.Map], sizes: Mapping[str, int]
+) -> int:
+    """Return the bytes of the elements that a PE uses at one time, the most of any.
+
+    `times` { S[i] -> [t...] } has the dimensions down to the loop; `sizes` gives the bytes of an
+    element by tensor.
+    """
+    step = times.flat_range_product(place).compute_divs().reverse()
+    return sum(
+        sizes[access.get_tuple_name(OUT)] * count_most(step.apply_range(access))
+        for access in accesses
     )

@@ -59,7 +59,7 @@ AGAIN = {
     "machine/profile.py: read_grades": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/machine.py": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/inputs.py": ALL,
-    "skewing/scheduled.py: Scheduled": "route skew",
+    "skewing/statements.py: Scheduled": "route skew",
     "layer/texts/tasks_text.py: _known": "settle route instances compress approximate enumerate simd render",
     "layer/texts/results_json.py: results_text": "simulate",
     "templates/program.c.j2": "render lower",

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from lairmake.stages.mapping.records import reader_of
-from lairmake.stages.skewing.yaml_texts import Counts
+from lairmake.stages.skewing.skew_yaml import Counts
 from tests.e2e.conftest import DODO, ROOT, Space
 from tools.evaluation import sweeps
 from tools.evaluation.broadcasts import counted, layers_table

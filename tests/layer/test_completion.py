@@ -6,8 +6,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.poly.canonical import list_maps
-from lairmake.stages.skewing.completion import complete
-from lairmake.stages.skewing.elements import read_lair
+from lairmake.stages.skewing.elements import complete, read_lair
 from tests.layer.built import build
 
 STEP = """lair f(M, N):

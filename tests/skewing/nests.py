@@ -5,8 +5,8 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.skewing.elements import read_lair
-from lairmake.stages.skewing.skewing import skew
 from lairmake.stages.skewing.statements import Machine, find_space, group_statements
+from lairmake.stages.skewing.timed import skew
 from lairmake.stages.skewing.topology import Topology
 
 LARGE = 2**20

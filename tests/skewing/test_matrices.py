@@ -3,12 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.skewing.loops import transformation
-from lairmake.stages.skewing.matrices import (
-    is_lower_triangular,
-    is_unimodular,
-    rank,
-)
+from lairmake.stages.skewing.spaces import is_lower_triangular, is_unimodular, rank, transformation
 
 PLACE = isl.Map("{ S[i, j, k] -> PE[i, j] }")
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from lairmake.stages.skewing import weighing
-from lairmake.stages.skewing.paying import MORE, NOTHING, SLOW, choose_lags
+from lairmake.stages.skewing import lags
+from lairmake.stages.skewing.lags import MORE, NOTHING, SLOW, choose_lags, depth
 from lairmake.stages.skewing.statements import group_statements
-from lairmake.stages.skewing.weighing import depth
 from tests.skewing.nests import LARGE, machine_for, nest
 
 
@@ -84,7 +83,7 @@ def test_with_k_outermost_j_alone_lags_where_only_a_tile_fits_into_memory():
 
 
 def test_what_isl_needs_long_to_count_is_taken_as_the_paper_takes_it(monkeypatch):
-    monkeypatch.setattr(weighing, "MOST_FOR_COUNT", 1)
+    monkeypatch.setattr(lags, "MOST_FOR_COUNT", 1)
     wanted, taken, _, said = choice(sweeps("uvw"), 1000, memory=8)
     assert taken == wanted
     assert said == [(1, "x", None, None, None, None)]

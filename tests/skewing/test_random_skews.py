@@ -7,14 +7,12 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.mapping.records import as_data
-from lairmake.stages.skewing.links import links
-from lairmake.stages.skewing.paying import Choice
+from lairmake.stages.skewing.lags import Choice, depth_of
 from lairmake.stages.skewing.skew import skewed
-from lairmake.stages.skewing.skewing import skew
+from lairmake.stages.skewing.spaces import links
 from lairmake.stages.skewing.statements import group_statements
-from lairmake.stages.skewing.timed import dimensions, passes
+from lairmake.stages.skewing.timed import dimensions, passes, skew
 from lairmake.stages.skewing.topology import Topology
-from lairmake.stages.skewing.weighing import depth_of
 from tests.skewing.nests import machine_for, nest
 from tests.skewing.random_nests import random_nest, values_of
 

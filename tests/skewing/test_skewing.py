@@ -3,10 +3,19 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.skewing import skewing
-from lairmake.stages.skewing.skewing import keeps, later, sharing, stays_on_pe
+from lairmake.stages.skewing import timed as skewing
 from lairmake.stages.skewing.statements import group_statements
-from lairmake.stages.skewing.timed import dimensions, parallel, passes, reason, together
+from lairmake.stages.skewing.timed import (
+    dimensions,
+    keeps,
+    later,
+    parallel,
+    passes,
+    reason,
+    sharing,
+    stays_on_pe,
+    together,
+)
 from lairmake.stages.skewing.topology import Topology
 from tests.skewing.nests import along, lags, machine_for, nest, product, timed
 

@@ -5,9 +5,18 @@ import itertools
 import islpy as isl
 import pytest
 
-from lairmake.stages.skewing.levels import flattening, hierarchical
-from lairmake.stages.skewing.topology import Topology, hexagonal_plane, neighbours
-from lairmake.stages.skewing.torus import always_steps, crosses_edge, fold, next_task, unfold
+from lairmake.stages.skewing.topology import (
+    Topology,
+    always_steps,
+    crosses_edge,
+    flattening,
+    fold,
+    hexagonal_plane,
+    hierarchical,
+    neighbours,
+    next_task,
+    unfold,
+)
 
 
 def pairs(relation):

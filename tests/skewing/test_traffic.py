@@ -4,8 +4,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.poly.quota import limit_operations
-from lairmake.stages.skewing.levels import hierarchical
-from lairmake.stages.skewing.topology import Topology, neighbours
+from lairmake.stages.skewing.topology import Topology, hierarchical, neighbours
 from lairmake.stages.skewing.traffic import Accesses, sources, total
 from tests.skewing.instrumented import count
 

@@ -1,7 +1,7 @@
 """The tables of docs/broadcast.md, from counts."""
 
 from lairmake.stages.mapping.records import reader_of
-from lairmake.stages.skewing.yaml_texts import Counts
+from lairmake.stages.skewing.skew_yaml import Counts
 from tools.evaluation.broadcasts import document, pictures
 
 

@@ -13,7 +13,7 @@ from lairmake.stages.diagnose import source_of
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.records import read_record
-from lairmake.stages.skewing.yaml_texts import Counted, Counts, GridPart
+from lairmake.stages.skewing.skew_yaml import Counted, Counts, GridPart
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, build
 from tools.evaluation.plot import plot

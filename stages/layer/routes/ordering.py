@@ -21,12 +21,11 @@ import islpy as isl
 from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
-from lairmake.stages.skewing.description import why_broadcast
-from lairmake.stages.skewing.links import coordinates
-from lairmake.stages.skewing.paying import choose_lags
-from lairmake.stages.skewing.scheduled import Scheduled, groups_in
-from lairmake.stages.skewing.skewing import later
-from lairmake.stages.skewing.timed import Factors, Timed
+from lairmake.stages.skewing.lags import choose_lags
+from lairmake.stages.skewing.skew_yaml import why_broadcast
+from lairmake.stages.skewing.spaces import coordinates
+from lairmake.stages.skewing.statements import Scheduled, groups_in
+from lairmake.stages.skewing.timed import Factors, Timed, later
 from lairmake.stages.skewing.topology import ALONG, Topology
 
 BEYOND = {"E": ("x < u", "y = v"), "W": ("u < x", "y = v"), "S": ("y < v", "x = u"),

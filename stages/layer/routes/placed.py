@@ -24,7 +24,7 @@ from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.functions import find_least
 from lairmake.stages.poly.sides import Rectangle, turn
 from lairmake.stages.skewing.elements import Lair, find_computed_elements, find_needed_elements
-from lairmake.stages.skewing.scheduled import Scheduled
+from lairmake.stages.skewing.statements import Scheduled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from lairmake.stages.layer.routes.ordering import Ordering
 from lairmake.stages.layer.routes.placed import Streams, placed_of
 from lairmake.stages.layer.texts.adapted_text import Adapted
 from lairmake.stages.movement.flow import Routes
-from lairmake.stages.skewing.scheduled import Scheduled
+from lairmake.stages.skewing.statements import Scheduled
 
 
 def route_streams(scheduled: Scheduled, adapted: Adapted) -> Streams:

@@ -26,8 +26,7 @@ from lairmake.stages.poly.canonical import list_maps, list_sets
 from lairmake.stages.poly.cardinality import bound_points
 from lairmake.stages.poly.functions import bind_range
 from lairmake.stages.poly.sides import Rectangle, on_side
-from lairmake.stages.skewing.completion import complete
-from lairmake.stages.skewing.elements import Lair
+from lairmake.stages.skewing.elements import Lair, complete
 
 AXES = (("N", "S"), ("W", "E"))
 """The sides whose ports tell a column, and those whose ports tell a row."""
