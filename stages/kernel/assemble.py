@@ -31,8 +31,7 @@ from lairmake.stages.reference.evaluate import (
     is_same,
     is_within,
 )
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import Program, read_program
+from lairmake.stages.volumes.operation import Program, make_domains, read_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

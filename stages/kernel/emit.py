@@ -17,8 +17,7 @@ import numpy as np
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.parts.input_values import make_kernel_values
 from lairmake.stages.parts.pasting import list_placed_tiles, where
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import read_program
+from lairmake.stages.volumes.operation import make_domains, read_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

@@ -26,8 +26,7 @@ from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.parts.partitioning import Partition, find_needed, partition
 from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import Program, program_data, read_program
+from lairmake.stages.volumes.operation import Program, make_domains, program_data, read_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

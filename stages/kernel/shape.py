@@ -19,10 +19,14 @@ from lairmake.stages.lair.tree import did_you_mean, make_plain_name
 from lairmake.stages.mapping.kernel_yaml import Kernel, read_kernel
 from lairmake.stages.poly.canonical import find_example, unite_sets
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.volumes.choice import choose
-from lairmake.stages.volumes.domains import DOMAINS_HEADER, make_domain
-from lairmake.stages.volumes.elements import list_reads
-from lairmake.stages.volumes.operation import Program, read_program, write_program
+from lairmake.stages.volumes.element_maps import choose, list_reads
+from lairmake.stages.volumes.operation import (
+    DOMAINS_HEADER,
+    Program,
+    make_domain,
+    read_program,
+    write_program,
+)
 from lairmake.stages.volumes.sizes import Claim, solve
 
 if typing.TYPE_CHECKING:

@@ -30,8 +30,7 @@ from lairmake.stages.parts.matching import NoSliceError
 from lairmake.stages.parts.summing import find_summed_ranks
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import Program, read_program
+from lairmake.stages.volumes.operation import Program, make_domains, read_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

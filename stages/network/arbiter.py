@@ -26,8 +26,7 @@ from lairmake.stages.reference.error_bound import (
     list_types,
 )
 from lairmake.stages.reference.strided import Array
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import Program
+from lairmake.stages.volumes.operation import Program, make_domains
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.network.onnx.external import Beside

@@ -14,7 +14,7 @@ from lairmake.stages.mapping.isl_texts import IslText, parse_map
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.mapping.relations import find_several_values
 from lairmake.stages.poly.canonical import find_example, list_maps
-from lairmake.stages.volumes.domains import make_domain
+from lairmake.stages.volumes.operation import make_domain
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

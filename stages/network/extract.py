@@ -25,8 +25,7 @@ from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.network.extraction.gathering import raise_all
 from lairmake.stages.network.premises import check_asked
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.volumes.domains import DOMAINS_HEADER
-from lairmake.stages.volumes.operation import write_program
+from lairmake.stages.volumes.operation import DOMAINS_HEADER, write_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

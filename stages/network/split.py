@@ -31,8 +31,7 @@ from lairmake.stages.network.parts.resolving import find_padded, resolve
 from lairmake.stages.network.parts.said_of_part import SaidOfPart
 from lairmake.stages.parts.matching import NoSliceError
 from lairmake.stages.parts.reached import find_constants
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import Operation, Program, read_program
+from lairmake.stages.volumes.operation import Operation, Program, make_domains, read_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

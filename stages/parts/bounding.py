@@ -23,8 +23,7 @@ from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.reference.error_bound import Rounding, Tolerance, absolute, is_jump, spread
 from lairmake.stages.reference.evaluate import TermMeaning, value
 from lairmake.stages.reference.strided import OUT, Array, Read, move
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import Operation, Program, Result
+from lairmake.stages.volumes.operation import Operation, Program, Result, make_domains
 
 SURE = 6
 """By how many standard deviations a sum of roundings is off at most: once in 10^8 sums."""

@@ -29,8 +29,7 @@ from lairmake.stages.reference.strided import (
     move,
     neutral,
 )
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import Operation, Program, Result
+from lairmake.stages.volumes.operation import Operation, Program, Result, make_domains
 
 IN = isl.dim_type.in_
 BLOCK = 2**20

@@ -18,8 +18,16 @@ import islpy as isl
 from lairmake.stages.poly.canonical import unite, unite_sets
 from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.poly.text import IslObject, write_objects
-from lairmake.stages.volumes.layout import domains_in_order, lay_out, layout_map
-from lairmake.stages.volumes.liveness import Live, View, find_sharing, find_views, live_ranges
+from lairmake.stages.volumes.memory import (
+    Live,
+    View,
+    domains_in_order,
+    find_sharing,
+    find_views,
+    lay_out,
+    layout_map,
+    live_ranges,
+)
 from lairmake.stages.volumes.operation import Program, read_program
 
 if typing.TYPE_CHECKING:

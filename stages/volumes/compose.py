@@ -13,7 +13,7 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.volumes.composition import chosen, program_map
+from lairmake.stages.volumes.element_maps import chosen, program_map
 from lairmake.stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:

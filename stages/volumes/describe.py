@@ -20,9 +20,15 @@ from lairmake.stages.lair.layer import Layer, Statement, Tensor, spell_condition
 from lairmake.stages.lair.tree import Access, Affine
 from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.text import IslObject, write_objects
-from lairmake.stages.volumes.choice import choose
-from lairmake.stages.volumes.domains import DOMAINS_HEADER, make_domain
-from lairmake.stages.volumes.operation import Operation, Program, Result, write_program
+from lairmake.stages.volumes.element_maps import choose
+from lairmake.stages.volumes.operation import (
+    DOMAINS_HEADER,
+    Operation,
+    Program,
+    Result,
+    make_domain,
+    write_program,
+)
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs

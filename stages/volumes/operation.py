@@ -1,13 +1,9 @@
-"""The operations of a kernel, and their text between stages.
-
-Source   F Def. 4.10 and 4.14: a program is a set of assignments,
-         each of results of an operation on its operands
-"""
+"""Operations.yaml."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,8 +11,16 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.mapping.yaml_text import write_document
+from lairmake.stages.poly.canonical import letters, list_sets
 from lairmake.stages.poly.iscc import read_map, read_set
 from lairmake.stages.poly.text import spell_object
+
+OUT = isl.dim_type.out
+
+# --- The operations of a kernel, and their text between stages ----------------------------------
+#
+# Source   F Def. 4.10 and 4.14: a program is a set of assignments,
+#          each of results of an operation on its operands
 
 Kind = Literal["input", "constant", "empty", "index", "copy", "compute"]
 OPERATIONS_HEADER = """The operations of a kernel, in order: each defines the volume of its name.
@@ -77,7 +81,6 @@ class Operation:
         return tuple(dict.fromkeys([*(read.get_tuple_name(OUT) or "" for read in maps), *inits]))
 
 
-OUT = isl.dim_type.out
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -173,3 +176,24 @@ def _operation(name: str, data: Mapping[str, Any]) -> Operation:
         reads={label: read_map(read) for label, read in data.get("reads", {}).items()},
         results=tuple(results),
     )
+
+# --- The index domains of volumes ---------------------------------------------------------------
+#
+# Source   F Def. 4.1 (volume) and 4.2 (element)
+
+DOMAINS_HEADER = """Index domains (Friebel et al., IMPACT 2023, definitions 4.1 and 4.2).
+context: which values the symbolic constants may have; they are sizes, volume_dimension.
+volumes: { volume[element] }, rectangular from zero."""
+
+
+def make_domain(name: str, sizes: Sequence[str], symbols: Sequence[str]) -> isl.Set:
+    """Return { name[i0, ...] : 0 <= i0 < size, ... }; sizes are expressions of the symbols."""
+    dims = letters(len(sizes))
+    bounds = [f"0 <= {i} < {s}" for i, s in zip(dims, sizes, strict=True)]
+    text = f"{name}[{', '.join(dims)}] : {' and '.join(bounds) or 'true'}"
+    return read_set(f"[{', '.join(symbols)}] -> {{ {text} }}").drop_unused_params()
+
+
+def make_domains(volumes: isl.UnionSet) -> dict[str, isl.Set]:
+    """Return the index domain of every volume by its name."""
+    return {each.get_tuple_name() or "": each for each in list_sets(volumes)}

@@ -5,7 +5,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from lairmake.stages.volumes.composition import chosen, lenient
+from lairmake.stages.volumes.element_maps import chosen, lenient
 
 KRNL0 = Path(__file__).resolve().parents[2] / "projects/krnl0/krnl0.mlir"
 STAGES = ("shape", "relate", "compose")

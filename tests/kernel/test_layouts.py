@@ -10,8 +10,8 @@ import pytest
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.reference.strided import elements
 from lairmake.stages.volumes.arrange import arranged
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.liveness import find_views, live_ranges, root
+from lairmake.stages.volumes.memory import find_views, live_ranges, root
+from lairmake.stages.volumes.operation import make_domains
 from tests.kernel.test_random_graphs import traced
 
 ROOT = Path(__file__).resolve().parents[2]

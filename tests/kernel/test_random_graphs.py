@@ -10,10 +10,8 @@ from lairmake.stages.kernel.mlir.translate import translate
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.functions import evaluate_set
-from lairmake.stages.volumes.composition import chosen, program_map
-from lairmake.stages.volumes.domains import make_domain
-from lairmake.stages.volumes.elements import element_map
-from lairmake.stages.volumes.operation import read_program
+from lairmake.stages.volumes.element_maps import chosen, element_map, program_map
+from lairmake.stages.volumes.operation import make_domain, read_program
 from lairmake.stages.volumes.sizes import solve
 from tests.kernel.more_graphs import ALL, MORE
 from tests.kernel.random_operations import OPERATIONS, random_graph

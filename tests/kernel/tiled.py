@@ -16,8 +16,7 @@ from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.parts.input_values import make_kernel_values
 from lairmake.stages.parts.pasting import list_placed_tiles, taken_by, where
 from lairmake.stages.reference.evaluate import evaluate_all
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import read_program
+from lairmake.stages.volumes.operation import make_domains, read_program
 
 BEFORE = (KERNEL + TILES)[:-1]
 MATMUL = """\

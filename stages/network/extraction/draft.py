@@ -23,8 +23,7 @@ from lairmake.stages.network.extraction.checking import (
     write_box,
 )
 from lairmake.stages.poly.canonical import unite_sets
-from lairmake.stages.volumes.domains import make_domain
-from lairmake.stages.volumes.operation import Operation, Program, read_program
+from lairmake.stages.volumes.operation import Operation, Program, make_domain, read_program
 
 MOST_ELEMENTS = 2**27
 """How many elements a volume may have: more fill the memory of who computes it."""

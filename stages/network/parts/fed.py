@@ -19,8 +19,7 @@ from lairmake.stages.parts.evaluation import evaluate, extents
 from lairmake.stages.parts.pasting import where
 from lairmake.stages.reference.data import generate, read_inputs
 from lairmake.stages.reference.strided import Array
-from lairmake.stages.volumes.domains import make_domains
-from lairmake.stages.volumes.operation import Operation, Program
+from lairmake.stages.volumes.operation import Operation, Program, make_domains
 
 NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 
