@@ -35,9 +35,9 @@ from lairmake.stages.layer.texts.limits import (
 )
 from lairmake.stages.machine.scarcity import is_unpublished, with_figures
 from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.pe.c import spell
 from lairmake.stages.pe.listing import Listing
-from lairmake.stages.pe.speller import spell
-from lairmake.stages.pe.written import write_programs
+from lairmake.stages.pe.yaml import write_programs
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

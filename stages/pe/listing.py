@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.pe.statement_nodes import Act, Declare, Statement
-from lairmake.stages.pe.value_nodes import (
+from lairmake.stages.pe.nodes import (
+    Act,
     Continues,
     Coordinate,
+    Declare,
     Field,
+    Statement,
     WaveletArgument,
     WaveletIndex,
     WaveletValue,

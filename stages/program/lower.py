@@ -15,8 +15,8 @@ import typing
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.fabric.layout import write_layout
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.pe.speller import spell
-from lairmake.stages.pe.written import write_programs
+from lairmake.stages.pe.c import spell
+from lairmake.stages.pe.yaml import write_programs
 from lairmake.stages.program.irg.reading import read_graph
 from lairmake.stages.program.irg.regions import read_regions
 from lairmake.stages.program.lowering.layout import make_layout

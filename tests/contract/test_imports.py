@@ -51,7 +51,7 @@ AGAIN = {
     "program/lowering/worker.py: write_worker": "lower",
     "layer/cycles/bound.py: lower_bound": "simulate",
     "pe/block.py: Block": "settle simd render lower execute report_program",
-    "pe/speller.py": "render lower",
+    "pe/c.py": "render lower",
     "fabric/report.c": COMPILED,
     "fabric/compiler.py: compiler_state": COMPILED,
     "fabric/pe.h": f"settle render {COMPILED}",

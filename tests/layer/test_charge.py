@@ -4,8 +4,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.pe.block import Block, write_nest
-from lairmake.stages.pe.charge import BlockCharge
+from lairmake.stages.pe.block import Block, BlockCharge, write_nest
 from lairmake.stages.poly.expression import make_element_loops
 
 ANY = isl.Set("[PE_X] -> { : 0 <= PE_X <= 3 }")

@@ -13,9 +13,8 @@ from lairmake.stages.layer.pe.computing import (
     make_literal,
     make_value,
 )
-from lairmake.stages.pe.speller import spell
-from lairmake.stages.pe.statement_nodes import Store
-from lairmake.stages.pe.value_nodes import Computed, Element, Field, Loaded, Pointed
+from lairmake.stages.pe.c import spell
+from lairmake.stages.pe.nodes import Computed, Element, Field, Loaded, Pointed, Store
 from lairmake.stages.poly.expression import Name, Number
 
 VALUES = {

@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.fabric.compiler import c_compiler
 from lairmake.stages.layer.pe.program import PE_H, read_names
-from lairmake.stages.pe.identifiers import Names
+from lairmake.stages.pe.names import Names
 from tests.layer.built import build
 
 PE = """#define SIZES(...) 1

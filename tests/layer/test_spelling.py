@@ -4,33 +4,31 @@ from pathlib import Path
 
 import pytest
 
-from lairmake.stages.pe.speller import WORDS, spell, wrap
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.c import WORDS, spell, wrap
+from lairmake.stages.pe.nodes import (
     Act,
+    AtWord,
     Call,
     Case,
-    Increase,
-    Return,
-    Scope,
-    Statement,
-    Switch,
-)
-from lairmake.stages.pe.value_nodes import (
-    AtWord,
     Choice,
     Compared,
     Computed,
     Digit,
     Field,
     Group,
+    Increase,
     Later,
     Literal,
     Multiple,
     Not,
     Offset,
+    Return,
+    Scope,
+    Statement,
+    Switch,
     Task,
 )
-from lairmake.stages.pe.written import node_classes, read_programs
+from lairmake.stages.pe.yaml import node_classes, read_programs
 from lairmake.stages.poly.expression import Name, Node, Number, Operation, Value
 from lairmake.stages.shipped import shipped
 from tests.layer.built import MV, build

@@ -8,7 +8,7 @@ from lairmake.stages.fabric.driver import run_fabric
 from lairmake.stages.fabric.layout import Memory, Role
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.pe.speller import spell
+from lairmake.stages.pe.c import spell
 from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
 from lairmake.stages.program.lowering.conditions import find_geo_condition, find_geo_number
 from lairmake.stages.program.lowering.data import make_arrays

@@ -9,7 +9,7 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.driver import run_fabric
 from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.pe.speller import spell
+from lairmake.stages.pe.c import spell
 from lairmake.stages.program.irg.graph import Graph
 from lairmake.stages.program.lowering.data import make_arrays
 from lairmake.stages.program.lowering.executive import write_executive

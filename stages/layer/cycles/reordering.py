@@ -16,10 +16,9 @@ from lairmake.stages.layer.estimate.places import PE, list_places
 from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.charge import BlockCharge
-from lairmake.stages.pe.identifiers import new_naming
-from lairmake.stages.pe.statement_nodes import Assign
+from lairmake.stages.pe.block import Block, BlockCharge
+from lairmake.stages.pe.names import new_naming
+from lairmake.stages.pe.nodes import Assign
 from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.expression import Name
 

@@ -25,9 +25,8 @@ from lairmake.stages.layer.vector.instruction import instruction
 from lairmake.stages.layer.vector.memory import Memory, extend
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.layer.vector.steps import Step
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.charge import BlockCharge
-from lairmake.stages.pe.identifiers import new_naming
+from lairmake.stages.pe.block import Block, BlockCharge
+from lairmake.stages.pe.names import new_naming
 from lairmake.stages.poly.box import find_full
 from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.functions import (

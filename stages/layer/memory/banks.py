@@ -19,7 +19,7 @@ from lairmake.stages.layer.texts.decisions import Decision
 from lairmake.stages.layer.vector.word import find_word
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import WORD, count_meetings
-from lairmake.stages.pe.identifiers import Names, Naming
+from lairmake.stages.pe.names import Names, Naming
 
 ALIGNED = 2
 """Operands should begin at a multiple of so many words."""

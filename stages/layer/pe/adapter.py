@@ -24,10 +24,8 @@ from lairmake.stages.layer.pe.streams import complete_task, give_room
 from lairmake.stages.layer.pe.turn_taking import TurnTaking
 from lairmake.stages.layer.texts.graph import Arrival
 from lairmake.stages.layer.texts.routes_text import Part
-from lairmake.stages.pe.block import total
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import Activate, Assign, Call
-from lairmake.stages.pe.value_nodes import Field, Task
+from lairmake.stages.pe.block import Body, total
+from lairmake.stages.pe.nodes import Activate, Assign, Call, Field, Task
 from lairmake.stages.poly.sides import SIDES
 
 if typing.TYPE_CHECKING:

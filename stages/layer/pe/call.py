@@ -14,9 +14,17 @@ from lairmake.stages.layer.pe.operands import Given, InField, Step, find_base_ad
 from lairmake.stages.layer.texts.decisions import Arriving, Local, Number as Numeral
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.pe.block import Block, write_nest
-from lairmake.stages.pe.identifiers import Naming
-from lairmake.stages.pe.statement_nodes import CountInstance, Point, Store
-from lairmake.stages.pe.value_nodes import Computed, Element, Field, Multiple, Offset
+from lairmake.stages.pe.names import Naming
+from lairmake.stages.pe.nodes import (
+    Computed,
+    CountInstance,
+    Element,
+    Field,
+    Multiple,
+    Offset,
+    Point,
+    Store,
+)
 from lairmake.stages.poly.expression import Instance, Name, Value, make_element_loops
 from lairmake.stages.poly.functions import find_same
 

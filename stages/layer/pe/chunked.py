@@ -17,7 +17,7 @@ from lairmake.stages.layer.pe.transfer import TAKEN, Transfer
 from lairmake.stages.layer.streams.cutting import AHEAD
 from lairmake.stages.layer.texts import kinds
 from lairmake.stages.layer.texts.graph import Chunks as InChunks
-from lairmake.stages.pe.value_nodes import Field, Task
+from lairmake.stages.pe.nodes import Field, Task
 from lairmake.stages.poly.expression import Name
 
 

@@ -19,10 +19,8 @@ from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.sequences import send_sequences
 from lairmake.stages.layer.pe.streams import alternate_colours, receive, send_sum, unpack
 from lairmake.stages.layer.routes.leaving import name_leaving
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import Activate, Call, Else
-from lairmake.stages.pe.value_nodes import Task
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import Activate, Call, Else, Task
 
 
 def lane_colour(model: Model, departure: str) -> str:

@@ -39,10 +39,8 @@ from lairmake.stages.layer.pe.taking import (
     write_arrival,
 )
 from lairmake.stages.layer.texts import kinds
-from lairmake.stages.pe.block import Block, total
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import Assign, Call
-from lairmake.stages.pe.value_nodes import Field, Task
+from lairmake.stages.pe.block import Block, Body, total
+from lairmake.stages.pe.nodes import Assign, Call, Field, Task
 from lairmake.stages.poly.expression import Number, Value
 from lairmake.stages.poly.functions import PE_NAMES, bind_set
 

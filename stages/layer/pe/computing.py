@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lairmake.stages.lair import tree
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
-from lairmake.stages.pe.value_nodes import Computed, Literal, Loaded
+from lairmake.stages.pe.nodes import Computed, Literal, Loaded
 from lairmake.stages.poly.expression import Value
 
 

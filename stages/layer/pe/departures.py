@@ -22,9 +22,8 @@ from lairmake.stages.layer.pe.streams import alternate_colours, flush, receive, 
 from lairmake.stages.layer.pe.turn_taking import TurnTaking
 from lairmake.stages.layer.texts import kinds
 from lairmake.stages.layer.texts.routes_text import Part
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import Call
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import Call
 from lairmake.stages.poly.expression import Value
 
 

@@ -19,10 +19,8 @@ from lairmake.stages.layer.pe.model import holds
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.streams import alternate_colours
 from lairmake.stages.layer.pe.transfer import IN, OUT
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import Call, Pass
-from lairmake.stages.pe.value_nodes import Address, Choice, Field, Nothing, Task
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import Address, Call, Choice, Field, Nothing, Pass, Task
 from lairmake.stages.poly.expression import Name, Value
 
 

@@ -25,20 +25,25 @@ from lairmake.stages.layer.pe.streams import alternate_colours, flush
 from lairmake.stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
 from lairmake.stages.layer.routes.leaving import count_most_rows
 from lairmake.stages.layer.texts.graph import Departure, InTurn, Outgoing
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import (
+    Address,
     Assign,
     Call,
+    Choice,
     Configure,
     Decrease,
+    Digit,
+    Fabric,
+    Field,
     For,
     If,
     Increase,
+    Nothing,
     Pass,
     Send,
+    Task,
 )
-from lairmake.stages.pe.value_nodes import Address, Choice, Digit, Fabric, Field, Nothing, Task
 from lairmake.stages.poly.expression import (
     Number,
     Operation,

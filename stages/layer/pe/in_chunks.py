@@ -26,20 +26,23 @@ from lairmake.stages.layer.pe.transfer import COUNTER
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.layer.streams.cutting import AHEAD
 from lairmake.stages.layer.texts import kinds
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import (
     Activate,
     Assign,
     Call,
+    Choice,
     Declare,
     Else,
+    Field,
     For,
     Gap,
+    Group,
     If,
+    Later,
+    Less,
     Receive,
 )
-from lairmake.stages.pe.value_nodes import Choice, Field, Group, Later, Less
 from lairmake.stages.poly.expression import Number, Operation, Value, compare, require_all
 from lairmake.stages.poly.functions import name_indices
 

@@ -21,9 +21,18 @@ from lairmake.stages.layer.pe.operands import (
 from lairmake.stages.layer.streams.tasks import AT_RUN_TIME
 from lairmake.stages.layer.texts.decisions import Decision, Table
 from lairmake.stages.pe.block import Block, write_nest
-from lairmake.stages.pe.identifiers import Naming
-from lairmake.stages.pe.statement_nodes import Configure, CountCall, Declare, For, RunVector
-from lairmake.stages.pe.value_nodes import Address, Element, Field, make_operand
+from lairmake.stages.pe.names import Naming
+from lairmake.stages.pe.nodes import (
+    Address,
+    Configure,
+    CountCall,
+    Declare,
+    Element,
+    Field,
+    For,
+    RunVector,
+    make_operand,
+)
 from lairmake.stages.poly.expression import (
     Instance,
     Name,

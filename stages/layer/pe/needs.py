@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.pe.queues import TooFewQueuesError
 from lairmake.stages.machine.scarcity import note_grade
-from lairmake.stages.pe.statement_nodes import Act, Activate
-from lairmake.stages.pe.value_nodes import Task, walk
+from lairmake.stages.pe.nodes import Act, Activate, Task, walk
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.pe.program import Program

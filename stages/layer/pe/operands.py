@@ -15,9 +15,8 @@ from lairmake.stages.layer.pe.model import value
 from lairmake.stages.layer.texts import decisions
 from lairmake.stages.layer.texts.decisions import Decision
 from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.identifiers import Naming
-from lairmake.stages.pe.statement_nodes import Declare
-from lairmake.stages.pe.value_nodes import Address, Element, Field, Nothing
+from lairmake.stages.pe.names import Naming
+from lairmake.stages.pe.nodes import Address, Declare, Element, Field, Nothing
 from lairmake.stages.poly.expression import Name, Value, count_operations
 from lairmake.stages.poly.functions import is_affine_function
 

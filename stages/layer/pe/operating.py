@@ -22,16 +22,21 @@ from lairmake.stages.layer.pe.transfer import OUT
 from lairmake.stages.layer.texts import decisions, kinds
 from lairmake.stages.layer.texts.decisions import Decision, Local, Streamed
 from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.nodes import (
+    Address,
     Combine,
     Configure,
     CountCall,
+    Element,
+    Fabric,
+    Field,
+    Operand,
     Pass,
     Receive,
     Statement,
     Store,
+    make_operand,
 )
-from lairmake.stages.pe.value_nodes import Address, Element, Fabric, Field, Operand, make_operand
 from lairmake.stages.poly.expression import Number, Value
 
 

@@ -15,12 +15,21 @@ from lairmake.stages.layer.pe.operands import find_part_field, find_vectors
 from lairmake.stages.layer.texts.decisions import Table
 from lairmake.stages.layer.texts.graph import Forwarding
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.identifiers import Names, Naming
+from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end
-from lairmake.stages.pe.statement_nodes import Assign, Declare, For, Forward, PassBy
-from lairmake.stages.pe.value_nodes import Choice, Group, Nothing, Task, find_mentioned
+from lairmake.stages.pe.names import Names, Naming
+from lairmake.stages.pe.nodes import (
+    Assign,
+    Choice,
+    Declare,
+    For,
+    Forward,
+    Group,
+    Nothing,
+    PassBy,
+    Task,
+    find_mentioned,
+)
 from lairmake.stages.poly.expression import Name, Number, Value, compare, express
 from lairmake.stages.poly.functions import (
     find_index_constants,

@@ -14,10 +14,8 @@ import islpy as isl
 
 from lairmake.stages.layer.pe.streams import send_again
 from lairmake.stages.layer.texts.graph import Arrival
-from lairmake.stages.pe.block import Block, write_nest
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import Assign, Call, If, Increase, Return, SendTurn
-from lairmake.stages.pe.value_nodes import Field, More, Task
+from lairmake.stages.pe.block import Block, Body, write_nest
+from lairmake.stages.pe.nodes import Assign, Call, Field, If, Increase, More, Return, SendTurn, Task
 from lairmake.stages.poly.expression import Instance, Number, compare, make_element_loops
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain
 from lairmake.stages.poly.sides import turn

@@ -25,10 +25,8 @@ from lairmake.stages.layer.pe.transfer import COUNT, COUNTER, Transfer
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.layer.streams.stepped import Steps, find_steps
 from lairmake.stages.layer.texts.graph import Outgoing
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import Assign, Call, For, Gap, If, Increase, Return
-from lairmake.stages.pe.value_nodes import Field, Nothing
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import Assign, Call, Field, For, Gap, If, Increase, Nothing, Return
 from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
 from lairmake.stages.poly.functions import bind_set
 

@@ -27,30 +27,27 @@ from lairmake.stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Tr
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.layer.texts.graph import Outgoing
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import (
+    Address,
     Assign,
     Call,
     Configure,
     CountCall,
     Declare,
-    Else,
-    If,
-    Receive,
-    Send,
-    SendEnd,
-    Store,
-)
-from lairmake.stages.pe.value_nodes import (
-    Address,
     Element,
+    Else,
     Fabric,
     Field,
+    If,
     Literal,
     Loaded,
     Next,
     Packed,
+    Receive,
+    Send,
+    SendEnd,
+    Store,
     Task,
     make_operand,
 )

@@ -24,17 +24,16 @@ from lairmake.stages.layer.pe.streams import (
 )
 from lairmake.stages.layer.pe.turn_taking import TurnTaking
 from lairmake.stages.layer.texts.graph import Arrival
-from lairmake.stages.pe.block import Block, write_nest
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.block import Block, Body, write_nest
+from lairmake.stages.pe.nodes import (
     BlockColour,
     Call,
     CountCall,
     SendEnd,
     SendSparse,
+    Task,
     UnblockColour,
 )
-from lairmake.stages.pe.value_nodes import Task
 from lairmake.stages.poly.expression import Instance, Name, count_operations, make_element_loops
 
 

@@ -17,36 +17,33 @@ from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.layer.routes.threads import count_fifos
 from lairmake.stages.layer.texts.graph import Arrival, Box, Outgoing
 from lairmake.stages.layer.texts.routes_text import Said
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import (
+    Address,
     Assign,
     Call,
+    Choice,
     Combine,
     Configure,
+    Continues,
     Declare,
     Else,
+    Fabric,
+    Field,
     Gap,
     GiveRoom,
+    Group,
     If,
+    Less,
+    More,
+    Nothing,
     OnControl,
     OnData,
+    Operand,
     Receive,
     Return,
     Send,
     Statement,
-)
-from lairmake.stages.pe.value_nodes import (
-    Address,
-    Choice,
-    Continues,
-    Fabric,
-    Field,
-    Group,
-    Less,
-    More,
-    Nothing,
-    Operand,
     Task,
     WaveletIndex,
     WaveletValue,

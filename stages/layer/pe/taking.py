@@ -26,19 +26,20 @@ from lairmake.stages.layer.pe.streams import (
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.layer.texts import kinds
 from lairmake.stages.layer.texts.graph import Arrival
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.block import Block, Body
+from lairmake.stages.pe.nodes import (
     Activate,
     Assign,
     BlockColour,
     Call,
     CountCall,
+    Field,
     If,
+    Less,
     Statement,
+    Task,
     UnblockColour,
 )
-from lairmake.stages.pe.value_nodes import Field, Less, Task
 from lairmake.stages.poly.expression import Name, Value, compare
 
 

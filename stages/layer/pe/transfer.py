@@ -15,8 +15,20 @@ from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.layer.texts.decisions import Local
 from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.statement_nodes import Assign, Configure, Declare, Gap, Increase, Statement
-from lairmake.stages.pe.value_nodes import Address, Element, Fabric, Field, Next, make_operand
+from lairmake.stages.pe.nodes import (
+    Address,
+    Assign,
+    Configure,
+    Declare,
+    Element,
+    Fabric,
+    Field,
+    Gap,
+    Increase,
+    Next,
+    Statement,
+    make_operand,
+)
 from lairmake.stages.poly.expression import Name, Number, Operation, Value
 
 TAKEN, ALONE, SUMMED = (False, True), (True, False), (True, True, False)

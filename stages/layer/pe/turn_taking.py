@@ -13,10 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.texts.routes_text import Part
-from lairmake.stages.pe.block import Block, total
-from lairmake.stages.pe.c_functions import Body
-from lairmake.stages.pe.statement_nodes import Assign, Call, If
-from lairmake.stages.pe.value_nodes import Field, Less, Task
+from lairmake.stages.pe.block import Block, Body, total
+from lairmake.stages.pe.nodes import Assign, Call, Field, If, Less, Task
 from lairmake.stages.poly.expression import Number, compare
 
 Parts = Mapping[str, Sequence[Part]]

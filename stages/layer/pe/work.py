@@ -23,16 +23,19 @@ from lairmake.stages.layer.pe.computing import (
 from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.texts.kinds import Fills, Runs
 from lairmake.stages.pe.block import Block, write_nest
-from lairmake.stages.pe.identifiers import Naming
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.names import Naming
+from lairmake.stages.pe.nodes import (
+    Address,
     Assign,
     CountCall,
     CountInstance,
+    Element,
+    Field,
     Point,
+    Pointed,
     Statement,
     Store,
 )
-from lairmake.stages.pe.value_nodes import Address, Element, Field, Pointed
 from lairmake.stages.poly.expression import (
     Instance,
     Name,

@@ -20,8 +20,8 @@ def program_in_words(folder: LayerFolder, stage: str) -> dict[str, str]:
     Raises UserError where the file is not as the stage wrote it.
     """
     from lairmake.stages.limits import load
-    from lairmake.stages.pe.speller import WORDS, spell
-    from lairmake.stages.pe.written import read_programs
+    from lairmake.stages.pe.c import WORDS, spell
+    from lairmake.stages.pe.yaml import read_programs
 
     path, found = file_of(folder, WRITTEN), {}
     try:

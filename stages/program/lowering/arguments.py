@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lairmake.stages.pe.value_nodes import AtWord, Element, Field, Operand
+from lairmake.stages.pe.nodes import AtWord, Element, Field, Operand
 from lairmake.stages.poly.expression import Name, Number, Operation, Value
 from lairmake.stages.program.sections.hops import CENTER
 from lairmake.stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure

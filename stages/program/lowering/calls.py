@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.block import Body
 from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, Table
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.nodes import (
+    Address,
     Assign,
     BlockColour,
     Call,
@@ -18,19 +19,16 @@ from lairmake.stages.pe.statement_nodes import (
     Charge,
     Configure,
     Demand,
+    Element,
+    Fabric,
+    Field,
     If,
     KeepCycle,
     NowRuns,
     OnControl,
+    Operand,
     Receive,
     Switch,
-)
-from lairmake.stages.pe.value_nodes import (
-    Address,
-    Element,
-    Fabric,
-    Field,
-    Operand,
     Task,
     WaveletArgument,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from lairmake.stages.pe.value_nodes import Not
+from lairmake.stages.pe.nodes import Not
 from lairmake.stages.poly.expression import Number, Operation, Value
 from lairmake.stages.program.irg import logic
 from lairmake.stages.program.irg.logic import (

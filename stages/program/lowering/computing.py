@@ -10,8 +10,7 @@ from math import prod
 
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.listing import Local
-from lairmake.stages.pe.statement_nodes import Assign, Declare, For
-from lairmake.stages.pe.value_nodes import Element, Field
+from lairmake.stages.pe.nodes import Assign, Declare, Element, Field, For
 from lairmake.stages.poly.expression import Name, Number, Operation, Value
 from lairmake.stages.program.irg.graph import Entry, Graph, Node, Operand
 from lairmake.stages.program.irg.regions import Access, Accesses

@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.listing import Function, Kept, Local
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.nodes import (
     Activate,
     Assign,
     BlockColour,
     Call,
     Case,
+    Computed,
     Declare,
     Demand,
     Done,
+    Element,
     Else,
+    Field,
     If,
     Increase,
     NowRuns,
@@ -29,15 +31,10 @@ from lairmake.stages.pe.statement_nodes import (
     SendElement,
     Statement,
     Switch,
-    UnblockColour,
-    While,
-)
-from lairmake.stages.pe.value_nodes import (
-    Computed,
-    Element,
-    Field,
     Task,
+    UnblockColour,
     WaveletValue,
+    While,
     find_mentioned,
 )
 from lairmake.stages.poly.expression import Name, Number, Value, compare

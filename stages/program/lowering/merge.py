@@ -5,7 +5,7 @@ Paper    E Sec. 4.1, 6.1: nothing in it varies but the numbers of colours
 
 from __future__ import annotations
 
-from lairmake.stages.pe.statement_nodes import Done, PassAsControl, PassBy
+from lairmake.stages.pe.nodes import Done, PassAsControl, PassBy
 from lairmake.stages.poly.expression import Name
 from lairmake.stages.program.lowering.calls import begin, make_listing
 from lairmake.stages.program.lowering.lowered import MERGE, Material, PeProgram

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.listing import Function
-from lairmake.stages.pe.statement_nodes import Call, If, SendCommands
-from lairmake.stages.pe.value_nodes import Choice, Task
+from lairmake.stages.pe.nodes import Call, Choice, If, SendCommands, Task
 from lairmake.stages.poly.expression import Name, Number, Value, compare, require_all
 from lairmake.stages.program.vm.colours import CHECKER
 

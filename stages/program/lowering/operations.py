@@ -8,8 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.pe.statement_nodes import Assign, Statement, Store
-from lairmake.stages.pe.value_nodes import Choice, Compared, Computed, Literal, Loaded
+from lairmake.stages.pe.nodes import (
+    Assign,
+    Choice,
+    Compared,
+    Computed,
+    Literal,
+    Loaded,
+    Statement,
+    Store,
+)
 from lairmake.stages.poly.expression import Number, Operation, Value
 from lairmake.stages.program.values import forms
 from lairmake.stages.program.values.arithmetic import round_number

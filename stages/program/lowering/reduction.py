@@ -8,36 +8,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.listing import Function, Kept, Local
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.nodes import (
     Activate,
+    Address,
     Assign,
     Call,
     Case,
     Combine,
     Configure,
     Done,
+    Element,
     Else,
+    Fabric,
+    Field,
     If,
+    Literal,
+    Nothing,
+    Operand,
     Receive,
     Return,
     Send,
     SendCommands,
     SendTurning,
     Switch,
-    UnblockColour,
-)
-from lairmake.stages.pe.value_nodes import (
-    Address,
-    Element,
-    Fabric,
-    Field,
-    Literal,
-    Nothing,
-    Operand,
     Task,
+    UnblockColour,
     make_operand,
 )
 from lairmake.stages.poly.expression import Name, Number, Value, compare

@@ -11,31 +11,29 @@ from itertools import pairwise
 
 import numpy as np
 
-from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.block import Body
 from lairmake.stages.pe.listing import Function, Kept, Local
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.nodes import (
+    Address,
+    AtWord,
     BlockColour,
     Charge,
+    Computed,
     Configure,
     Declare,
     Demand,
     Done,
+    Element,
     Else,
+    Fabric,
+    Field,
     If,
     Join,
     OnData,
     Send,
     SendCommands,
-    UnblockColour,
-)
-from lairmake.stages.pe.value_nodes import (
-    Address,
-    AtWord,
-    Computed,
-    Element,
-    Fabric,
-    Field,
     Task,
+    UnblockColour,
     WaveletValue,
     make_operand,
 )

@@ -12,22 +12,28 @@ from dataclasses import dataclass
 
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import is_integer
-from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.listing import Function
-from lairmake.stages.pe.statement_nodes import (
+from lairmake.stages.pe.nodes import (
+    Address,
     Assign,
     Call,
     Charge,
+    Choice,
     Configure,
     Declare,
     Demand,
     DemandInside,
     Done,
+    Element,
     Else,
+    Fabric,
+    Field,
     For,
     If,
     Join,
+    Literal,
+    Operand,
     Point,
     Receive,
     RunVector,
@@ -35,15 +41,6 @@ from lairmake.stages.pe.statement_nodes import (
     SendCommands,
     SendTurning,
     Store,
-)
-from lairmake.stages.pe.value_nodes import (
-    Address,
-    Choice,
-    Element,
-    Fabric,
-    Field,
-    Literal,
-    Operand,
     Task,
 )
 from lairmake.stages.poly.expression import Name, Number, Operation, Value

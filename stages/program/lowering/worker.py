@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.pe.c_functions import Body
+from lairmake.stages.pe.block import Body
 from lairmake.stages.pe.listing import Function, Kept, Local
-from lairmake.stages.pe.statement_nodes import CountCall, CountCycles, UnblockColour
+from lairmake.stages.pe.nodes import CountCall, CountCycles, UnblockColour
 from lairmake.stages.poly.expression import Name, Number, Operation, Value
 from lairmake.stages.program.lowering import neighbours
 from lairmake.stages.program.lowering.arguments import ARGUMENT, DATA

@@ -12,8 +12,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from lairmake.stages.pe.statement_nodes import Else, Scope
-from lairmake.stages.pe.value_nodes import MOST, OFTEN, Compared, Computed, Literal
+from lairmake.stages.pe.nodes import MOST, OFTEN, Compared, Computed, Else, Literal, Scope
 from lairmake.stages.poly.expression import INFIX, Node, Number, Operation, Value
 from lairmake.stages.templates import macros
 

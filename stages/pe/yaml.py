@@ -14,10 +14,9 @@ from dataclasses import fields
 from functools import cache, lru_cache
 from typing import Any
 
-from lairmake.stages.pe import listing, statement_nodes, value_nodes
+from lairmake.stages.pe import listing, nodes
 from lairmake.stages.pe.listing import Function, Listing
-from lairmake.stages.pe.statement_nodes import Scope, Statement
-from lairmake.stages.pe.value_nodes import MOST, OFTEN, PLAIN
+from lairmake.stages.pe.nodes import MOST, OFTEN, PLAIN, Scope, Statement
 from lairmake.stages.poly import expression
 from lairmake.stages.poly.expression import Name, Node, Number, Operation
 
@@ -141,7 +140,7 @@ def _read_listing(data: Mapping[str, Any]) -> Listing:
 @cache
 def node_classes() -> dict[str, type[Node]]:
     """Return the class of each node by its name."""
-    modules = (expression, value_nodes, statement_nodes, listing)
+    modules = (expression, nodes, nodes, listing)
     every = (each for module in modules for each in vars(module).values())
     return {c.__name__: c for c in every if isinstance(c, type) and issubclass(c, Node)}
 
