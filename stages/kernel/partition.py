@@ -23,7 +23,7 @@ from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.mapping.kernel_yaml import read_kernel
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.parts.partitioning import Partition, find_needed, partition
+from lairmake.stages.parts.partition import Partition, find_needed, partition
 from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.volumes.operation import Program, make_domains, program_data, read_program

@@ -24,10 +24,13 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.kernel_yaml import read_kernel
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.parts.cutting import Region, list_regions, list_single
-from lairmake.stages.parts.entries import MOST_TILES, Entries, TooManyTilesError
-from lairmake.stages.parts.matching import NoSliceError
-from lairmake.stages.parts.summing import find_summed_ranks
+from lairmake.stages.parts.tile_layer import (
+    MOST_TILES,
+    Entries,
+    TooManyTilesError,
+    find_summed_ranks,
+)
+from lairmake.stages.parts.tiling import NoSliceError, Region, list_regions, list_single
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.volumes.operation import Program, make_domains, read_program

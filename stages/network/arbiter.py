@@ -1,6 +1,6 @@
 """Who says what the outputs of a network have to be, and how far off they may be.
 
-Source   the table of stages/reference/error_bound.py, and stages/parts/bounding.py
+Source   the table of stages/reference/error_bound.py, and stages/parts/rounding.py
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.mapping.network_yaml import Graph
-from lairmake.stages.parts.bounding import bound_rounding, find_allowance
 from lairmake.stages.parts.evaluation import evaluate, extents
+from lairmake.stages.parts.rounding import bound_rounding, find_allowance
 from lairmake.stages.reference.data import stack_samples
 from lairmake.stages.reference.error_bound import (
     Rounding,

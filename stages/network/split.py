@@ -29,8 +29,8 @@ from lairmake.stages.network.parts.grouping import Group, group
 from lairmake.stages.network.parts.part_layers import find_room
 from lairmake.stages.network.parts.resolving import find_padded, resolve
 from lairmake.stages.network.parts.said_of_part import SaidOfPart
-from lairmake.stages.parts.matching import NoSliceError
-from lairmake.stages.parts.reached import find_constants
+from lairmake.stages.parts.partition import find_constants
+from lairmake.stages.parts.tiling import NoSliceError
 from lairmake.stages.volumes.operation import Operation, Program, make_domains, read_program
 
 if typing.TYPE_CHECKING:

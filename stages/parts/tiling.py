@@ -1,26 +1,276 @@
-"""Tiles of a part of a result: what each of them computes, and of which slices of the inputs.
-
-Source   F Alg. 2: tiles of outputs, slices of operands
-"""
+"""Tiles, slices, absent terms."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import itertools
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import islpy as isl
 
-from lairmake.stages.parts.boxes import SIGNS
-from lairmake.stages.parts.cutting import Region, bound_instances
-from lairmake.stages.parts.matching import NoSliceError, Slice, affine, cover, match_slice
-from lairmake.stages.poly.functions import find_function_in
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.lair.expressions import write_expression
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.layer import NEUTRAL
+from lairmake.stages.lair.tree import Number
+from lairmake.stages.machine.types import find_integers
+from lairmake.stages.parts.partition import SIGNS, find_reduced
+from lairmake.stages.parts.rewrites import fold, list_numbers
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import letters
+from lairmake.stages.poly.functions import depends_on, find_function_in, find_greatest, find_least
 from lairmake.stages.poly.iscc import Told, tell
-from lairmake.stages.volumes.operation import Operation
+from lairmake.stages.volumes.operation import NAME, Operation, Program
 
-IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
+IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
+
+# --- Regions of a part: its tiles of one size, and those of the sums that it is made of ---------
+#
+# Source   F Alg. 2: tiles of outputs
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """The tiles of a hyperrectangle that are all of one size, `counts` of them per dimension.
+
+    `tiles` is { [q] -> part[e] }. Where tiles are partial results, the dimensions of sums come
+    after those of elements, and `sums` is { [q] -> loops[d] }, the instances of a tile.
+    """
+
+    counts: tuple[int, ...]
+    tiles: isl.Map
+    sums: isl.Map | None
+
+
+def list_regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
+    """Yield the regions of a part: whole tiles, and along each dimension what is left at its end.
+
+    `sizes` has those of tiles per dimension of the part.
+    """
+    bounds = bounding_box(part)
+    pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
+    for chosen in itertools.product(*pieces):
+        tiles = _cut(chosen, {k: k for k in range(len(chosen))}, part)
+        yield Region(counts=tuple(count for _, _, count in chosen), tiles=tiles, sums=None)
+
+
+def list_single(region: Region) -> Iterator[Region]:
+    """Yield each tile of a region as a region of its own."""
+    first = isl.Set(f"{{ [{', '.join('0' for _ in region.counts)}] }}")
+    for index in itertools.product(*map(range, region.counts)):
+        at = isl.Set(f"{{ [{', '.join(map(str, index))}] }}")
+        tiles, sums = (
+            None if each is None
+            else isl.Map.from_domain_and_range(first, each.intersect_domain(at).range())
+            for each in (region.tiles, region.sums)
+        )
+        assert tiles is not None
+        yield Region(counts=(1,) * len(index), tiles=tiles, sums=sums)
+
+
+def list_partials(
+    elements: isl.Map, counts: Sequence[int], operation: Operation, sizes: Sequence[int]
+) -> Iterator[Region]:
+    """Yield the regions of the partial results of a sum, in the order in which these are added.
+
+    `elements` are those that each of a region's tiles, `counts` of them, needs of the sum:
+    { [q] -> v[e] }; `sizes` are those of tiles along the dimensions that are summed over. A tile of
+    the partial results is [q, r].
+    """
+    assert operation.loops is not None
+    sums = find_reduced(operation.results[0])
+    ends = bounding_box(operation.loops)
+    bounds = [ends[k] for k in sums]
+    pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
+    for chosen in itertools.product(*pieces):
+        more = tuple(count for _, _, count in chosen)
+        cut = _cut(chosen, {k: n for n, k in enumerate(sums)}, bound_sums(operation), len(counts))
+        any_instance = isl.Map.from_domain_and_range(elements.domain(), cut.range())
+        any_element = isl.Map.from_domain_and_range(cut.domain(), elements.range())
+        yield Region(
+            counts=(*counts, *more), tiles=elements.flat_domain_product(any_element),
+            sums=any_instance.flat_domain_product(cut),
+        )
+
+
+def bound_instances(every: isl.Map, wanted: isl.Map, operation: Operation) -> isl.Map:
+    """Return of instances { [q] -> [d] } those between the bounds of what is summed over.
+
+    Where that leaves them without bounds, as g and m of a channel 2 g + m, they get those of each
+    dimension that `wanted` = { [q] -> v[e] } needs no instance beyond.
+    """
+    assert operation.loops is not None
+    found = every.intersect_range(bound_sums(operation))
+    if found.range().is_bounded():
+        return found
+    universe, writes = isl.Set.universe(operation.loops.space), operation.results[0].writes
+    for k, (low, high) in enumerate(bounding_box(operation.loops)):
+        between = universe.lower_bound_val(SET, k, isl.Val(low))
+        between = between.upper_bound_val(SET, k, isl.Val(high))
+        less = found.intersect_range(between)
+        if wanted.is_subset(less.apply_range(writes)):
+            found = less
+    return found
+
+
+def bound_sums(operation: Operation) -> isl.Set:
+    """Return the instances between the bounds of those that are summed over.
+
+    Iterators that say together which element is written, as 2a + b, have the bounds of all
+    instances that write one, whether a condition leaves out some of them or not; of those that
+    run over them where it has no such bounds.
+    """
+    assert operation.loops is not None
+    every, ends = isl.Set.universe(operation.loops.space), bounding_box(operation.loops)
+    writes = operation.results[0].writes
+    together = set[int]().union(*(each for each in depends_on(writes) if len(each) > 1))
+    for k in sorted(together):
+        least, most = find_least(writes.domain(), k), find_greatest(writes.domain(), k)
+        if least.is_int() and most.is_int():
+            ends[k] = least.to_python(), most.to_python()
+    for k in sorted(together.union(find_reduced(operation.results[0]))):
+        low, high = ends[k]
+        every = every.lower_bound_val(SET, k, isl.Val(low))
+        every = every.upper_bound_val(SET, k, isl.Val(high))
+    return every
+
+
+def _pieces(first: int, last: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """Yield start, tile size and number of tiles: whole ones, then the rest."""
+    whole, rest = divmod(last + 1 - first, size)
+    if whole:
+        yield first, size, whole
+    if rest:
+        yield first + whole * size, rest, 1
+
+
+def _cut(
+    chosen: Sequence[tuple[int, int, int]], by: Mapping[int, int], box: isl.Set, first: int = 0
+) -> isl.Map:
+    """Return { [q] -> box[e] : start + size q_n <= e_k < start + size (q_n + 1) }, n = by[k].
+
+    Indices are counted from `first` in their names.
+    """
+    indices = [f"q{first + n}" for n in range(len(chosen))]
+    elements = letters(box.dim(SET))
+    bounds = [f"0 <= {q} < {count}" for q, (_, _, count) in zip(indices, chosen, strict=True)]
+    for k, n in by.items():
+        start, size, _ = chosen[n]
+        moved = f"{size}*{indices[n]}"
+        bounds.append(f"{start} + {moved} <= {elements[k]} < {start + size} + {moved}")
+    name = box.get_tuple_name() or ""
+    pair = f"[{', '.join(indices)}] -> {name}[{', '.join(elements)}]"
+    return isl.Map(f"{{ {pair} : {' and '.join(bounds) or 'true'} }}").intersect_range(box)
+
+# --- Slices of volumes as affine functions of tile indices --------------------------------------
+#
+# Source   F Alg. 2, MatchSlice: offsets and strides are affine
+#          functions of the tile indices, found dimension by dimension; Def. 4.9 (slice)
+
+MOST_REMEMBERED = 1024
+"""How many slices are remembered, as parts of a network are alike but for names."""
+
+
+class NoSliceError(Exception):
+    """Elements that are no slice with an affine offset and a fixed size: `map` gives them."""
+
+    def __init__(self, found: isl.Map) -> None:
+        super().__init__(str(found))
+        self.map = found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """{ [q] -> v[offset(q) + stride l] : 0 <= l < size }; one entry per dimension."""
+
+    volume: str
+    offset: isl.MultiAff
+    stride: tuple[int, ...]
+    size: tuple[int, ...]
+
+    def at(self) -> isl.Map:
+        """Return { [[q] -> [l]] -> v[offset(q) + stride l] } for 0 <= l < size."""
+        found = _at(tell(self.offset), self.stride, self.size)
+        return found.set_tuple_name(OUT, self.volume) if self.volume else found
+
+
+@functools.lru_cache(MOST_REMEMBERED)
+def _at(offset: Told, stride: tuple[int, ...], size: tuple[int, ...]) -> isl.Map:
+    """Return { [[q] -> [l]] -> [offset(q) + stride l] } for 0 <= l < size."""
+    names = [f"l{k}" for k in range(len(size))]
+    bounds = [f"0 <= {n} < {size}" for n, size in zip(names, size, strict=True)]
+    moved = [f"{s}*{n}" for n, s in zip(names, stride, strict=True)]
+    places = ", ".join(f"o{k} + {step}" for k, step in enumerate(moved))
+    outs = ", ".join(f"o{k}" for k in range(len(names)))
+    step = isl.Map(
+        f"{{ [[{outs}] -> [{', '.join(names)}]] -> [{places}] : {' and '.join(bounds) or 'true'} }}"
+    )
+    local = isl.Map.identity(isl.Space.alloc(isl.DEFAULT_CONTEXT, 0, len(names), len(names)))
+    first: isl.MultiAff = offset.it
+    return first.as_map().product(local).apply_range(step)
+
+
+def match_slice(found: isl.Map, is_hull: bool = False) -> Slice:
+    """Return the slice that { [q] -> v[e] } is, or with `is_hull` the least one that holds it.
+
+    Raises NoSliceError where there is none: an offset is not affine, or a size not the same for
+    every q.
+    """
+    name = found.get_tuple_name(OUT) if found.has_tuple_name(OUT) else None
+    unnamed = found.reset_tuple_id(OUT) if found.has_tuple_id(OUT) else found
+    try:
+        offset, stride, size = _match(tell(unnamed))
+    except NoSliceError:
+        raise NoSliceError(found.coalesce()) from None
+    result = Slice(volume=name or "", offset=offset, size=size, stride=stride)
+    if not is_hull and not cover(result, found.domain()).is_equal(found):
+        raise NoSliceError(found.coalesce())
+    return result
+
+
+@functools.lru_cache(MOST_REMEMBERED)
+def _match(found: Told) -> tuple[isl.MultiAff, tuple[int, ...], tuple[int, ...]]:
+    """Return offset, strides and sizes of the least slice that holds { [q] -> [e] }."""
+    plain = found.it.coalesce()
+    offset = isl.MultiAff.zero(plain.space)
+    size, stride = [], []
+    for dim in range(plain.dim(OUT)):
+        least, step, count = _along(plain, dim)
+        offset = offset.set_aff(dim, least)
+        size.append(count)
+        stride.append(step)
+    return offset, tuple(stride), tuple(size)
+
+
+def cover(slice_: Slice, tiles: isl.Set) -> isl.Map:
+    """Return { [q] -> v[e] } for the elements of a slice."""
+    return slice_.at().domain_factor_domain().intersect_domain(tiles).coalesce()
+
+
+def _along(found: isl.Map, dim: int) -> tuple[isl.Aff, int, int]:
+    """Return offset, stride and size along a dimension. Raises NoSliceError."""
+    least, most = affine(found.dim_min(dim), found), affine(found.dim_max(dim), found)
+    extent = most.sub(least)
+    if not extent.is_cst():
+        raise NoSliceError(found)
+    length = extent.get_constant_val().to_python()
+    stride = found.get_range_stride_info(dim).get_stride().to_python() if length else 1
+    return least, stride, length // stride + 1
+
+
+def affine(bound: isl.PwAff, found: isl.Map) -> isl.Aff:
+    """Return a function as an affine one. Raises NoSliceError for `found` where it is none."""
+    pieces = bound.gist(bound.domain()).coalesce().get_pieces()
+    if len(pieces) != 1 or pieces[0][1].dim(DIV):
+        raise NoSliceError(found)
+    return pieces[0][1]
+
+# --- Tiles of a part of a result: what each of them computes, and of which slices of the inputs
+#
+# Source   F Alg. 2: tiles of outputs, slices of operands
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -293,3 +543,137 @@ def _factors(function: isl.Aff) -> list[int]:
     """Return the coefficients of an affine function, and its constant."""
     values = [function.get_coefficient_val(IN, k) for k in range(function.dim(IN))]
     return [each.to_python() for each in (*values, function.get_constant_val())]
+
+# --- Which tiles there are, which take the results of others, and where their slices are --------
+#
+# Source   F Alg. 1 and 2: ExtractSlice, InsertSlice
+
+Described = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A tile: its name, its region in tiles.yaml, and its index along each dimension."""
+
+    name: str
+    region: Described
+    index: tuple[int, ...]
+
+
+def list_placed_tiles(regions: Mapping[str, Described]) -> Iterator[Placed]:
+    """Yield the tiles of every region of tiles.yaml, those that others take before them.
+
+    Raises UserError for a name that no region or tensor may have: these become files.
+    """
+    for name, region in regions.items():
+        for each in (name, *region.get("inputs", ()), *region.get("takes", ())):
+            if not NAME.fullmatch(str(each)):
+                hint = "letters, digits and _, no digit first"
+                raise UserError(f"tiles.yaml: {each} cannot be a name", hint=hint)
+        for index in itertools.product(*map(range, region["counts"])):
+            yield Placed(name=tile_name(regions, name, index), region=region, index=index)
+
+
+def tile_name(regions: Mapping[str, Described], region: str, index: Sequence[int]) -> str:
+    """Return the name of a tile: its region's, or `region_t0_1` where that has several."""
+    counts = regions[region]["counts"]
+    own = [str(i) for i, count in zip(index, counts, strict=True) if count > 1]
+    return f"{region}_t{'_'.join(own)}" if own else region
+
+
+def taken_by(regions: Mapping[str, Described], tile: Placed) -> dict[str, tuple[str, str]]:
+    """Return the tile, and the tensor of it, that each input of a tile is the result of."""
+    return {
+        tensor: (
+            tile_name(regions, each["region"], (*tile.index, *each["sums"])),
+            regions[each["region"]]["tensor"],
+        )
+        for tensor, each in tile.region.get("takes", {}).items()
+    }
+
+
+def plan_pasting(
+    kernel: str, regions: Mapping[str, Described]
+) -> dict[str, tuple[list[str], dict[str, tuple[str, str]]]]:
+    """Return, by tile, the files that are written for it, and the tiles whose results it takes."""
+    return {
+        tile.name: (
+            [f"{kernel}.lair", "layer.yaml", *(f"inputs/{t}.npy" for t in tile.region["inputs"])],
+            taken_by(regions, tile),
+        )
+        for tile in list_placed_tiles(regions) if "constant" not in tile.region
+    }
+
+
+def where(slice_: Described, index: Sequence[int]) -> tuple[slice, ...]:
+    """Return the elements of a slice for a tile, as NumPy counts them."""
+    point = isl.Map(slice_["offset"]).intersect_domain(isl.Set(f"{{ {list(index)} }}")).range()
+    offsets = [find_least(point, k).to_python() for k in range(point.dim(isl.dim_type.set))]
+    return tuple(
+        slice(first, first + stride * (size - 1) + 1, stride)
+        for first, stride, size in zip(offsets, slice_["stride"], slice_["size"], strict=True)
+    )
+
+# --- Terms that nothing counts for in a tile: there, what reads them goes without ---------------
+#
+# Source   F Alg. 1, terms of a part; of those under a mask a tile may have none
+
+def leave_out_absent(program: Program, region: Region, part: str) -> Program:
+    """Return a program without what has no instance in a region, where that is neutral.
+
+    What reads it is folded, and in turn left out if it is a number; the part itself is then a
+    constant. Raises NoSliceError where something has to be read that is left out.
+    """
+    absent, known, operations = find_absent(program, region, part), dict[str, float](), []
+    for each in program.operations:
+        number = NEUTRAL[each.results[0].operator] if each.name in absent else None
+        if number is None:
+            each, number = _folded(each, known, program.types)
+        if number is None:
+            operations.append(each)
+            continue
+        known[each.name] = number
+        operations.append(replace(
+            each, kind="constant", constant=number, loops=None, reads={}, results=()
+        ))
+    return replace(program, operations=tuple(operations)) if known else program
+
+
+def find_absent(program: Program, region: Region, part: str) -> set[str]:
+    """Return the reductions that no element which a region needs has an instance of."""
+    wanted, absent = {part: region.tiles}, set[str]()
+    for operation in reversed(program.operations):
+        if operation.kind != "compute" or operation.name not in wanted:
+            continue
+        assert operation.loops is not None
+        (result,) = operation.results
+        by = wanted[operation.name].apply_range(result.writes.reverse())
+        by = by.intersect_range(operation.loops)
+        if operation.name == part and region.sums is not None:
+            by = by.intersect(region.sums)
+        if by.is_empty():
+            absent |= {operation.name} if result.operator in SIGNS else set()
+            continue
+        for read in operation.reads.values():
+            name, elements = read.get_tuple_name(OUT) or "", by.apply_range(read)
+            wanted[name] = wanted[name].union(elements) if name in wanted else elements
+    return absent
+
+
+def _folded(
+    operation: Operation, known: Mapping[str, float], types: Mapping[str, str]
+) -> tuple[Operation, float | None]:
+    """Return an operation without what is known, and the number that its result is, or None."""
+    names = {label: read.get_tuple_name(OUT) or "" for label, read in operation.reads.items()}
+    numbers = {label: known[name] for label, name in names.items() if name in known}
+    if not numbers:
+        return operation, None
+    (result,) = operation.results
+    value = fold(parse_expression(result.value), numbers, find_integers([types[operation.name]]))
+    if isinstance(value, Number) and value.value == NEUTRAL.get(result.operator, value.value):
+        return operation, value.value
+    if isinstance(value, Number) or not all(map(math.isfinite, list_numbers(value))):
+        raise NoSliceError(operation.reads[next(iter(numbers))])
+    reads = {label: read for label, read in operation.reads.items() if label not in numbers}
+    text = replace(result, value=write_expression(value))
+    return replace(operation, reads=reads, results=(text,)), None

@@ -15,7 +15,7 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 from lairmake.stages.fabric.layout import read_layout
-from lairmake.stages.parts.pasting import Placed, list_placed_tiles, taken_by, where
+from lairmake.stages.parts.tiling import Placed, list_placed_tiles, taken_by, where
 from lairmake.stages.picture.of_whole import Edge, Tile, WholeOnPage, describe_parts, report_whole
 from lairmake.stages.picture.swept import SWEEP, read_sweep
 from lairmake.stages.volumes.operation import read_program

@@ -130,7 +130,7 @@ def _absolute_of_power(expr: Call, read: Read) -> Array:
 # Each row has the types of a tensor and of what computes it, how both round, and why. A type
 # without a row is refused: nobody could say whether its values are right. What is rounded how
 # often, and how large it is, says the rest: stages/reference/error_bound.py of a statement, and
-# stages/parts/bounding.py of all operations of a network or a kernel.
+# stages/parts/rounding.py of all operations of a network or a kernel.
 #
 # Integers, and programs in NumPy, are compared bit for bit: they have no bound but 0.
 #

@@ -12,8 +12,7 @@ from lairmake.stages import KERNEL, PIPELINE
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.store.folders import file_of
-from lairmake.stages.parts.cutting import list_regions
-from lairmake.stages.parts.matching import NoSliceError, match_slice
+from lairmake.stages.parts.tiling import NoSliceError, list_regions, match_slice
 from lairmake.stages.reference.evaluate import is_within
 from tests.kernel.random_operations import random_graph
 from tests.kernel.tiled import MATMUL, compared, opened

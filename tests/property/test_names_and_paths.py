@@ -21,7 +21,7 @@ from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.network_yaml import read_network
-from lairmake.stages.parts.pasting import list_placed_tiles
+from lairmake.stages.parts.tiling import list_placed_tiles
 from lairmake.stages.volumes.operation import read_program
 from tests.kernel.tiled import MATMUL, compared, opened
 

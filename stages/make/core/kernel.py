@@ -70,7 +70,7 @@ def _plan_kernel(folder: LayerFolder, further: dict[str, str | None]) -> Plan | 
 def _kernel_parts(inputs: FolderInputs) -> Plan:
     """Return the files of each part, and what it takes from others, from tiles.yaml."""
     from lairmake.stages.mapping.layer_yaml import read_mapping
-    from lairmake.stages.parts.pasting import list_placed_tiles, plan_pasting
+    from lairmake.stages.parts.tiling import list_placed_tiles, plan_pasting
 
     tiles = inputs.yaml("tiles.yaml")
     texts = {tile.name: tile.region.get("layer", "") for tile in list_placed_tiles(tiles)}

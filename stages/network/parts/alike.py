@@ -11,9 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from lairmake.stages.parts.cutting import list_regions
-from lairmake.stages.parts.matching import NoSliceError, Slice
-from lairmake.stages.parts.tiling import Statement, Tile, tile
+from lairmake.stages.parts.tiling import NoSliceError, Slice, Statement, Tile, list_regions, tile
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.volumes.operation import Operation
 

@@ -18,9 +18,8 @@ from lairmake.stages.network.parts.dividing import Piece
 from lairmake.stages.network.parts.grouping import Group
 from lairmake.stages.network.parts.loop_names import name_loops
 from lairmake.stages.network.parts.resolving import trace
-from lairmake.stages.parts.matching import Slice
-from lairmake.stages.parts.tile_layers import write_lair
-from lairmake.stages.parts.tiling import Tile
+from lairmake.stages.parts.tile_layer import write_lair
+from lairmake.stages.parts.tiling import Slice, Tile
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import find_greatest, find_least

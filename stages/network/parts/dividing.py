@@ -21,8 +21,7 @@ import islpy as isl
 
 from lairmake.stages.network.parts.alike import tile_group
 from lairmake.stages.network.parts.grouping import Group
-from lairmake.stages.parts.matching import NoSliceError
-from lairmake.stages.parts.tiling import Rows, Statement, Tile
+from lairmake.stages.parts.tiling import NoSliceError, Rows, Statement, Tile
 from lairmake.stages.poly.box import bounding_box
 
 SET = isl.dim_type.set

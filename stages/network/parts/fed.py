@@ -16,7 +16,7 @@ from lairmake.stages.diagnose import Source, Span
 from lairmake.stages.lair.layer import Layer, Tensor
 from lairmake.stages.mapping.layer_yaml import Data
 from lairmake.stages.parts.evaluation import evaluate, extents
-from lairmake.stages.parts.pasting import where
+from lairmake.stages.parts.tiling import where
 from lairmake.stages.reference.data import generate, read_inputs
 from lairmake.stages.reference.strided import Array
 from lairmake.stages.volumes.operation import Operation, Program, make_domains

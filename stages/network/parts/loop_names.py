@@ -14,7 +14,7 @@ import string
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lairmake.stages.parts.tile_layers import iterators
+from lairmake.stages.parts.tile_layer import iterators
 from lairmake.stages.parts.tiling import Rows, Statement, Tile
 
 Names = Mapping[int, str]

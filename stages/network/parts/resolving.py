@@ -14,9 +14,8 @@ from dataclasses import replace
 
 import islpy as isl
 
-from lairmake.stages.parts.partitioning import find_needed
-from lairmake.stages.parts.reached import affine_pieces, find_constants, find_ends
-from lairmake.stages.parts.splitting import split_loops
+from lairmake.stages.parts.partition import affine_pieces, find_constants, find_ends, find_needed
+from lairmake.stages.parts.rewrites import split_loops
 from lairmake.stages.poly.functions import find_function_in
 from lairmake.stages.volumes.operation import Operation, Program
 

@@ -228,4 +228,3 @@ def _count_terms(operation: Operation, result: Result) -> int:
 def _name(volume: str) -> str:
     """Return what the errors of a volume, or of what is read of it, are called: as spread does."""
     return f"{volume}'"
-

@@ -1,0 +1,477 @@
+"""A tile as a layer folder, tiles.yaml, partial sums."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import islpy as isl
+import yaml
+
+from lairmake.stages.parts.partition import SIGNS, find_reduced, spell_conditions
+from lairmake.stages.parts.rewrites import in_type
+from lairmake.stages.parts.tiling import (
+    NoSliceError,
+    Region,
+    Rows,
+    Slice,
+    Statement,
+    Tile,
+    cover,
+    leave_out_absent,
+    list_partials,
+    list_single,
+    match_slice,
+    tile,
+)
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.volumes.operation import Operation, Program
+
+OUT = isl.dim_type.out
+
+# --- A tile as a layer: LAIR, and a layer.yaml that keeps all tensors in memory -----------------
+#
+# The elements of what a tile computes lie on a rectangle of PEs, along its two longest dimensions;
+# each PE computes its own. All tiles of a region are the same layer, on other values.
+
+MOST_PES = 16
+"""How many PEs a tile takes along a dimension at most."""
+
+NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*\()")
+
+
+Loops = Mapping[str, Mapping[int, str]]
+"""What iterators are called, by the tensor that their statement computes, and by their places."""
+
+
+def write_lair(
+    tile: Tile, kernel: str, names: Mapping[str, str], types: Mapping[str, str],
+    loops: Loops | None = None,
+) -> str:
+    """Return the LAIR of a tile: a node per operation, and the graph of these if they are several.
+
+    `names` says what computed tensors are called, `types` has the types of all volumes, `loops` is
+    what iterators are called, d0, d1, ... if nothing is said.
+    """
+    declared = {
+        name: _declared(_called(name, names), types[slice_.volume], slice_.size)
+        for name, slice_ in {**tile.inputs, **tile.computed}.items()
+    }
+    stem = stems(tile, names)
+    loops = name_loops(tile, stem) if loops is None else loops
+    nodes = [
+        _node(each, names, declared, stem.node, loops[each.tensor]) for each in tile.statements
+    ]
+    if len(nodes) > 1:
+        nodes.append(_graph(tile, kernel, names, declared, stem))
+    return "\n".join(nodes)
+
+
+def _declared(name: str, type_: str, size: Sequence[int]) -> str:
+    return f"{type_} {name}{''.join(f'[{each}]' for each in size)}"
+
+
+def _called(name: str, names: Mapping[str, str]) -> str:
+    return names.get(name, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stems:
+    """How the names of a tile's nodes and iterators begin: no tensor is called like one of them."""
+
+    node: str
+    iterator: str
+
+
+def stems(tile: Tile, names: Mapping[str, str]) -> Stems:
+    """Return the stems of the names in the LAIR of a tile."""
+    tensors = {*tile.inputs, *names.values()}
+    return Stems(node=free("make_", r"\w+", tensors), iterator=free("d", r"\d+", tensors))
+
+
+def free(stem: str, rest: str, tensors: Collection[str]) -> str:
+    """Return a stem such that no tensor is called like it and what `rest` stands for."""
+    while any(re.fullmatch(stem + rest, name) for name in tensors):
+        stem += "_"
+    return stem
+
+
+def name_loops(tile: Tile, stem: Stems) -> Loops:
+    """Return the names that count iterators, d0, d1, ..., those of one value as well."""
+    return {
+        each.tensor: {k: f"{stem.iterator}{k}" for k in iterators(each)} for each in tile.statements
+    }
+
+
+def iterators(statement: Statement) -> list[int]:
+    """Return the dimensions of instances that a statement is written with: those of several.
+
+    The one instance of a statement without any is written with one dimension all the same.
+    """
+    return [k for k, size in enumerate(statement.size) if size > 1] or [0]
+
+
+def _node(
+    statement: Statement, names: Mapping[str, str], declared: Mapping[str, str], stem: str,
+    called: Mapping[int, str],
+) -> str:
+    """Return the node of a statement; its iterators are `called` so, by their places."""
+    tensors = dict.fromkeys(tensor for tensor, _ in statement.reads.values())
+    head = ", ".join(declared[tensor] for tensor in tensors)
+    own = names[statement.tensor]
+    sizes = ", ".join(str(statement.size[k]) for k in called) if statement.size else "1"
+    target = f"{own}{_indices(statement.target, called)}"
+    accesses = {
+        label: f"{_called(tensor, names)}{_indices(rows, called)}"
+        for label, (tensor, rows) in statement.reads.items()
+    }
+    value = NAME.sub(lambda word: accesses.get(word[0], word[0]), statement.value)
+    return (
+        f"lair {stem}{own}():\n"
+        f"  {head} -> {declared[statement.tensor]}\n{{\n"
+        f"  all ({', '.join(called.values())}) in ({sizes}){_where(statement, called)}\n"
+        f"    {target} {statement.operator} {value}\n}}\n"
+    )
+
+
+def _where(statement: Statement, called: Mapping[int, str]) -> str:
+    """Return the conditions under which instances count."""
+    if statement.where is None:
+        return ""
+    return f" where {' and '.join(spell_conditions(statement.where, called))}"
+
+
+def _indices(rows: Rows, called: Mapping[int, str]) -> str:
+    return "".join(f"[{_affine(row, called)}]" for row in rows)
+
+
+def _affine(row: Sequence[int], called: Mapping[int, str]) -> str:
+    """Return an index as text; what has one value only is zero."""
+    terms = [
+        name if row[k] == 1 else f"{row[k]}*{name}" for k, name in called.items() if row[k]
+    ]
+    if row[-1] or not terms:
+        terms.append(str(row[-1]))
+    return " + ".join(terms).replace("+ -", "- ")
+
+
+def _graph(
+    tile: Tile, kernel: str, names: Mapping[str, str], declared: Mapping[str, str], stem: Stems
+) -> str:
+    *_, last = tile.statements
+    calls = []
+    for statement in tile.statements:
+        own = names[statement.tensor]
+        tensors = dict.fromkeys(_called(t, names) for t, _ in statement.reads.values())
+        calls.append(f"  {own} = {stem.node}{own}()({', '.join(tensors)})\n")
+    head = ", ".join(declared[name] for name in tile.inputs)
+    top = f"  {head} -> {declared[last.tensor]}\n"
+    taken = {*tile.inputs, *names.values(), *(f"{stem.node}{each}" for each in names.values())}
+    while kernel in taken:
+        kernel += "_"
+    return f"graph {kernel}():\n{top}{{\n{''.join(calls)}}}\n"
+
+
+def write_layer(tile: Tile, names: Mapping[str, str], machine: Any) -> str:
+    """Return the layer.yaml of a tile.
+
+    Where an element is computed from others of the tile than those at its own place, the compiler
+    finds the PEs.
+    """
+    *_, last = tile.statements
+    elements = {k for row in last.target for k, factor in enumerate(row[:-1]) if factor}
+    kept = iterators(last)
+    own = [k for k in kept if k in elements]
+    chosen = sorted(sorted(own, key=lambda k: -last.size[k])[:2])
+    blocks = {k: -(-last.size[k] // MOST_PES) for k in chosen}
+    counts = [-(-last.size[k] // blocks[k]) for k in reversed(chosen)]
+    stem = stems(tile, names)
+    d = stem.iterator
+    place = [f"{d}{k}//{blocks[k]}" if blocks[k] > 1 else f"{d}{k}" for k in reversed(chosen)]
+    loops = ", ".join(f"{d}{k}" for k in kept)
+    x_y = ", ".join([*place, "0", "0"][:2])
+    width, height = [*counts, 1, 1][:2]
+    described = {"machine": machine, "target": f"{{ PE[{width}, {height}] }}"}
+    if _is_in_place(tile):
+        node = f"{stem.node}{names[last.tensor]}"
+        described["placement"] = f"{{ {node}[{loops}] -> PE[{x_y}] }}"
+    return yaml.safe_dump(described, sort_keys=False, width=100)
+
+
+def _is_in_place(tile: Tile) -> bool:
+    """Return whether what a tile computes reads what it computed before at the same place."""
+    return all(
+        rows == each.target
+        for each in tile.statements
+        for tensor, rows in each.reads.values()
+        if tensor in tile.computed
+    )
+
+# --- Sums of partial results as code of tiles ---------------------------------------------------
+#
+# Source   F Alg. 2, which leaves open what tiles of reductions need
+
+def sum_parts(program: Program, part: str, rank: int) -> dict[str, Operation]:
+    """Return the operations that sum over `rank` dimensions and give a part, by their results.
+
+    That is the part's own operation, or those whose results that one reads.
+    """
+    found = {name: by for name, by in _sums(program, part).items() if _rank(by) == rank}
+    return found if rank else {}
+
+
+def find_summed_ranks(program: Program) -> list[int]:
+    """Return over how many dimensions operations sum of which partial results can be."""
+    parts = program.outputs
+    return sorted({_rank(by) for part in parts for by in _sums(program, part).values()})
+
+
+def _sums(program: Program, part: str) -> dict[str, Operation]:
+    writer = program.writer(part)
+    if _rank(writer):
+        return {part: writer}
+    return {name: program.writer(name) for name in writer.operands if _rank(program.writer(name))}
+
+
+def _rank(operation: Operation) -> int:
+    return len(find_reduced(operation.results[0])) if operation.kind == "compute" else 0
+
+
+def is_cut(operation: Operation, sizes: Sequence[int]) -> bool:
+    """Return whether a sum has several partial results, by the sizes of tiles that are given."""
+    assert operation.loops is not None
+    ends = bounding_box(operation.loops)
+    lengths = [ends[k][1] - ends[k][0] + 1 for k in find_reduced(operation.results[0])]
+    return any(length > size for length, size in zip(lengths, sizes, strict=True))
+
+
+def without(region: Region, part: str, program: Program, sums: Mapping[str, Operation]) -> Tile:
+    """Return what a tile computes where the results of `sums` are given: slices as its inputs."""
+    if part in sums:
+        return given(region, part, match_slice(region.tiles))
+    return tile(region, part, [each for each in program.operations if each.name not in sums])
+
+
+def given(region: Region, tensor: str, slice_: Slice) -> Tile:
+    """Return a tile of which the result is an input, until `added` says how it is computed."""
+    return Tile(region=region, output=slice_, inputs={tensor: slice_}, computed={}, statements=())
+
+
+def add_partials(
+    tile: Tile, tensor: str, names: Sequence[str], stem: str, operator: str
+) -> Tile:
+    """Return a tile that computes one of its inputs from partial results.
+
+    These are inputs instead, called `names`: they are added from the left, each sum in the type of
+    the tensor. Sums on the way are called by `stem`.
+    """
+    whole = tile.inputs[tensor]
+    inputs = {name: each for name, each in tile.inputs.items() if name != tensor}
+    statements = list(_chain(tensor, names, stem, operator, whole.size))
+    return replace(
+        tile, inputs={**inputs, **dict.fromkeys(names, whole)},
+        computed={**{each.tensor: whole for each in statements}, **tile.computed},
+        statements=(*statements, *tile.statements),
+    )
+
+
+def _chain(
+    tensor: str, names: Sequence[str], stem: str, operator: str, size: tuple[int, ...]
+) -> Iterator[Statement]:
+    rows = _same(len(size))
+    before = names[0]
+    if len(names) == 1:
+        yield Statement(
+            tensor=tensor, size=size, operator="=", value=before,
+            reads={before: (before, rows)}, target=rows,
+        )
+    for n, name in enumerate(names[1:], start=1):
+        own = tensor if n == len(names) - 1 else f"{stem}{n}"
+        yield Statement(
+            tensor=own, size=size, operator="=", value=SIGNS[operator].format(before, name),
+            reads={before: (before, rows), name: (name, rows)}, target=rows,
+        )
+        before = own
+
+
+def _same(rank: int) -> Rows:
+    """Return the access of each instance to the element at its own place."""
+    return tuple(tuple(int(k == n) for k in range(rank + 1)) for n in range(rank))
+
+# --- What tiles.yaml says of the regions of a part, and of the partial results that these take ---
+
+MOST_ADDED = 8
+"""How many partial results a layer adds; those of more layers are added by others."""
+MOST_TILES = 512
+"""How many tiles there are at most: each is a layer."""
+Described = dict[str, Any]
+
+
+class TooManyTilesError(Exception):
+    """There are more than MOST_TILES tiles."""
+
+
+class Entries:
+    """The entries of tiles.yaml, in the order of building, and the maps of tiles.isl.
+
+    `of` says which volume a part or a term is of; `machine` is what layers name.
+    """
+
+    def __init__(self, program: Program, of: Mapping[str, str], machine: Any) -> None:
+        self.found: dict[str, Described] = {}
+        self.slices: dict[str, isl.Map] = {}
+        self._program, self._of, self._machine = program, of, machine
+        self._count = 0
+
+    def add(self, name: str, region: Region, part: str, sizes: Sequence[int]) -> None:
+        """Add a region of a part; before it come partial results, by the sizes of their tiles.
+
+        Raises NoSliceError, and leaves all as it was; TooManyTilesError.
+        """
+        before = {**self.found}, {**self.slices}, self._count
+        try:
+            self._add(name, region, part, sizes)
+        except NoSliceError:
+            self.found, self.slices, self._count = before
+            raise
+
+    def _add(self, name: str, region: Region, part: str, sizes: Sequence[int]) -> None:
+        program = leave_out_absent(self._program, region, part)
+        output, constant = _slice(match_slice(region.tiles)), program.writer(part).constant
+        if constant is not None:
+            value = in_type(constant, self._program.types[part])
+            self._put(name, region, part, {"constant": value, "output": output})
+            return
+        sums = {
+            each: by for each, by in sum_parts(program, part, len(sizes)).items()
+            if is_cut(by, sizes)
+        }
+        whole = without(region, part, program, sums)
+        takes: dict[str, Described] = {}
+        for tensor, slice_ in whole.inputs.items():
+            if slice_.volume in sums:
+                taken = self._taken(name, whole, tensor, sums[slice_.volume], sizes)
+                whole, names = self._sum(whole, tensor, sums[slice_.volume], len(taken))
+                takes |= dict(zip(names, taken, strict=True))
+        self._layer(name, whole, part, {"output": output}, takes)
+
+    def has_conditions(self) -> bool:
+        """Return whether instances of some operation are no hyperrectangle."""
+        loops = (each.loops for each in self._program.operations if each.kind == "compute")
+        return not all(each is None or each.is_box() for each in loops)
+
+    def _taken(
+        self, name: str, whole: Tile, tensor: str, by: Operation, sizes: Sequence[int]
+    ) -> list[Described]:
+        """Add the regions of partial results, and return those that a tile adds, at most a few."""
+        taken = list(self._partials(name, whole, tensor, by, sizes))
+        while len(taken) > MOST_ADDED:
+            few = [taken[k : k + MOST_ADDED] for k in range(0, len(taken), MOST_ADDED)]
+            taken = [self._added(name, whole, tensor, by, each) for each in few]
+        return taken
+
+    def _partials(
+        self, name: str, whole: Tile, tensor: str, by: Operation, sizes: Sequence[int]
+    ) -> Iterator[Described]:
+        """Add the regions of partial results, and yield each of those that make up one tile."""
+        counts = whole.region.counts
+        elements = cover(whole.inputs[tensor], whole.region.tiles.domain())
+        for region in list_partials(elements, counts, by, sizes):
+            for found in self._alike(region, by, len(counts)):
+                own = self._next(f"{name}_p")
+                self._layer(own, found, by.name, {}, {})
+                for index in itertools.product(*map(range, found.region.counts[len(counts) :])):
+                    yield {"region": own, "sums": list(index)}
+
+    def _alike(self, region: Region, by: Operation, rank: int) -> list[Tile]:
+        """Return the tiles of partial results that have instances, in regions that are alike.
+
+        Where conditions differ from one to the next, each is a region of its own, if that is of one
+        tile of the result, which has `rank` dimensions. Raises NoSliceError.
+        """
+        try:
+            found = [self._partial(region, by)]
+        except NoSliceError:
+            if not self.has_conditions() or math.prod(region.counts[:rank]) > 1:
+                raise
+            found = [self._partial(each, by) for each in list_single(region)]
+        return [each for each in found if each is not None]
+
+    def _partial(self, region: Region, by: Operation) -> Tile | None:
+        """Return what tiles of partial results compute; None where nothing counts in any of them.
+
+        Raises NoSliceError.
+        """
+        program = leave_out_absent(self._program, region, by.name)
+        if program.writer(by.name).kind == "constant":
+            return None
+        return tile(region, by.name, program.operations)
+
+    def _added(
+        self, name: str, whole: Tile, tensor: str, by: Operation, taken: Sequence[Described]
+    ) -> Described:
+        """Add a region that adds a few partial results, and return it as one."""
+        if len(taken) == 1:
+            return taken[0]
+        own = self._next(f"{name}_s")
+        start = given(whole.region, by.name, whole.inputs[tensor])
+        found, names = self._sum(start, by.name, by, len(taken))
+        self._layer(own, found, by.name, {}, dict(zip(names, taken, strict=True)))
+        return {"region": own, "sums": []}
+
+    def _next(self, stem: str) -> str:
+        return f"{stem}{sum(each.startswith(stem) for each in self.found)}"
+
+    def _sum(
+        self, whole: Tile, tensor: str, by: Operation, count: int
+    ) -> tuple[Tile, list[str]]:
+        """Return a tile that adds up one of its inputs, and what it calls the partial results."""
+        known = {*self._program.types, *self._of.values(), *whole.inputs, *whole.computed}
+        volume = self._of.get(tensor, tensor)
+        stem, way = (free(f"{volume}_{each}", r"\d+", known) for each in ("partial", "sum"))
+        names = [f"{stem}{n}" for n in range(count)]
+        return add_partials(whole, tensor, names, way, by.results[0].operator), names
+
+    def _layer(
+        self, name: str, found: Tile, part: str, output: Described, takes: Mapping[str, Described]
+    ) -> None:
+        """Add a region of tiles that are layers."""
+        names = _names(found, self._of)
+        inputs = {tensor: each for tensor, each in found.inputs.items() if tensor not in takes}
+        domain = found.region.tiles.domain()
+        self.slices |= {f"{name}_{t}": cover(each, domain) for t, each in inputs.items()}
+        self._put(name, found.region, part, {
+            "tensor": names[part], **output,
+            "inputs": {tensor: _slice(each) for tensor, each in inputs.items()},
+            **({"takes": dict(takes)} if takes else {}),
+            "lair": write_lair(found, self._program.name, names, self._program.types),
+            "layer": write_layer(found, names, self._machine),
+        })
+
+    def _put(self, name: str, region: Region, part: str, more: Described) -> None:
+        volume = self._of[part]
+        self.found[name] = {"part": part, "counts": list(region.counts), **more}
+        self._count += math.prod(region.counts)
+        if self._count > MOST_TILES:
+            raise TooManyTilesError
+        self.slices[f"{name}_{volume}"] = region.tiles.set_tuple_name(OUT, volume)
+
+
+def _names(found: Tile, of: Mapping[str, str]) -> dict[str, str]:
+    """Return what a tile calls what it computes: the volume, or the part where it has several."""
+    volumes = {name: of.get(name, name) for name in found.computed}
+    several = {v for v, count in Counter(volumes.values()).items() if count > 1}
+    taken = {*found.inputs, *several}
+    return {name: name if volume in taken else volume for name, volume in volumes.items()}
+
+
+def _slice(found: Slice) -> Described:
+    return {
+        "volume": found.volume, "offset": str(found.offset),
+        "stride": list(found.stride), "size": list(found.size),
+    }
