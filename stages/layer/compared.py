@@ -8,7 +8,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.layer.texts.results_json import Check
+from lairmake.stages.layer.texts.yaml_files import Check
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.reference.error_bound import sum_of_absolutes
 from lairmake.stages.reference.evaluate import Arrays

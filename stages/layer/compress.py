@@ -15,8 +15,8 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.layer.sets.compressions import write_compressions
-from lairmake.stages.layer.texts.graph import read_graph
-from lairmake.stages.layer.texts.tasks_text import Instances
+from lairmake.stages.layer.texts.isl_files import Instances
+from lairmake.stages.layer.texts.task_graph import read_graph
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

@@ -13,9 +13,8 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.layer.sets.instances import write_instances
-from lairmake.stages.layer.texts.adapted_text import read_adapted
-from lairmake.stages.layer.texts.graph import read_graph
-from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.isl_files import Routing, read_adapted
+from lairmake.stages.layer.texts.task_graph import read_graph
 from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:

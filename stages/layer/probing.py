@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError, nearest
-from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.task_graph import Graph
 from lairmake.stages.mapping.isl_texts import parse_set
 
 if typing.TYPE_CHECKING:

@@ -24,7 +24,7 @@ from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.needs import list_started
 from lairmake.stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from lairmake.stages.layer.pe.words import check_words
-from lairmake.stages.layer.texts.limits import (
+from lairmake.stages.layer.texts.yaml_files import (
     ENOUGH,
     GRAPH,
     LIMITS,

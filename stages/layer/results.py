@@ -14,12 +14,13 @@ from lairmake.stages.lair.layer import Layer
 from lairmake.stages.layer.cycles.bound import Run, lower_bound
 from lairmake.stages.layer.cycles.needs import Moving, needs_of
 from lairmake.stages.layer.stalls import find_awaited
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.decisions import Decision, Decisions
-from lairmake.stages.layer.texts.results_json import (
+from lairmake.stages.layer.texts.isl_files import Adapted
+from lairmake.stages.layer.texts.yaml_files import (
     Bound,
     Check,
     Cycles,
+    Decision,
+    Decisions,
     Doubled,
     Filled,
     Limit,

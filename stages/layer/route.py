@@ -46,11 +46,15 @@ from lairmake.stages.layer.streams.plan import (
 )
 from lairmake.stages.layer.streams.reaching import Windows
 from lairmake.stages.layer.streams.stepped import find_steps
-from lairmake.stages.layer.texts.adapted_text import Adapted, read_adapted
-from lairmake.stages.layer.texts.graph import Departure, Graph, write_graph
-from lairmake.stages.layer.texts.kinds import EarlySend, Initialise
-from lairmake.stages.layer.texts.limits import GRAPH, MACHINE, write_limits
-from lairmake.stages.layer.texts.routes_text import SAID, RoutesObject, Routing
+from lairmake.stages.layer.texts.isl_files import SAID, Adapted, RoutesObject, Routing, read_adapted
+from lairmake.stages.layer.texts.task_graph import (
+    Departure,
+    EarlySend,
+    Graph,
+    Initialise,
+    write_graph,
+)
+from lairmake.stages.layer.texts.yaml_files import GRAPH, MACHINE, write_limits
 from lairmake.stages.machine.scarcity import find_enough, noted_shortages, with_figures
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import WIDTH

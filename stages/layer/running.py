@@ -21,8 +21,8 @@ from lairmake.stages.fabric.layout import Layout, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.layer.probing import find_probes
 from lairmake.stages.layer.results import COPIED, ENOUGH, OTHERS
-from lairmake.stages.layer.texts.graph import read_graph
-from lairmake.stages.layer.texts.limits import MACHINE, with_enough
+from lairmake.stages.layer.texts.task_graph import read_graph
+from lairmake.stages.layer.texts.yaml_files import MACHINE, with_enough
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.reference.data import input_samples
 from lairmake.stages.reference.evaluate import Samples, alike, column

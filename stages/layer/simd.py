@@ -28,20 +28,20 @@ from lairmake.stages.layer.cycles.task import Charged
 from lairmake.stages.layer.memory.arranging import arrange, find_saved
 from lairmake.stages.layer.memory.kept import Keeping
 from lairmake.stages.layer.pe.model import Work
-from lairmake.stages.layer.texts.decisions import Decision, Decisions, Other, write_decisions
-from lairmake.stages.layer.texts.graph import read_graph
-from lairmake.stages.layer.texts.kinds import Operate, Relay, Store, Streams
-from lairmake.stages.layer.texts.limits import (
+from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing, arranged_objects
+from lairmake.stages.layer.texts.task_graph import Operate, Relay, Store, Streams, read_graph
+from lairmake.stages.layer.texts.yaml_files import (
     GRAPH,
     LIMITS,
     MACHINE,
+    Decision,
+    Decisions,
+    Other,
     read_limits,
     with_enough,
+    write_decisions,
     write_limits,
 )
-from lairmake.stages.layer.texts.memory_text import arranged_objects
-from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
 from lairmake.stages.layer.vector.candidate import RankError
 from lairmake.stages.layer.vector.choice import Choice, TooManyError, choose, find_enough
 from lairmake.stages.layer.vector.instruction import instruction

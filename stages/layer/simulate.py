@@ -31,12 +31,9 @@ from lairmake.stages.layer.results import (
 )
 from lairmake.stages.layer.running import ON, run_twice
 from lairmake.stages.layer.stalls import double, find_awaited
-from lairmake.stages.layer.texts.adapted_text import read_adapted
-from lairmake.stages.layer.texts.decisions import read_decisions
-from lairmake.stages.layer.texts.graph import read_graph
-from lairmake.stages.layer.texts.limits import read_limits
-from lairmake.stages.layer.texts.results_json import results_text
-from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.isl_files import Routing, read_adapted
+from lairmake.stages.layer.texts.task_graph import read_graph
+from lairmake.stages.layer.texts.yaml_files import read_decisions, read_limits, results_text
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.reference.data import find_negative_zeros, input_samples, stack_samples
 from lairmake.stages.reference.error_bound import is_exact, magnitudes

@@ -15,7 +15,7 @@ from lairmake.stages.mapping.isl_texts import parse_target
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.fitting import Shortage
-    from lairmake.stages.layer.texts.candidates import Candidate, Slot
+    from lairmake.stages.layer.texts.yaml_files import Candidate, Slot
     from lairmake.stages.mapping import layer_yaml
 
 MOST_TOLD = 3

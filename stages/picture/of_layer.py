@@ -10,8 +10,8 @@ import islpy as isl
 
 from lairmake.stages.fabric.grid import Place, find_offset, shift
 from lairmake.stages.fabric.layout import Layout
-from lairmake.stages.layer.texts.decisions import Decisions
-from lairmake.stages.layer.texts.graph import Graph
+from lairmake.stages.layer.texts.task_graph import Graph
+from lairmake.stages.layer.texts.yaml_files import Decisions
 from lairmake.stages.picture.figures import Recorded, Usage
 from lairmake.stages.picture.of_fabric import FabricOnPage, describe_fabric
 from lairmake.stages.picture.page import write_page

@@ -9,7 +9,8 @@ from typing import Any
 import islpy as isl
 
 from lairmake.stages.fabric.grid import Place
-from lairmake.stages.layer.texts.decisions import (
+from lairmake.stages.layer.texts.task_graph import AnyTask, Graph
+from lairmake.stages.layer.texts.yaml_files import (
     Arriving,
     Decision,
     Decisions,
@@ -19,8 +20,6 @@ from lairmake.stages.layer.texts.decisions import (
     OperandDecision,
     Streamed,
 )
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.kinds import AnyTask
 from lairmake.stages.picture.highlighted import Line, find_functions, highlight
 from lairmake.stages.picture.sampled import Sampled, sample
 from lairmake.stages.picture.spelled import spell_number, spell_pes

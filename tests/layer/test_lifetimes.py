@@ -6,9 +6,15 @@ import pytest
 from lairmake.stages.layer.memory.best_fit import share_memory
 from lairmake.stages.layer.memory.events import make_order, order_adapting, order_computing
 from lairmake.stages.layer.memory.kept import Array
-from lairmake.stages.layer.texts.graph import Arrival, Chunks, Departure, Graph, SumCollection
-from lairmake.stages.layer.texts.kinds import Compute
-from lairmake.stages.layer.texts.memory_text import COMPLETE, RESTART
+from lairmake.stages.layer.texts.isl_files import COMPLETE, RESTART
+from lairmake.stages.layer.texts.task_graph import (
+    Arrival,
+    Chunks,
+    Compute,
+    Departure,
+    Graph,
+    SumCollection,
+)
 from tests.layer.built import build
 
 

@@ -4,7 +4,7 @@ import pytest
 from lairmake.stages import PIPELINE
 from lairmake.stages.layer.compared import check, worst
 from lairmake.stages.layer.results import extent
-from lairmake.stages.layer.texts.results_json import Check
+from lairmake.stages.layer.texts.yaml_files import Check
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.report.summary import inputs
 from tests.layer.built import MV, build

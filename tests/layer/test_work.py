@@ -4,7 +4,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.layer.pe.operands import find_base_address
-from lairmake.stages.layer.texts.decisions import Local
+from lairmake.stages.layer.texts.yaml_files import Local
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.c import spell
 from tests.layer.built import MV, build, function

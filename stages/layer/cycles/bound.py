@@ -43,8 +43,8 @@ from lairmake.stages.layer.cycles.earliest import (
 )
 from lairmake.stages.layer.cycles.fewest import least_cycles
 from lairmake.stages.layer.cycles.needs import Departure, Needs
-from lairmake.stages.layer.texts.kinds import AnyTask, Compute, Running
-from lairmake.stages.layer.texts.results_json import Bound
+from lairmake.stages.layer.texts.task_graph import AnyTask, Compute, Running
+from lairmake.stages.layer.texts.yaml_files import Bound
 from lairmake.stages.machine.profile import Profile
 
 Values = Mapping[str, Sequence[NDArray[typing.Any]]]

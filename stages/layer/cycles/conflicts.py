@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import gcd, prod
 
-from lairmake.stages.layer.texts.decisions import (
+from lairmake.stages.layer.texts.yaml_files import (
     Decision,
     Given,
     Local,

@@ -13,9 +13,8 @@ import islpy as isl
 
 from lairmake.stages.fabric.grid import shift
 from lairmake.stages.fabric.layout import Entry, Exit, Layout
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.isl_files import Adapted, Routing
+from lairmake.stages.layer.texts.task_graph import Graph
 from lairmake.stages.poly.functions import greatest
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import taken_by

@@ -21,20 +21,25 @@ from lairmake.stages.layer.estimate.facts import Costs, Facts
 from lairmake.stages.layer.estimate.places import PE, count_amounts, list_places
 from lairmake.stages.layer.estimate.timeline import Timeline
 from lairmake.stages.layer.pe.model import Work
-from lairmake.stages.layer.texts.adapted_text import Adapted, read_adapted
-from lairmake.stages.layer.texts.decisions import Decision, Decisions, read_decisions
-from lairmake.stages.layer.texts.graph import Graph, read_graph
-from lairmake.stages.layer.texts.kinds import (
+from lairmake.stages.layer.texts.isl_files import (
+    Adapted,
+    Compressions,
+    Instances,
+    Routing,
+    read_adapted,
+)
+from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
     Collect,
     EarlySend,
+    Graph,
     Hear,
     Receive,
     Send,
     Spread,
+    read_graph,
 )
-from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.texts.yaml_files import Decision, Decisions, read_decisions
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.vector_rate import WORD

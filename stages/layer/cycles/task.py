@@ -18,7 +18,7 @@ import islpy as isl
 from lairmake.stages.layer.pe.instruction import add_vector_call
 from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.pe.work import add_task_loops
-from lairmake.stages.layer.texts.decisions import Decision
+from lairmake.stages.layer.texts.yaml_files import Decision
 from lairmake.stages.layer.vector.candidate import Candidate, configurations
 from lairmake.stages.layer.vector.dimensions import find_step_rate, is_single
 from lairmake.stages.layer.vector.instruction import instruction

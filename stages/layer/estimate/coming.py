@@ -25,7 +25,7 @@ from lairmake.stages.layer.estimate.moves import (
     find_travel,
 )
 from lairmake.stages.layer.estimate.places import PE, find_widths
-from lairmake.stages.layer.texts.kinds import Hear, React, Receive, Relay, Spread, Store
+from lairmake.stages.layer.texts.task_graph import Hear, React, Receive, Relay, Spread, Store
 from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.cardinality import count
 

@@ -8,11 +8,17 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.layer.estimate.places import PE, Amount, count_amounts, list_places
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.kinds import Hear, Operate, React, Receive, Relay, Running, Spread
-from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.layer.texts.tasks_text import Instances
+from lairmake.stages.layer.texts.isl_files import Adapted, Instances, Routing
+from lairmake.stages.layer.texts.task_graph import (
+    Graph,
+    Hear,
+    Operate,
+    React,
+    Receive,
+    Relay,
+    Running,
+    Spread,
+)
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.poly.canonical import list_maps
 

@@ -12,7 +12,7 @@ from math import prod
 
 import islpy as isl
 
-from lairmake.stages.layer.texts.tasks_text import Instances
+from lairmake.stages.layer.texts.isl_files import Instances
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.functions import PARAM, PE_NAMES, find_index_constants, project_names

@@ -42,7 +42,7 @@ from lairmake.stages.layer.estimate.going import (
 from lairmake.stages.layer.estimate.guess import DIGITS, TAKE
 from lairmake.stages.layer.estimate.moves import ON_ARRIVAL, find_relay, find_steps_end
 from lairmake.stages.layer.estimate.places import PE
-from lairmake.stages.layer.texts.kinds import Carry, Compute, Initialise, Operate
+from lairmake.stages.layer.texts.task_graph import Carry, Compute, Initialise, Operate
 
 Why = Literal["arrive", "computes", "fed_back"]
 

@@ -27,9 +27,8 @@ from lairmake.stages.layer.memory.kept import (
 )
 from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.routes.functions import count_functions
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.memory_text import ALWAYS, Arranged
-from lairmake.stages.layer.texts.routes_text import NOWHERE
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.isl_files import ALWAYS, NOWHERE, Arranged
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.canonical import list_maps
@@ -123,7 +122,7 @@ def find_late_uses(work: Work, order: Order) -> dict[str, frozenset[str] | None]
     """
     statements = {
         task.target: f"finish_{task.statement}"
-        for task in work.of_kind(kinds.Compute).values()
+        for task in work.of_kind(task_graph.Compute).values()
         if not task.chunks and f"init_{task.target}" in work.tasks
     }
     early, late = find_uses(work, ""), find_uses(work, "", late=statements)
@@ -139,7 +138,7 @@ def find_order(keeping: Keeping) -> Order:
     work, routes = keeping.work, keeping.routes
     reads: dict[str, set[str]] = {}
     for name, task in work.tasks.items():
-        if isinstance(task, kinds.Running):
+        if isinstance(task, task_graph.Running):
             access = work.instances.access(name)
             read = reads.setdefault(task.statement, set())
             if access is not None:

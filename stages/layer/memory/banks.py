@@ -14,8 +14,8 @@ from math import prod
 
 from lairmake.stages.layer.memory.kept import Array
 from lairmake.stages.layer.pe.operands import Given, InField, Step, find_steps
-from lairmake.stages.layer.texts import decisions
-from lairmake.stages.layer.texts.decisions import Decision
+from lairmake.stages.layer.texts import yaml_files
+from lairmake.stages.layer.texts.yaml_files import Decision
 from lairmake.stages.layer.vector.word import find_word
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import WORD, count_meetings
@@ -133,13 +133,13 @@ def _pairs_of(
 
 
 def _name(operand: Given) -> str:
-    if isinstance(operand, decisions.Local):
+    if isinstance(operand, yaml_files.Local):
         return operand.local
     return operand.field if isinstance(operand, InField) else ""
 
 
 def _words(operand: Given) -> list[int]:
-    assert isinstance(operand, decisions.Local | InField), "it lies in memory"
+    assert isinstance(operand, yaml_files.Local | InField), "it lies in memory"
     return [stride * BYTES[operand.type] // WORD for stride in operand.strides]
 
 
@@ -152,5 +152,5 @@ def _start(operand: Given, shapes: Mapping[str, tuple[int, ...]], banks: int) ->
         return None
     if isinstance(operand, InField):
         return 0
-    assert isinstance(operand, decisions.Local), "it lies in memory"
+    assert isinstance(operand, yaml_files.Local), "it lies in memory"
     return find_word(operand.base, shapes[operand.local], BYTES[operand.type] // WORD, banks)

@@ -25,8 +25,8 @@ from lairmake.stages.layer.memory.kept import (
     list_adapting,
     list_computing,
 )
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.memory_text import ALWAYS, RESTART
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.isl_files import ALWAYS, RESTART
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.functions import find_least
@@ -84,7 +84,7 @@ def _list_computing(keeping: Keeping, model: Model) -> Iterator[tuple[str, str]]
     found, addresses = list_computing(keeping, {}), model.placed.addresses.get("compute", {})
     yield from _list_astray(found, addresses)
     together = _find_together(found, addresses)
-    late = [each for each in model.of_kind(kinds.Initialise).values() if _is_late(each, model)]
+    late = [each for each in model.of_kind(task_graph.Initialise).values() if _is_late(each, model)]
     if not together and not late:
         return
     order = find_order(keeping)
@@ -96,7 +96,7 @@ def _list_computing(keeping: Keeping, model: Model) -> Iterator[tuple[str, str]]
     yield from _list_shared(together, list_computing(keeping, uses), order)
 
 
-def _is_late(task: kinds.Initialise, model: Model) -> bool:
+def _is_late(task: task_graph.Initialise, model: Model) -> bool:
     """Say whether memory.isl lets a tensor get its first value only when it is computed."""
     return not {RESTART, ALWAYS} & model.placed.lives.get(f"{task.tensor}_local", frozenset())
 

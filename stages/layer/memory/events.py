@@ -24,10 +24,9 @@ import graphlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.graph import Departure, Graph
-from lairmake.stages.layer.texts.kinds import ForKind
-from lairmake.stages.layer.texts.memory_text import COMPLETE, RESTART
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.isl_files import COMPLETE, RESTART
+from lairmake.stages.layer.texts.task_graph import Departure, ForKind, Graph
 
 Edge = tuple[str, str]
 Span = tuple[str, str]
@@ -99,8 +98,8 @@ def _around_statement(graph: Graph, statement: str, reads: Collection[str]) -> I
         yield from ((event, step) for event in before if event not in gradual)
 
 
-def _computing(graph: Graph, statement: str) -> kinds.Compute | None:
-    tasks = (t for t in graph.tasks.values() if isinstance(t, kinds.Compute))
+def _computing(graph: Graph, statement: str) -> task_graph.Compute | None:
+    tasks = (t for t in graph.tasks.values() if isinstance(t, task_graph.Compute))
     return next((t for t in tasks if t.statement == statement), None)
 
 
@@ -121,7 +120,7 @@ def _around_departure(graph: Graph, name: str, departure: Departure) -> Iterator
 
 def _finish(graph: Graph, tensor: str) -> str:
     """Return when the statement runs that writes a tensor, and all of it is there."""
-    tasks = (t for t in graph.tasks.values() if isinstance(t, kinds.Running))
+    tasks = (t for t in graph.tasks.values() if isinstance(t, task_graph.Running))
     return f"finish_{next(t.statement for t in tasks if t.target == tensor)}"
 
 
@@ -182,63 +181,63 @@ def _begin_adapting(graph: Graph, name: str) -> str:
     return f"begin_{name}" if waits else RESTART
 
 
-def _initialise(graph: Graph, task: kinds.Initialise) -> Span:
+def _initialise(graph: Graph, task: task_graph.Initialise) -> Span:
     if task.before is None:
         return RESTART, RESTART
     return f"step_{task.before}", f"finish_{task.before}"
 
 
-def _react(graph: Graph, task: kinds.React | kinds.Store | kinds.Relay) -> Span:
+def _react(graph: Graph, task: task_graph.React | task_graph.Store | task_graph.Relay) -> Span:
     return RESTART, f"arrived_{task.arrival}"
 
 
-def _receive(graph: Graph, task: kinds.Receive) -> Span:
+def _receive(graph: Graph, task: task_graph.Receive) -> Span:
     return _begin_taking(graph, task.arrival), f"arrived_{task.arrival}"
 
 
-def _operate(graph: Graph, task: kinds.Operate) -> Span:
+def _operate(graph: Graph, task: task_graph.Operate) -> Span:
     return RESTART, f"arrived_{task.arrival}"
 
 
-def _compute(graph: Graph, task: kinds.Compute) -> Span:
+def _compute(graph: Graph, task: task_graph.Compute) -> Span:
     finish = f"finish_{task.statement}"
     return f"step_{task.statement}" if task.chunks else finish, finish
 
 
-def _carry(graph: Graph, task: kinds.Carry) -> Span:
+def _carry(graph: Graph, task: task_graph.Carry) -> Span:
     return COMPLETE, COMPLETE
 
 
-def _halo(graph: Graph, task: kinds.Halo) -> Span:
+def _halo(graph: Graph, task: task_graph.Halo) -> Span:
     return _begin_taking(graph, task.arrival), f"arrived_{task.arrival}"
 
 
-def _send(graph: Graph, task: kinds.Send | kinds.Pack) -> Span:
+def _send(graph: Graph, task: task_graph.Send | task_graph.Pack) -> Span:
     name = task.departure
     if name in graph.collections:
         return f"gathered_{graph.collections[name].departure}", f"sent_{name}"
     return _begin_sending(graph, name), f"sent_{name}"
 
 
-def _send_early(graph: Graph, task: kinds.EarlySend) -> Span:
+def _send_early(graph: Graph, task: task_graph.EarlySend) -> Span:
     return RESTART, f"sent_{task.departure}"
 
 
-def _hear(graph: Graph, task: kinds.Hear) -> Span:
+def _hear(graph: Graph, task: task_graph.Hear) -> Span:
     begin = _begin_adapting(graph, _find_away(graph, task.arrival) or task.arrival)
     return begin, f"heard_{task.arrival}"
 
 
-def _spread(graph: Graph, task: kinds.Spread) -> Span:
+def _spread(graph: Graph, task: task_graph.Spread) -> Span:
     return f"heard_{task.arrival}", f"sent_{task.arrival}"
 
 
-def _clear(graph: Graph, task: kinds.Clear) -> Span:
+def _clear(graph: Graph, task: task_graph.Clear) -> Span:
     begin = _begin_adapting(graph, task.departure)
     return begin, begin
 
 
-def _gather(graph: Graph, task: kinds.Collect) -> Span:
+def _gather(graph: Graph, task: task_graph.Collect) -> Span:
     return _begin_adapting(graph, task.departure), f"gathered_{task.departure}"
 
 

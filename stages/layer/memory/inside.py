@@ -15,7 +15,7 @@ from math import prod
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.layer.texts.decisions import Given, Local, StepDecision, Table
+from lairmake.stages.layer.texts.yaml_files import Given, Local, StepDecision, Table
 from lairmake.stages.poly.box import Shape
 from lairmake.stages.poly.functions import PARAM, bind_set
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations

@@ -25,11 +25,10 @@ from lairmake.stages.layer.pe.at_most import count_most_elements
 from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.routes.leaving import count_most_rows, name_leaving
 from lairmake.stages.layer.streams.cutting import AHEAD
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.decisions import Number
-from lairmake.stages.layer.texts.graph import Graph, Outgoing
-from lairmake.stages.layer.texts.memory_text import COMPLETE
-from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.isl_files import COMPLETE, Routing
+from lairmake.stages.layer.texts.task_graph import Graph, Outgoing
+from lairmake.stages.layer.texts.yaml_files import Number
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.types import BYTES
 
@@ -113,9 +112,11 @@ def _of_tasks(keeping: Keeping) -> Iterator[Array]:
     cut = [name for name, arrival in graph.arrivals.items() if arrival.chunks is not None]
     for name in cut:
         yield from _received(work, name, AHEAD)
-    steps = [n for n, t in work.of_kind(kinds.Compute).items() if t.chunks]
-    fills = [*work.of_kind(kinds.Initialise)]
-    runs = [n for n in work.tasks if isinstance(work.tasks[n], kinds.Compute | kinds.Carry)]
+    steps = [n for n, t in work.of_kind(task_graph.Compute).items() if t.chunks]
+    fills = [*work.of_kind(task_graph.Initialise)]
+    runs = [
+        n for n in work.tasks if isinstance(work.tasks[n], task_graph.Compute | task_graph.Carry)
+    ]
     for name in (*fills, *(n for n in runs if n not in steps)):
         yield from _parts(work, name)
     for name, each in graph.departures.items():
@@ -128,9 +129,9 @@ def _of_tasks(keeping: Keeping) -> Iterator[Array]:
     backs = [each.feedback for each in graph.departures.values() if not each.waits]
     for name in (*filter(None, backs), *(n for n in graph.arrivals if n not in cut)):
         yield from _received(work, name)
-        for task in work.taking(kinds.React, name):
+        for task in work.taking(task_graph.React, name):
             yield from _parts(work, task)
-        for task in work.taking(kinds.Operate, name):
+        for task in work.taking(task_graph.Operate, name):
             yield from _number(work, task)
 
 
@@ -170,7 +171,7 @@ def _local(
 
 
 def _received(work: Work, arrival: str, slots: int = 0) -> Iterator[Array]:
-    for task in work.taking(kinds.Receive, arrival):
+    for task in work.taking(task_graph.Receive, arrival):
         yield from _packed(work, task, slots=slots)
 
 

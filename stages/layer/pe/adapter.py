@@ -22,8 +22,8 @@ from lairmake.stages.layer.pe.program import Program, find_forwarding_pes, forwa
 from lairmake.stages.layer.pe.spreading import Border, find_away, write_sparse, write_spread
 from lairmake.stages.layer.pe.streams import complete_task, give_room
 from lairmake.stages.layer.pe.turn_taking import TurnTaking
-from lairmake.stages.layer.texts.graph import Arrival
-from lairmake.stages.layer.texts.routes_text import Part
+from lairmake.stages.layer.texts.isl_files import Part
+from lairmake.stages.layer.texts.task_graph import Arrival
 from lairmake.stages.pe.block import Body, total
 from lairmake.stages.pe.nodes import Activate, Assign, Call, Field, Task
 from lairmake.stages.poly.sides import SIDES

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from lairmake.stages.layer.pe.instruction import add_vector_call
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.work import add_task_loops
-from lairmake.stages.layer.texts.kinds import AnyTask, Fills, Runs
+from lairmake.stages.layer.texts.task_graph import AnyTask, Fills, Runs
 from lairmake.stages.pe.block import Block
 
 

@@ -11,7 +11,7 @@ import islpy as isl
 
 from lairmake.stages.layer.pe.computing import load, make_literal
 from lairmake.stages.layer.pe.operands import Given, InField, Step, find_base_address, find_strides
-from lairmake.stages.layer.texts.decisions import Arriving, Local, Number as Numeral
+from lairmake.stages.layer.texts.yaml_files import Arriving, Local, Number as Numeral
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.pe.block import Block, write_nest
 from lairmake.stages.pe.names import Naming

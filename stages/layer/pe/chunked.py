@@ -15,8 +15,8 @@ from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.transfer import TAKEN, Transfer
 from lairmake.stages.layer.streams.cutting import AHEAD
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.graph import Chunks as InChunks
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.task_graph import Chunks as InChunks
 from lairmake.stages.pe.nodes import Field, Task
 from lairmake.stages.poly.expression import Name
 
@@ -94,7 +94,7 @@ def configure_chunks(program: Program) -> Chunks:
     """Return the chunks of a program, the instructions that receive them configured."""
     arrivals, model = program.model.graph.arrivals, program.model
     number = Name(program.naming.of("chunk"))
-    computing = model.of_kind(kinds.Compute).items()
+    computing = model.of_kind(task_graph.Compute).items()
     return Chunks(
         program=program,
         cuts={n: _cut(program, n, a.chunks, number) for n, a in arrivals.items() if a.chunks},
@@ -104,7 +104,7 @@ def configure_chunks(program: Program) -> Chunks:
 
 
 def _cut(program: Program, name: str, cut: InChunks, number: Name) -> Cut:
-    tasks = program.model.taking(kinds.Receive, name)
+    tasks = program.model.taking(task_graph.Receive, name)
     return Cut(
         name=name,
         counts=cut.counts,
@@ -120,8 +120,8 @@ def _cut(program: Program, name: str, cut: InChunks, number: Name) -> Cut:
     )
 
 
-def _stepping_tasks(program: Program) -> Sequence[kinds.Compute]:
-    return [task for task in program.model.of_kind(kinds.Compute).values() if task.chunks]
+def _stepping_tasks(program: Program) -> Sequence[task_graph.Compute]:
+    return [task for task in program.model.of_kind(task_graph.Compute).values() if task.chunks]
 
 
 def _transfer(program: Program, task: str, size: int | None, number: Name) -> Transfer:
@@ -131,7 +131,7 @@ def _transfer(program: Program, task: str, size: int | None, number: Name) -> Tr
     return transfer
 
 
-def _stepping(program: Program, task: str, described: kinds.Compute) -> Stepping:
+def _stepping(program: Program, task: str, described: task_graph.Compute) -> Stepping:
     naming, statement = program.naming, described.statement
     others = len(program.model.waits.get(statement, ())) - len(described.follows)
     cut = program.model.graph.arrivals[described.chunks[0]].chunks

@@ -38,7 +38,7 @@ from lairmake.stages.layer.pe.taking import (
     waiting,
     write_arrival,
 )
-from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.pe.block import Block, Body, total
 from lairmake.stages.pe.nodes import Assign, Call, Field, Task
 from lairmake.stages.poly.expression import Number, Value
@@ -89,13 +89,15 @@ def _compute_program(model: Model, profile: Profile, vectors: bool, *, in_turn: 
 def _write(computing: Computing) -> None:
     """Write all functions, each before those that call it where that is possible."""
     program, model = computing.program, computing.program.model
-    for name, fills in model.of_kind(kinds.Initialise).items():
+    for name, fills in model.of_kind(task_graph.Initialise).items():
         if fills.before is None:
             _write_task(program, name, f"Initialise {fills.tensor}.")
     for name, task in model.tasks.items():
-        if isinstance(task, kinds.Carry) or (isinstance(task, kinds.Compute) and not task.chunks):
+        if isinstance(task, task_graph.Carry) or (
+            isinstance(task, task_graph.Compute) and not task.chunks
+        ):
             _write_task(program, name, formula(task))
-    carried = tuple(Call(program.task(name)) for name in model.of_kind(kinds.Carry))
+    carried = tuple(Call(program.task(name)) for name in model.of_kind(task_graph.Carry))
     program.add(complete_task("One part of this invocation is complete.", carried))
     computing.departures.write()
     write_chunks(computing.chunks, computing.departures.early_sends)
@@ -129,11 +131,11 @@ def _write_finish(computing: Computing, statement: str) -> None:
     finish, comment = program.naming.of(f"finish_{statement}"), f"{statement} has all it needs."
     body = Body(name=finish, comment=comment)
     target = next(s.target.tensor for s in model.layer.statements if s.name == statement)
-    for name, fills in model.of_kind(kinds.Initialise).items():
+    for name, fills in model.of_kind(task_graph.Initialise).items():
         late = fills.before is None and not model.is_initialised_at_start(fills)
         if late and fills.tensor == target:
             body.block.add(Call(program.task(name)))
-    for name, task in model.of_kind(kinds.Compute).items():
+    for name, task in model.of_kind(task_graph.Compute).items():
         if task.statement == statement and not task.chunks:
             body.block.add(Call(program.task(name)))
     computing.departures.finish(body.block, target)
@@ -153,7 +155,7 @@ def _write_restart(computing: Computing) -> None:
     program, model = computing.program, computing.program.model
     body = Body(name="restart", comment="Start an invocation.")
     block, arrivals = body.block, model.graph.arrivals
-    for name, fills in model.of_kind(kinds.Initialise).items():
+    for name, fills in model.of_kind(task_graph.Initialise).items():
         if fills.before is None and model.is_initialised_at_start(fills):
             block.add(Call(program.task(name)))
     for statement in _statements(model):

@@ -13,9 +13,8 @@ import islpy as isl
 
 from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.routes.forwarded import name_positions
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.routes_text import Routing, named
-from lairmake.stages.layer.texts.tasks_text import Instances
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.isl_files import Instances, Routing, named
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_index_constants
 
 
@@ -44,10 +43,10 @@ def _filtered(model: Model, routes: Routing) -> Instances:
     """Return instances.isl with T_known as routers hand on what tasks react to, V (15)."""
     instances = model.instances
     for name, task in model.tasks.items():
-        if not isinstance(task, kinds.Relay | kinds.React | kinds.Store):
+        if not isinstance(task, task_graph.Relay | task_graph.React | task_graph.Store):
             continue
         arrival = model.graph.arrivals[task.arrival]
-        colour = arrival.source if isinstance(task, kinds.Relay) else arrival.colour
+        colour = arrival.source if isinstance(task, task_graph.Relay) else arrival.colour
         if routes.has(colour, "filter"):
             interval = routes.relation(colour, "filter")
             known = _between(model.known(name), interval)

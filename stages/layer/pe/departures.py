@@ -20,8 +20,8 @@ from lairmake.stages.layer.pe.sent_early import EarlySends
 from lairmake.stages.layer.pe.sequences import send_sequences
 from lairmake.stages.layer.pe.streams import alternate_colours, flush, receive, send_sum
 from lairmake.stages.layer.pe.turn_taking import TurnTaking
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.routes_text import Part
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.isl_files import Part
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import Call
 from lairmake.stages.poly.expression import Value
@@ -85,7 +85,7 @@ class Departures:
         for pes in taken:
             back = str(self.departures[name].feedback)
             arrived, here = self.naming.of(f"arrived_{back}"), self.program.when(block, pes)
-            for task in self.model.taking(kinds.Receive, back):
+            for task in self.model.taking(task_graph.Receive, back):
                 receive(self.program, here, task, back, arrived)
 
     def _send(self, name: str) -> None:

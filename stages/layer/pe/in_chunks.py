@@ -25,7 +25,7 @@ from lairmake.stages.layer.pe.sent_early import EarlySends
 from lairmake.stages.layer.pe.transfer import COUNTER
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.layer.streams.cutting import AHEAD
-from lairmake.stages.layer.texts import kinds
+from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import (
     Activate,
@@ -220,7 +220,7 @@ def _unpack(chunks: Chunks, block: Block, cut: Cut) -> None:
 def _repeat(chunks: Chunks, block: Block, cut: Cut) -> None:
     """Append what copies the end of a ring to its front, if windows reach over it."""
     program = chunks.program
-    for task, described in program.model.of_kind(kinds.Halo).items():
+    for task, described in program.model.of_kind(task_graph.Halo).items():
         if described.arrival == cut.name:
             program.count(task)
             inner = Block()
@@ -234,7 +234,7 @@ def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> 
     body = Body(name=stepping.step.name, comment=f"{stepping.statement} runs on what is here.")
     program.count(stepping.task)
     program.hold(stepping.at.name)
-    for name, fills in program.model.of_kind(kinds.Initialise).items():
+    for name, fills in program.model.of_kind(task_graph.Initialise).items():
         if fills.before == stepping.statement:
             program.count(name)
             run_task(program, inner.nest(), name, {})

@@ -18,8 +18,8 @@ from lairmake.stages.layer.pe.operands import (
     find_strides,
     find_vectors,
 )
-from lairmake.stages.layer.streams.tasks import AT_RUN_TIME
-from lairmake.stages.layer.texts.decisions import Decision, Table
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME
+from lairmake.stages.layer.texts.yaml_files import Decision, Table
 from lairmake.stages.pe.block import Block, write_nest
 from lairmake.stages.pe.names import Naming
 from lairmake.stages.pe.nodes import (

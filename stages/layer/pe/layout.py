@@ -17,7 +17,7 @@ from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.queues import assign_queues
 from lairmake.stages.layer.routes.forwarded import name_positions
-from lairmake.stages.layer.texts.graph import Arrival, Departure, Outgoing, SumCollection
+from lairmake.stages.layer.texts.task_graph import Arrival, Departure, Outgoing, SumCollection
 from lairmake.stages.movement.flow import Colour, find_routers
 from lairmake.stages.pe.listing import Local
 from lairmake.stages.poly.canonical import find_set, from_domain, list_maps

@@ -12,11 +12,20 @@ import islpy as isl
 
 from lairmake.stages.lair.layer import Layer
 from lairmake.stages.layer.routes.leaving import name_leaving
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.decisions import Decision
-from lairmake.stages.layer.texts.graph import Forwarding, Graph
-from lairmake.stages.layer.texts.kinds import (
+from lairmake.stages.layer.texts.isl_files import (
+    ALWAYS,
+    RESTART,
+    Adapted,
+    Compressions,
+    Instances,
+    Placed,
+    Routing,
+    Said,
+)
+from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
+    Forwarding,
+    Graph,
     Initialise,
     Operate,
     React,
@@ -24,9 +33,7 @@ from lairmake.stages.layer.texts.kinds import (
     Running,
     Store,
 )
-from lairmake.stages.layer.texts.memory_text import ALWAYS, RESTART, Placed
-from lairmake.stages.layer.texts.routes_text import Routing, Said
-from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.texts.yaml_files import Decision
 from lairmake.stages.poly.box import Shape, at_this_pe, find_shape
 from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
 from lairmake.stages.poly.expression import Number, Value, express, express_condition

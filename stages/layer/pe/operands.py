@@ -12,8 +12,8 @@ import islpy as isl
 
 from lairmake.stages.layer.pe.computing import make_literal
 from lairmake.stages.layer.pe.model import value
-from lairmake.stages.layer.texts import decisions
-from lairmake.stages.layer.texts.decisions import Decision
+from lairmake.stages.layer.texts import yaml_files
+from lairmake.stages.layer.texts.yaml_files import Decision
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.names import Naming
 from lairmake.stages.pe.nodes import Address, Declare, Element, Field, Nothing
@@ -30,7 +30,7 @@ class InField:
     strides: tuple[int, ...]
 
 
-Given = decisions.Local | decisions.Arriving | decisions.Streamed | decisions.Number | InField
+Given = yaml_files.Local | yaml_files.Arriving | yaml_files.Streamed | yaml_files.Number | InField
 """An operand, with the field of memory of a part."""
 
 
@@ -70,9 +70,9 @@ def find_steps(name: str, decision: Decision, naming: Naming) -> list[Step]:
     ]
 
 
-def _only_step(decision: Decision) -> decisions.StepDecision:
+def _only_step(decision: Decision) -> yaml_files.StepDecision:
     assert decision.operation is not None, "a vector instruction has an operation"
-    return decisions.StepDecision(
+    return yaml_files.StepDecision(
         operation=decision.operation,
         by=decision.by,
         over=decision.over,
@@ -85,9 +85,9 @@ def find_part_field(name: str, number: int, naming: Naming) -> str:
     return naming.of(f"{name} part {number}", f"{name}_part{number}")
 
 
-def _spelled(operand: decisions.OperandDecision, name: str, naming: Naming) -> Given:
+def _spelled(operand: yaml_files.OperandDecision, name: str, naming: Naming) -> Given:
     """Return an operand, a part as the field that it lies in."""
-    if not isinstance(operand, decisions.Given):
+    if not isinstance(operand, yaml_files.Given):
         return operand
     field = find_part_field(name, operand.part, naming)
     return InField(field=field, type=operand.type, strides=operand.strides)
@@ -95,7 +95,7 @@ def _spelled(operand: decisions.OperandDecision, name: str, naming: Naming) -> G
 
 def find_strides(operand: Given) -> tuple[int, ...]:
     """Return over how many elements each dimension steps; nothing for what is one value."""
-    return operand.strides if isinstance(operand, decisions.Local | InField) else ()
+    return operand.strides if isinstance(operand, yaml_files.Local | InField) else ()
 
 
 def find_vectors(name: str, decision: Decision, naming: Naming) -> list[Step]:
@@ -112,21 +112,21 @@ def find_operand_address(
 ) -> Value:
     """Return the address of an operand; a number gets a variable of its own."""
     match operand:
-        case decisions.Streamed():
+        case yaml_files.Streamed():
             return Nothing()
-        case decisions.Arriving():
+        case yaml_files.Arriving():
             return Address(Name(elements[operand.element]))
         case InField():
             return Field(operand.field)
-        case decisions.Number():
+        case yaml_files.Number():
             name = f"number{position}"
             block.add(Declare(name, operand.type, make_literal(operand.number, operand.type)))
             return Address(Name(name))
-        case decisions.Local():
+        case yaml_files.Local():
             return find_base_address(operand, block, context)
 
 
-def find_base_address(operand: decisions.Local, block: Block, context: isl.Set) -> Value:
+def find_base_address(operand: yaml_files.Local, block: Block, context: isl.Set) -> Value:
     """Return the address of the first element of an operand in memory.
 
     Affine indices are part of the address, as they are in loops; others take their operations.

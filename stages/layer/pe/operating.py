@@ -19,8 +19,8 @@ from lairmake.stages.layer.pe.operands import find_base_address
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.streams import alternate_colours
 from lairmake.stages.layer.pe.transfer import OUT
-from lairmake.stages.layer.texts import decisions, kinds
-from lairmake.stages.layer.texts.decisions import Decision, Local, Streamed
+from lairmake.stages.layer.texts import task_graph, yaml_files
+from lairmake.stages.layer.texts.yaml_files import Decision, Local, Streamed
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.nodes import (
     Address,
@@ -40,7 +40,7 @@ from lairmake.stages.pe.nodes import (
 from lairmake.stages.poly.expression import Number, Value
 
 
-def operate(program: Program, block: Block, name: str, task: kinds.Operate) -> None:
+def operate(program: Program, block: Block, name: str, task: task_graph.Operate) -> None:
     """Append the instruction of a task, and configure it in main. Raises UserError if it has none.
     """
     _check(program.model.simd[name], name)
@@ -59,7 +59,7 @@ def operate(program: Program, block: Block, name: str, task: kinds.Operate) -> N
 
 def _check(decision: Decision, name: str) -> None:
     """Raise UserError if a text was edited so that a task on a stream has no instruction."""
-    kinds_of = [Local | Streamed, Streamed, Local | decisions.Number]
+    kinds_of = [Local | Streamed, Streamed, Local | yaml_files.Number]
     pairs = zip(decision.operands, kinds_of, strict=False)
     fits = 2 <= len(decision.operands) <= len(kinds_of)
     fits = fits and all(isinstance(operand, kind) for operand, kind in pairs)
@@ -67,7 +67,7 @@ def _check(decision: Decision, name: str) -> None:
         raise UserError(f"{name} takes a stream, and has no instruction of d, the stream and b")
 
 
-def _instruction(program: Program, block: Block, name: str, task: kinds.Operate) -> Statement:
+def _instruction(program: Program, block: Block, name: str, task: task_graph.Operate) -> Statement:
     """Return what starts the stream; a block finds the addresses that it needs before."""
     vector = Address(Field(program.naming.of(name)))
     colour = program.listen(program.model.graph.arrivals[task.arrival].colour)
@@ -83,13 +83,13 @@ def _instruction(program: Program, block: Block, name: str, task: kinds.Operate)
 
 
 def _address(
-    program: Program, block: Block, name: str, operand: decisions.OperandDecision
+    program: Program, block: Block, name: str, operand: yaml_files.OperandDecision
 ) -> Value:
     """Return where an operand is in memory; a number has a place of its own, for the stream's time.
     """
     if isinstance(operand, Local):
         return find_base_address(operand, block, program.model.known(name))
-    assert isinstance(operand, decisions.Number), "a stream goes with memory, or with a number"
+    assert isinstance(operand, yaml_files.Number), "a stream goes with memory, or with a number"
     field = Element(Field(program.naming.of(f"{name}_number")), (Number(0),))
     return Address(field)
 
@@ -101,7 +101,7 @@ def _configure(program: Program, name: str, vector: Value) -> None:
     sizes = tuple(value(size, known) for size in decision.sizes or ())
     assert decision.operation is not None, "it was found before that there is an instruction"
     for operand in decision.operands:
-        if isinstance(operand, decisions.Number):
+        if isinstance(operand, yaml_files.Number):
             field = program.naming.of(f"{name}_number")
             program.keep(field, operand.type, (1,), f"{name}_number")
             literal = make_literal(operand.number, operand.type)
@@ -110,7 +110,7 @@ def _configure(program: Program, name: str, vector: Value) -> None:
     block.add(Configure(vector, counter, decision.operation, sizes, operands))
 
 
-def _described(operands: Sequence[decisions.OperandDecision]) -> tuple[Operand | Fabric, ...]:
+def _described(operands: Sequence[yaml_files.OperandDecision]) -> tuple[Operand | Fabric, ...]:
     """Return the operands as an instruction is configured: on the fabric, or in strides."""
     return tuple(
         Fabric(operand.type)

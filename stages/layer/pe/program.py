@@ -12,8 +12,8 @@ import islpy as isl
 from lairmake.stages.layer.pe.instruction import configuration, find_table_entry, find_table_field
 from lairmake.stages.layer.pe.model import Model, holds, value
 from lairmake.stages.layer.pe.operands import find_part_field, find_vectors
-from lairmake.stages.layer.texts.decisions import Table
-from lairmake.stages.layer.texts.graph import Forwarding
+from lairmake.stages.layer.texts.task_graph import Forwarding
+from lairmake.stages.layer.texts.yaml_files import Table
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end

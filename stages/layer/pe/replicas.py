@@ -13,7 +13,7 @@ import typing
 import islpy as isl
 
 from lairmake.stages.layer.pe.streams import send_again
-from lairmake.stages.layer.texts.graph import Arrival
+from lairmake.stages.layer.texts.task_graph import Arrival
 from lairmake.stages.pe.block import Block, Body, write_nest
 from lairmake.stages.pe.nodes import Assign, Call, Field, If, Increase, More, Return, SendTurn, Task
 from lairmake.stages.poly.expression import Instance, Number, compare, make_element_loops

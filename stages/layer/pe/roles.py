@@ -18,12 +18,15 @@ from lairmake.stages.layer.routes.feedback import (
     apply_feedback_to_layer,
     find_fed_back,
 )
-from lairmake.stages.layer.texts.adapted_text import read_adapted
-from lairmake.stages.layer.texts.decisions import read_decisions
-from lairmake.stages.layer.texts.graph import read_graph
-from lairmake.stages.layer.texts.memory_text import read_placed
-from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.texts.isl_files import (
+    Compressions,
+    Instances,
+    Routing,
+    read_adapted,
+    read_placed,
+)
+from lairmake.stages.layer.texts.task_graph import read_graph
+from lairmake.stages.layer.texts.yaml_files import read_decisions
 from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:

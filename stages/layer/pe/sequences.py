@@ -25,7 +25,7 @@ from lairmake.stages.layer.pe.streams import (
 )
 from lairmake.stages.layer.pe.transfer import COUNT, COUNTER, IN, OUT, TAKEN, Transfer
 from lairmake.stages.layer.pe.work import transfer_loops
-from lairmake.stages.layer.texts.graph import Outgoing
+from lairmake.stages.layer.texts.task_graph import Outgoing
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import (

@@ -23,7 +23,7 @@ from lairmake.stages.layer.pe.streams import (
     unpack,
 )
 from lairmake.stages.layer.pe.turn_taking import TurnTaking
-from lairmake.stages.layer.texts.graph import Arrival
+from lairmake.stages.layer.texts.task_graph import Arrival
 from lairmake.stages.pe.block import Block, Body, write_nest
 from lairmake.stages.pe.nodes import (
     BlockColour,

@@ -24,8 +24,8 @@ from lairmake.stages.layer.pe.streams import (
     unpack,
 )
 from lairmake.stages.layer.pe.work import transfer_loops
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.graph import Arrival
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.task_graph import Arrival
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import (
     Activate,
@@ -102,7 +102,7 @@ def _write_arrived(computing: Computing, name: str, arrival: Arrival) -> None:
     program, model = computing.program, computing.program.model
     body = Body(name=program.naming.of(f"arrived_{name}"), comment=f"All of {name} is here.")
     if arrival.chunks is None:
-        for task in model.taking(kinds.Receive, name):
+        for task in model.taking(task_graph.Receive, name):
             unpack(program, body.block, task)
     for statement in find_readers(model, arrival):
         stepping = computing.chunks.steps.get(statement)
@@ -122,11 +122,11 @@ def _write_reaction(program: Program, name: str, arrival: Arrival) -> None:
     def stored(element: Value) -> Statement:
         return Assign(element, Name(variable))
 
-    for task in model.taking(kinds.Store, name):
+    for task in model.taking(task_graph.Store, name):
         program.count(task)
         body.block.add(CountCall(program.naming.counter(task)))
         transfer_loops(body.block, task, model, program.naming, stored, counts=True)
-    reacting = model.taking(kinds.React, name)
+    reacting = model.taking(task_graph.React, name)
     for task in reacting:
         program.count(task)
         block = body.block if len(reacting) == 1 else body.block.nest()
@@ -158,9 +158,9 @@ def listen_again(computing: Computing, block: Block, name: str, arrival: Arrival
     if arrival.chunks is not None:
         receive_first(computing.chunks, block, computing.chunks.cuts[name])
         return
-    for task in program.model.taking(kinds.Receive, name):
+    for task in program.model.taking(task_graph.Receive, name):
         receive(program, block, task, arrival.colour, program.naming.of(f"arrived_{name}"))
-    for task, described in program.model.taking(kinds.Operate, name).items():
+    for task, described in program.model.taking(task_graph.Operate, name).items():
         operate(program, block, task, described)
 
 
@@ -178,7 +178,7 @@ def _give_room(program: Program, name: str, arrival: Arrival) -> None:
     Where all use all that passes by, one is as fast as the other, and room would be of no use.
     """
     model = program.model
-    taken = {**model.taking(kinds.Store, name), **model.taking(kinds.React, name)}
+    taken = {**model.taking(task_graph.Store, name), **model.taking(task_graph.React, name)}
     tasks = [task for task in model.tasks if task in taken]
     known = model.known(tasks[0])
     idle = any(not known.is_subset(model.instance_set(t).params()) for t in tasks)

@@ -13,7 +13,7 @@ from lairmake.stages.layer.pe.model import holds, value
 from lairmake.stages.layer.pe.operands import find_base_address
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.work import transfer_loops
-from lairmake.stages.layer.texts.decisions import Local
+from lairmake.stages.layer.texts.yaml_files import Local
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.nodes import (
     Address,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from lairmake.stages.layer.pe.program import Program
-from lairmake.stages.layer.texts.routes_text import Part
+from lairmake.stages.layer.texts.isl_files import Part
 from lairmake.stages.pe.block import Block, Body, total
 from lairmake.stages.pe.nodes import Assign, Call, Field, If, Less, Task
 from lairmake.stages.poly.expression import Number, compare

@@ -21,7 +21,7 @@ from lairmake.stages.layer.pe.computing import (
     make_value,
 )
 from lairmake.stages.layer.pe.model import Work
-from lairmake.stages.layer.texts.kinds import Fills, Runs
+from lairmake.stages.layer.texts.task_graph import Fills, Runs
 from lairmake.stages.pe.block import Block, write_nest
 from lairmake.stages.pe.names import Naming
 from lairmake.stages.pe.nodes import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.isl_files import Adapted
 from lairmake.stages.movement.border import find_classes, find_feeding
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.functions import least

@@ -18,7 +18,7 @@ from lairmake.stages.layer.routes.forwarded import (
     name_positions,
 )
 from lairmake.stages.layer.routes.placed import Placed, Routed, colour_routes, find_depth, join
-from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.layer.texts.isl_files import named
 from lairmake.stages.movement.border import Line, feedback_line, inward_line
 from lairmake.stages.movement.flow import Routes, column_routes, feedback_routes
 from lairmake.stages.movement.gather import replica_routes

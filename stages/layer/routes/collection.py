@@ -14,9 +14,16 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.routes.leaving import describe_gathering, name_leaving
-from lairmake.stages.layer.texts.graph import Departure, InTurn, Sequences, SumCollection
-from lairmake.stages.layer.texts.kinds import AnyTask, Clear, Collect
-from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.layer.texts.isl_files import named
+from lairmake.stages.layer.texts.task_graph import (
+    AnyTask,
+    Clear,
+    Collect,
+    Departure,
+    InTurn,
+    Sequences,
+    SumCollection,
+)
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.movement.border import BorderChain, find_classes
 from lairmake.stages.movement.flow import parity

@@ -19,7 +19,7 @@ from lairmake.stages.movement.flow import Routes, find_busiest_router, find_rout
 from lairmake.stages.poly.sides import Rectangle
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.layer.texts.routes_text import RoutesObject
+    from lairmake.stages.layer.texts.isl_files import RoutesObject
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.layer_yaml import LayerMapping
 

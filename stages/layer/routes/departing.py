@@ -39,8 +39,15 @@ from lairmake.stages.layer.routes.placed import (
     join,
 )
 from lairmake.stages.layer.routes.threads import count_free_threads
-from lairmake.stages.layer.texts.graph import By, Departure, InTurn, Sequences, Side, SumCollection
-from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.layer.texts.isl_files import named
+from lairmake.stages.layer.texts.task_graph import (
+    By,
+    Departure,
+    InTurn,
+    Sequences,
+    Side,
+    SumCollection,
+)
 from lairmake.stages.movement.border import BorderChain, border_chain, find_feeding
 from lairmake.stages.movement.flow import Chain, chain_routes, parity
 from lairmake.stages.poly.canonical import from_domain, map_from

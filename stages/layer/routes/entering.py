@@ -29,8 +29,8 @@ from lairmake.stages.layer.routes.placed import (
     is_sparse,
     join,
 )
-from lairmake.stages.layer.texts.graph import Arrival, Outgoing, Side
-from lairmake.stages.layer.texts.routes_text import RoutesObject, named
+from lairmake.stages.layer.texts.isl_files import RoutesObject, named
+from lairmake.stages.layer.texts.task_graph import Arrival, Outgoing, Side
 from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.movement.border import (
     beside,

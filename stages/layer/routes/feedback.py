@@ -17,7 +17,7 @@ import islpy as isl
 
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.lair.tree import Access, Expr, rewrite
-from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.isl_files import Adapted
 from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
 from lairmake.stages.poly.functions import find_greatest
 from lairmake.stages.poly.sides import SIDES, Rectangle, turn

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import islpy as isl
 
-from lairmake.stages.layer.texts.graph import Forwarding
-from lairmake.stages.layer.texts.routes_text import named
+from lairmake.stages.layer.texts.isl_files import named
+from lairmake.stages.layer.texts.task_graph import Forwarding
 from lairmake.stages.movement.border import Line
 from lairmake.stages.movement.flow import Routes, parity
 

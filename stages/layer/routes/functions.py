@@ -5,8 +5,8 @@ Source   stages/layer/pe/compute.py, which writes them
 
 from __future__ import annotations
 
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.graph import Arrival, Departure, Graph
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.task_graph import Arrival, Departure, Graph
 
 OTHERS = 3
 """The start of an invocation, its end, and what configures."""
@@ -15,11 +15,11 @@ OTHERS = 3
 def count_functions(graph: Graph) -> int:
     """Return how many functions computing PEs have, as compute.py writes them."""
     runs = sum(
-        isinstance(task, kinds.Initialise | kinds.Compute | kinds.Carry)
-        and not (isinstance(task, kinds.Initialise) and task.before is not None)
+        isinstance(task, task_graph.Initialise | task_graph.Compute | task_graph.Carry)
+        and not (isinstance(task, task_graph.Initialise) and task.before is not None)
         for task in graph.tasks.values()
     )
-    tasks = (t for t in graph.tasks.values() if isinstance(t, kinds.Running))
+    tasks = (t for t in graph.tasks.values() if isinstance(t, task_graph.Running))
     statements = len({task.statement for task in tasks})
     taken = sum(1 + _taking(arrival) for arrival in graph.arrivals.values())
     stored = (each for each in graph.departures.values() if each.result_of is None)

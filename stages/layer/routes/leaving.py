@@ -10,9 +10,8 @@ import typing
 import islpy as isl
 
 from lairmake.stages.layer.routes.threads import count_free_threads
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Departure, Graph, InTurn, Leaving
-from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.isl_files import Adapted, Routing
+from lairmake.stages.layer.texts.task_graph import Departure, Graph, InTurn, Leaving
 from lairmake.stages.movement.gather import Gather, find_gather
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.functions import greatest_value

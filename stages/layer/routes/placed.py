@@ -13,9 +13,8 @@ from lairmake.stages.layer.routes.feedback import (
     apply_feedback_to_layer,
     find_fed_back,
 )
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Arrival, Departure, Forwarding, SumCollection
-from lairmake.stages.layer.texts.routes_text import RoutesObject, Routing
+from lairmake.stages.layer.texts.isl_files import Adapted, RoutesObject, Routing
+from lairmake.stages.layer.texts.task_graph import Arrival, Departure, Forwarding, SumCollection
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.mapping.layer_yaml import LayerMapping

@@ -15,7 +15,7 @@ from lairmake.stages.layer.routes.entering import add_arrivals
 from lairmake.stages.layer.routes.forwarded import name_line_colours
 from lairmake.stages.layer.routes.ordering import Ordering
 from lairmake.stages.layer.routes.placed import Streams, placed_of
-from lairmake.stages.layer.texts.adapted_text import Adapted
+from lairmake.stages.layer.texts.isl_files import Adapted
 from lairmake.stages.movement.flow import Routes
 from lairmake.stages.skewing.statements import Scheduled
 

@@ -42,7 +42,7 @@ from lairmake.stages.poly.sides import SIDES
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.routes.placed import Streams
-    from lairmake.stages.layer.texts.graph import Departure
+    from lairmake.stages.layer.texts.task_graph import Departure
 
 Waits = Mapping[str, Sequence[str]]
 Chains = Sequence[Sequence[str]]

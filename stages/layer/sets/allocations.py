@@ -13,10 +13,8 @@ from lairmake.stages.layer.routes.feedback import apply_feedback
 from lairmake.stages.layer.routes.leaving import find_summed_elements, name_leaving
 from lairmake.stages.layer.streams.invoked import flows_of
 from lairmake.stages.layer.streams.rings import Ring, find_rings, find_rows
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Arrival, Graph, SumCollection
-from lairmake.stages.layer.texts.kinds import Halo
-from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.isl_files import Adapted, Routing
+from lairmake.stages.layer.texts.task_graph import Arrival, Graph, Halo, SumCollection
 from lairmake.stages.poly.box import box
 from lairmake.stages.poly.canonical import from_domain, list_maps
 from lairmake.stages.poly.chunks import repeat_rows, roll, roll_in_boxes, roll_rows

@@ -10,13 +10,12 @@ from lairmake.stages.layer.sets.compressions import write_compressions
 from lairmake.stages.layer.sets.hulls import write_hulls
 from lairmake.stages.layer.sets.instances import write_instances
 from lairmake.stages.layer.sets.sizes import write_sizes
-from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.texts.isl_files import Compressions, Instances
 from lairmake.stages.poly.text import Objects
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.layer.texts.adapted_text import Adapted
-    from lairmake.stages.layer.texts.graph import Graph
-    from lairmake.stages.layer.texts.routes_text import Routing
+    from lairmake.stages.layer.texts.isl_files import Adapted, Routing
+    from lairmake.stages.layer.texts.task_graph import Graph
     from lairmake.stages.skewing.elements import Lair
 
 

@@ -10,8 +10,8 @@ import contextlib
 import islpy as isl
 
 from lairmake.stages.diagnose import working_on
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.tasks_text import Instances, compressed_objects
+from lairmake.stages.layer.texts.isl_files import Instances, compressed_objects
+from lairmake.stages.layer.texts.task_graph import Graph
 from lairmake.stages.poly.compression import compress, drop_hidden_equalities, drop_holes
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.text import write_objects

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.diagnose import working_on
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.kinds import React, Runs
-from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.texts.isl_files import Compressions, Instances
+from lairmake.stages.layer.texts.task_graph import Graph, React, Runs
 from lairmake.stages.poly.box import (
     BoxHull,
     accessed_by,

@@ -21,19 +21,17 @@ from lairmake.stages.layer.streams.invoked import (
     sources_of,
 )
 from lairmake.stages.layer.streams.stepped import find_cuts, find_steps
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.kinds import (
+from lairmake.stages.layer.texts.isl_files import Adapted, Routing, invoked_objects
+from lairmake.stages.layer.texts.task_graph import (
     Carry,
     Compute,
     ForKind,
+    Graph,
     Halo,
     Initialise,
     React,
     Store,
 )
-from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.layer.texts.tasks_text import invoked_objects
 from lairmake.stages.poly.canonical import from_domain, to_range
 from lairmake.stages.poly.chunks import chunks
 from lairmake.stages.poly.functions import PE_NAMES, bind_range, bind_set, find_index_constants

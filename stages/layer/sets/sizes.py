@@ -8,9 +8,8 @@ from __future__ import annotations
 import islpy as isl
 
 from lairmake.stages.diagnose import working_on
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.kinds import Runs
-from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
+from lairmake.stages.layer.texts.isl_files import Compressions, Instances
+from lairmake.stages.layer.texts.task_graph import Graph, Runs
 from lairmake.stages.poly.box import box, enumerate_sizes, exact_bounds, find_fixed_size, offset_set
 from lairmake.stages.poly.functions import find_index_constants
 from lairmake.stages.poly.text import write_objects

@@ -14,10 +14,8 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from lairmake.stages.layer.routes.arriving import Arriving, find_arriving
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Arrival, Chunks
-from lairmake.stages.layer.texts.kinds import AnyTask, Compute
-from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.isl_files import Adapted, Routing
+from lairmake.stages.layer.texts.task_graph import AnyTask, Arrival, Chunks, Compute
 from lairmake.stages.poly.canonical import from_domain, list_maps, to_range
 from lairmake.stages.poly.chunks import (
     chunks,

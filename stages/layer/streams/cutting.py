@@ -28,7 +28,7 @@ from lairmake.stages.layer.streams.parts import count_parts, find_mean, lengthen
 from lairmake.stages.layer.streams.reaching import Cuts, Windows, find_ring_lengths
 from lairmake.stages.layer.streams.rolling import find_obstacle
 from lairmake.stages.layer.streams.triggers import Triggers, count_elements
-from lairmake.stages.layer.texts.graph import Departure
+from lairmake.stages.layer.texts.task_graph import Departure
 from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.movement.flow import share

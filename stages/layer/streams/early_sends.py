@@ -37,7 +37,7 @@ from lairmake.stages.layer.routes.threads import count_free_threads
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.rows import choose_rows
 from lairmake.stages.layer.streams.stepped import Room, SteppedDeparture, Steps, find_steps
-from lairmake.stages.layer.texts.graph import Early, Graph
+from lairmake.stages.layer.texts.task_graph import Early, Graph
 from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.poly.box import ExactBounds, exact_bounds, find_fixed_size
 from lairmake.stages.poly.cardinality import count

@@ -26,7 +26,7 @@ from lairmake.stages.poly.functions import PE_NAMES, bind_range
 if typing.TYPE_CHECKING:
     from lairmake.stages.layer.streams.chunks import Flows
     from lairmake.stages.layer.streams.cutting import Chunks
-    from lairmake.stages.layer.texts.graph import Graph
+    from lairmake.stages.layer.texts.task_graph import Graph
 
 FUNCTIONS = 4
 """Functions of a program for each tensor, stream and statement, roughly."""

@@ -12,9 +12,8 @@ import islpy as isl
 
 from lairmake.stages.layer.routes.feedback import apply_feedback
 from lairmake.stages.layer.streams.chunks import Flows, find_followed
-from lairmake.stages.layer.texts.adapted_text import Adapted
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.routes_text import Routing
+from lairmake.stages.layer.texts.isl_files import Adapted, Routing
+from lairmake.stages.layer.texts.task_graph import Graph
 from lairmake.stages.poly.box import at_this_pe
 from lairmake.stages.poly.canonical import from_domain, list_sets
 from lairmake.stages.poly.functions import PE_NAMES, bind_range, bind_set

@@ -18,7 +18,7 @@ import islpy as isl
 from lairmake.stages.layer.routes.collection import find_forwarded
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.stepped import SteppedDeparture, Steps, find_steps
-from lairmake.stages.layer.texts.graph import Departure, Early, Graph
+from lairmake.stages.layer.texts.task_graph import Departure, Early, Graph
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.chunks import find_completed, is_in_order

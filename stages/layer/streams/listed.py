@@ -15,33 +15,29 @@ from lairmake.stages.layer.routes.collection import find_forwarded, list_collect
 from lairmake.stages.layer.routes.leaving import find_summed_elements
 from lairmake.stages.layer.streams import cutting
 from lairmake.stages.layer.streams.plan import Plan, find_written, is_reacting, reacts
-from lairmake.stages.layer.streams.tasks import (
-    make_compute,
-    make_halo,
-    make_operate,
-    make_react,
-    name_halo,
-)
-from lairmake.stages.layer.texts import kinds
-from lairmake.stages.layer.texts.graph import (
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.task_graph import (
+    AnyTask,
     Arrival,
     Chunks,
     Departure,
+    Hear,
+    Initialise,
     Kept,
     KeptTensor,
     Outgoing,
-    Window,
-)
-from lairmake.stages.layer.texts.kinds import (
-    AnyTask,
-    Hear,
-    Initialise,
     Pack,
     Receive,
     Relay,
     Send,
     Spread,
     Store,
+    Window,
+    make_compute,
+    make_halo,
+    make_operate,
+    make_react,
+    name_halo,
 )
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.poly.canonical import from_domain, to_range
@@ -273,7 +269,7 @@ def _carry(carry: Carry, plan: Plan) -> Iterator[Named]:
     """Yield the task that makes one tensor of another one, unless they share their memory."""
     if plan.in_place.get(carry.source) != carry.tensor:
         rank = len(plan.streams.placed.layer.tensors[carry.tensor].shape)
-        yield f"carry_{carry.tensor}", kinds.Carry(
+        yield f"carry_{carry.tensor}", task_graph.Carry(
             iterators=tuple(f"i{k}" for k in range(rank)),
             target=carry.tensor,
             op="=",

@@ -22,12 +22,14 @@ from lairmake.stages.layer.streams.invoked import (
     rename,
 )
 from lairmake.stages.layer.streams.stepped import SteppedDeparture, find_steps
-from lairmake.stages.layer.texts.graph import Departure, InTurn
-from lairmake.stages.layer.texts.kinds import (
+from lairmake.stages.layer.texts.isl_files import Said
+from lairmake.stages.layer.texts.task_graph import (
     Clear,
     Collect,
+    Departure,
     EarlySend,
     Hear,
+    InTurn,
     Operate,
     Pack,
     Receive,
@@ -35,7 +37,6 @@ from lairmake.stages.layer.texts.kinds import (
     Send,
     Spread,
 )
-from lairmake.stages.layer.texts.routes_text import Said
 from lairmake.stages.poly.canonical import from_domain, to_range
 from lairmake.stages.poly.chunks import bind_chunk
 from lairmake.stages.poly.functions import PE_NAMES, bind_range, bind_set, name_indices

@@ -41,7 +41,7 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import at_pe
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.layer.texts.graph import Departure
+    from lairmake.stages.layer.texts.task_graph import Departure
 
 MOST_OPERATIONS = 500_000
 """How much isl may work for an arrival, in its own unit: half a second."""

@@ -17,8 +17,7 @@ import islpy as isl
 
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.stepped import find_steps
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.kinds import Compute
+from lairmake.stages.layer.texts.task_graph import Compute, Graph
 from lairmake.stages.poly.canonical import from_domain, to_range
 
 if typing.TYPE_CHECKING:

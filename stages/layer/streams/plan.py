@@ -20,7 +20,7 @@ from lairmake.stages.layer.streams.operated import Operated, find_operated
 from lairmake.stages.layer.streams.reaching import Windows
 from lairmake.stages.layer.streams.rolling import find_obstacle
 from lairmake.stages.layer.streams.triggers import Triggers, find_triggers
-from lairmake.stages.layer.texts.graph import Held
+from lairmake.stages.layer.texts.task_graph import Held
 
 NO_ROOM = "there is no room for all that is computed by chunks of it"
 

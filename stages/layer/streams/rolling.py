@@ -24,12 +24,12 @@ from __future__ import annotations
 import typing
 from collections.abc import Collection, Iterator, Mapping
 
-from lairmake.stages.layer.texts.graph import Held
+from lairmake.stages.layer.texts.task_graph import Held
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.lair.layer import Layer, Statement
     from lairmake.stages.layer.streams.triggers import Triggers
-    from lairmake.stages.layer.texts.graph import Arrival
+    from lairmake.stages.layer.texts.task_graph import Arrival
 
 
 def find_obstacle(

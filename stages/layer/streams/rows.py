@@ -10,7 +10,7 @@ from __future__ import annotations
 import islpy as isl
 
 from lairmake.stages.layer.streams.stepped import Room, SteppedDeparture
-from lairmake.stages.layer.texts.graph import Early
+from lairmake.stages.layer.texts.task_graph import Early
 from lairmake.stages.poly.box import exact_bounds, find_constant_size
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.chunks import Completed, find_completed, is_in_order, list_stops

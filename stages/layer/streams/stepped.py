@@ -18,8 +18,7 @@ import islpy as isl
 from lairmake.stages.layer.estimate.guess import guess_slack
 from lairmake.stages.layer.routes.leaving import find_leaving
 from lairmake.stages.layer.streams.chunks import Flows
-from lairmake.stages.layer.texts.graph import Arrival, Chunks, Departure, Graph
-from lairmake.stages.layer.texts.kinds import Compute, React
+from lairmake.stages.layer.texts.task_graph import Arrival, Chunks, Compute, Departure, Graph, React
 from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.cardinality import bound_points, count
 from lairmake.stages.poly.chunks import Completed, find_completed

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from lairmake.stages.layer.texts.kinds import Streams
+from lairmake.stages.layer.texts.task_graph import Streams
 from lairmake.stages.layer.vector.options import Option, Options
 
 

@@ -16,7 +16,7 @@ from math import prod
 
 import islpy as isl
 
-from lairmake.stages.layer.texts.kinds import Fills, Runs
+from lairmake.stages.layer.texts.task_graph import Fills, Runs
 from lairmake.stages.layer.vector.candidate import Candidate
 from lairmake.stages.layer.vector.memory import Memory, extend
 from lairmake.stages.layer.vector.operands import InMemory, Operand, find_steps_over

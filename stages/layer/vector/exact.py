@@ -5,7 +5,7 @@ Paper    V Sec. 5.1
 
 from __future__ import annotations
 
-from lairmake.stages.layer.texts.kinds import Fills
+from lairmake.stages.layer.texts.task_graph import Fills
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.poly.box import find_fixed_size

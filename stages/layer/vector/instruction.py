@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lairmake.stages.layer.streams.tasks import AT_RUN_TIME
-from lairmake.stages.layer.texts import decisions
-from lairmake.stages.layer.texts.decisions import Decision, Local, OperandDecision, Size, Table
-from lairmake.stages.layer.texts.kinds import React
+from lairmake.stages.layer.texts import yaml_files
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, React
+from lairmake.stages.layer.texts.yaml_files import Decision, Local, OperandDecision, Size, Table
 from lairmake.stages.layer.vector.candidate import Candidate
 from lairmake.stages.layer.vector.memory import Memory
 from lairmake.stages.layer.vector.operands import describe, write_value
@@ -50,7 +49,7 @@ def instruction(
     return replace(found, parts=parts, steps=tuple(listed))
 
 
-def _alone(decision: Decision, step: decisions.StepDecision) -> Decision:
+def _alone(decision: Decision, step: yaml_files.StepDecision) -> Decision:
     """Return a decision with the only step."""
     return replace(
         decision,
@@ -62,8 +61,8 @@ def _alone(decision: Decision, step: decisions.StepDecision) -> Decision:
     )
 
 
-def _step(step: Step, memory: Memory, rank: int) -> decisions.StepDecision:
-    return decisions.StepDecision(
+def _step(step: Step, memory: Memory, rank: int) -> yaml_files.StepDecision:
+    return yaml_files.StepDecision(
         operation=step.operation,
         by="loops" if step.looped else None,
         why=f"{step.operation} is no vector operation" if step.looped else None,
@@ -73,8 +72,8 @@ def _step(step: Step, memory: Memory, rank: int) -> decisions.StepDecision:
 
 
 def _tables(
-    situation: Situation, candidate: Candidate, steps: list[decisions.StepDecision]
-) -> tuple[dict[str, Table], list[decisions.StepDecision]]:
+    situation: Situation, candidate: Candidate, steps: list[yaml_files.StepDecision]
+) -> tuple[dict[str, Table], list[yaml_files.StepDecision]]:
     """Return what an element looks up, and the steps with such constants in bases of operands."""
     if not isinstance(situation.task, React):
         return {}, steps

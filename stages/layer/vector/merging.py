@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from lairmake.stages.layer.streams.tasks import AT_RUN_TIME
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME
 from lairmake.stages.layer.vector.candidate import Candidate, RankError
 from lairmake.stages.layer.vector.memory import Memory
 from lairmake.stages.layer.vector.operands import Given, InMemory, InPart, Operand, find_steps_over

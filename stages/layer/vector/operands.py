@@ -12,7 +12,7 @@ from math import prod
 
 import islpy as isl
 
-from lairmake.stages.layer.texts import decisions
+from lairmake.stages.layer.texts import yaml_files
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.memory import Memory
 from lairmake.stages.layer.vector.situation import Situation
@@ -57,9 +57,9 @@ class InPart:
     along: tuple[int, ...]
     shape: Shape
 
-    def shown(self) -> decisions.Part:
+    def shown(self) -> yaml_files.Part:
         """Return the memory of the part: its type and its number of elements."""
-        return decisions.Part(type=self.type, elements=prod(self.shape))
+        return yaml_files.Part(type=self.type, elements=prod(self.shape))
 
 
 Operand = InMemory | Given | InPart
@@ -101,23 +101,23 @@ def along(operand: Operand) -> tuple[int, ...]:
 
 def describe(
     operand: Operand, memory: Memory, dimensions: Sequence[int]
-) -> decisions.OperandDecision:
+) -> yaml_files.OperandDecision:
     """Return an operand as simd.yaml has it, for memory as it is after extensions.
 
     `dimensions` are those of the box that the instruction runs over.
     """
     if isinstance(operand, Given):
         if operand.kind == "element":
-            return decisions.Arriving(element=str(operand.value), type=operand.type)
+            return yaml_files.Arriving(element=str(operand.value), type=operand.type)
         if operand.kind == "stream":
-            return decisions.Streamed(stream=str(operand.value), type=operand.type)
-        return decisions.Number(number=operand.value, type=operand.type)
+            return yaml_files.Streamed(stream=str(operand.value), type=operand.type)
+        return yaml_files.Number(number=operand.value, type=operand.type)
     strides = find_steps_over(operand, memory, dimensions)
     if isinstance(operand, InPart):
-        return decisions.Given(part=operand.number, type=operand.type, strides=strides)
+        return yaml_files.Given(part=operand.number, type=operand.type, strides=strides)
     shift = memory.shifts[operand.local]
     base = [b.add_constant_val(isl.Val(-s)) for b, s in zip(operand.base, shift, strict=True)]
-    return decisions.Local(
+    return yaml_files.Local(
         local=operand.local,
         type=operand.type,
         base=tuple(write_value(b.coalesce()) for b in base),

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from lairmake.stages.lair.expressions import LOOPED, Operation, list_operations
 from lairmake.stages.lair.grammar import parse_expression
-from lairmake.stages.layer.texts.kinds import (
+from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
     EarlySend,
     Fills,

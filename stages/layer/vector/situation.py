@@ -10,13 +10,14 @@ import islpy as isl
 
 from lairmake.stages.layer.routes.functions import count_functions
 from lairmake.stages.layer.routes.leaving import count_instructions
-from lairmake.stages.layer.texts.graph import Graph
-from lairmake.stages.layer.texts.kinds import (
+from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing
+from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
     Clear,
     Collect,
     EarlySend,
     ForKind,
+    Graph,
     Hear,
     Initialise,
     Operate,
@@ -29,8 +30,6 @@ from lairmake.stages.layer.texts.kinds import (
     Spread,
     always,
 )
-from lairmake.stages.layer.texts.routes_text import Routing
-from lairmake.stages.layer.texts.tasks_text import Compressions, Instances
 from lairmake.stages.poly.box import ExactBounds, at_this_pe, exact_bounds
 from lairmake.stages.poly.canonical import list_maps, list_sets
 from lairmake.stages.poly.functions import (

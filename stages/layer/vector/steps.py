@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lairmake.stages.lair.expressions import MULTIPLY_ADDS, Leaf, Operation, Part
-from lairmake.stages.layer.texts.kinds import Fills, Operate
+from lairmake.stages.layer.texts.task_graph import Fills, Operate
 from lairmake.stages.layer.vector.candidate import Candidate
 from lairmake.stages.layer.vector.multiplying import (
     find_negated,

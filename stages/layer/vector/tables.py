@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from lairmake.stages.layer.texts.decisions import Table
+from lairmake.stages.layer.texts.yaml_files import Table
 from lairmake.stages.layer.vector.memory import extend
 from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.machine.types import BYTES

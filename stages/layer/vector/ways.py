@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from lairmake.stages.lair.expressions import Operation, multiplies_and_adds
-from lairmake.stages.layer.texts.kinds import ForKind, Operate, always
+from lairmake.stages.layer.texts.task_graph import ForKind, Operate, always
 from lairmake.stages.layer.vector import (
     basis,
     blocks,
