@@ -15,10 +15,14 @@ import typing
 
 import islpy as isl
 
-from lairmake.stages.layer.routes.adaptation import choose_adaptation, find_peeled_sides
-from lairmake.stages.layer.routes.adapted import describe_adapted
-from lairmake.stages.layer.routes.demand import find_demand, peel
-from lairmake.stages.layer.routes.room import check_room
+from lairmake.stages.layer.routes.adaptation import (
+    check_room,
+    choose_adaptation,
+    describe_adapted,
+    find_demand,
+    find_peeled_sides,
+    peel,
+)
 from lairmake.stages.poly.sides import bounding_rectangle
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.elements import read_lair

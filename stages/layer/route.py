@@ -24,9 +24,8 @@ from typing import get_args
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.lair.layer import Layer, find_writer
-from lairmake.stages.layer.routes.colours import share_colours
 from lairmake.stages.layer.routes.placed import Streams
-from lairmake.stages.layer.routes.routing import route_if_copied, route_streams
+from lairmake.stages.layer.routes.routing import route_if_copied, route_streams, share_colours
 from lairmake.stages.layer.streams.early_sends import choose_early_sends
 from lairmake.stages.layer.streams.filling import fits_only_whole, has_room
 from lairmake.stages.layer.streams.leaving_rings import choose_leaving_rings

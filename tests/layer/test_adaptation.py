@@ -1,8 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.layer.routes.adapted import reindex
-from lairmake.stages.layer.routes.demand import find_delivered, peel
+from lairmake.stages.layer.routes.adaptation import find_delivered, peel, reindex
 from lairmake.stages.poly.sides import Rectangle, turn
 from tests.layer.built import MV, build
 

@@ -21,7 +21,7 @@ hint: simplify the placement, or how tensors arrive and leave
 @pytest.mark.parametrize(
     ("function", "error"),
     [
-        ("lairmake.stages.layer.routes.departing._with_departure", """\
+        ("lairmake.stages.layer.routes.departures._with_departure", """\
 layer.yaml:6:3: error: stage route, departure y: isl needs more than 300000 operations
     y: {leaves: "{ y[i] -> [PE[2, 1 + i//4] -> index[i mod 4]] }"}
     ^

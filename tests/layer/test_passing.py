@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.layer.routes.passing import LineDemand, choose_way, given_way
+from lairmake.stages.layer.routes.arrivals import LineDemand, choose_way, given_way
 from lairmake.stages.machine.profile import load_profile
 
 SYSTOLIC = load_profile("systolic")

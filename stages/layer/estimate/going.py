@@ -17,7 +17,7 @@ from lairmake.stages.layer.estimate.facts import (
 from lairmake.stages.layer.estimate.guess import guess_send
 from lairmake.stages.layer.estimate.moves import ROW, find_packed, find_relay
 from lairmake.stages.layer.estimate.places import PE, find_widths
-from lairmake.stages.layer.routes.leaving import count_most_rows
+from lairmake.stages.layer.routes.lines import count_most_rows
 from lairmake.stages.layer.texts.task_graph import Departure, InTurn
 from lairmake.stages.poly.functions import PE_NAMES, bind_set, greatest_value
 

@@ -26,7 +26,7 @@ from lairmake.stages.layer.memory.kept import (
     list_local,
 )
 from lairmake.stages.layer.pe.model import Work
-from lairmake.stages.layer.routes.functions import count_functions
+from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import ALWAYS, NOWHERE, Arranged
 from lairmake.stages.layer.vector.situation import PLACES

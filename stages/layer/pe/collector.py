@@ -18,7 +18,7 @@ from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.sequences import send_sequences
 from lairmake.stages.layer.pe.streams import alternate_colours, receive, send_sum, unpack
-from lairmake.stages.layer.routes.leaving import name_leaving
+from lairmake.stages.layer.routes.lines import name_leaving
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import Activate, Call, Else, Task
 

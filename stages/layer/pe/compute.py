@@ -6,7 +6,7 @@
 statements and the departures of an invocation, and the streams that it keeps for later. Nothing of
 the next invocation is taken before `restart`, and nothing of what is fed back before the PE has
 done its own part: what waits for other PEs must not fill its queue of instructions
-(layer/routes/waiting.py).
+(layer/routes/departures.py).
 
 Paper    V Sec. 3, 4.2
 """

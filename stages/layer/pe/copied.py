@@ -12,7 +12,7 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.layer.pe.model import Model
-from lairmake.stages.layer.routes.forwarded import name_positions
+from lairmake.stages.layer.routes.arrivals import name_positions
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import Instances, Routing, named
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_index_constants

@@ -3,7 +3,7 @@
     finish_S -> send_N -> complete
 
 for every departure N of the target of a statement S. What is fed back is taken meanwhile, not
-before: what waits for other PEs must not fill the queue of instructions (layer/routes/waiting.py).
+before: what waits for other PEs must not fill the queue of instructions (layer/routes/departures.py).
 
 Paper    V Sec. 4.2
 """

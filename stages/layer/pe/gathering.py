@@ -23,7 +23,7 @@ from lairmake.stages.layer.pe.model import holds, value
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.streams import alternate_colours, flush
 from lairmake.stages.layer.pe.transfer import ALONE, COUNT, IN, OUT, Transfer
-from lairmake.stages.layer.routes.leaving import count_most_rows
+from lairmake.stages.layer.routes.lines import count_most_rows
 from lairmake.stages.layer.texts.task_graph import Departure, InTurn, Outgoing
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import (

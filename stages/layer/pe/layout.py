@@ -16,7 +16,7 @@ from lairmake.stages.fabric.layout import Entry, Exit, Layout, LocalTensor, Memo
 from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.program import Program
 from lairmake.stages.layer.pe.queues import assign_queues
-from lairmake.stages.layer.routes.forwarded import name_positions
+from lairmake.stages.layer.routes.arrivals import name_positions
 from lairmake.stages.layer.texts.task_graph import Arrival, Departure, Outgoing, SumCollection
 from lairmake.stages.movement.flow import Colour, find_routers
 from lairmake.stages.pe.listing import Local

@@ -11,7 +11,7 @@ from functools import cached_property
 import islpy as isl
 
 from lairmake.stages.lair.layer import Layer
-from lairmake.stages.layer.routes.leaving import name_leaving
+from lairmake.stages.layer.routes.lines import name_leaving
 from lairmake.stages.layer.texts.isl_files import (
     ALWAYS,
     RESTART,

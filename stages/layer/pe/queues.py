@@ -17,7 +17,7 @@ import islpy as isl
 from lairmake.stages.fabric.layout import Queue, number_queues
 from lairmake.stages.layer.pe.model import Model
 from lairmake.stages.layer.pe.program import Program
-from lairmake.stages.layer.routes.forwarded import name_positions
+from lairmake.stages.layer.routes.arrivals import name_positions
 from lairmake.stages.layer.texts.task_graph import Graph, Outgoing
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.movement.flow import find_busiest_router, share

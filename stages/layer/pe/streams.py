@@ -14,7 +14,7 @@ from lairmake.stages.layer.pe.model import holds
 from lairmake.stages.layer.pe.program import Program, find_by_parity
 from lairmake.stages.layer.pe.transfer import ALONE, COUNTER, IN, OUT, SUMMED, TAKEN, Transfer
 from lairmake.stages.layer.pe.work import transfer_loops
-from lairmake.stages.layer.routes.threads import count_fifos
+from lairmake.stages.layer.routes.resources import count_fifos
 from lairmake.stages.layer.texts.isl_files import Said
 from lairmake.stages.layer.texts.task_graph import Arrival, Box, Outgoing
 from lairmake.stages.pe.block import Block, Body

@@ -4,7 +4,7 @@
 
 for every departure M that waits for N, as tasks.yaml has it; N may also be what arrives there.
 
-Source   stages/layer/routes/waiting.py: no queue of instructions may be full of what waits
+Source   stages/layer/routes/departures.py: no queue of instructions may be full of what waits
 """
 
 from __future__ import annotations

@@ -13,9 +13,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.lair.layer import Layer
-from lairmake.stages.layer.routes.adaptation import choose_adaptation
-from lairmake.stages.layer.routes.demand import find_demand
-from lairmake.stages.layer.routes.room import check_room
+from lairmake.stages.layer.routes.adaptation import check_room, choose_adaptation, find_demand
 from lairmake.stages.layer.search.against import find_against
 from lairmake.stages.layer.search.beam import Search
 from lairmake.stages.layer.search.ending import First

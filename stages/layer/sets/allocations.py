@@ -8,9 +8,8 @@ from __future__ import annotations
 import islpy as isl
 
 from lairmake.stages.diagnose import working_on
-from lairmake.stages.layer.routes.arriving import find_arriving
 from lairmake.stages.layer.routes.feedback import apply_feedback
-from lairmake.stages.layer.routes.leaving import find_summed_elements, name_leaving
+from lairmake.stages.layer.routes.lines import find_arriving, find_summed_elements, name_leaving
 from lairmake.stages.layer.streams.invoked import flows_of
 from lairmake.stages.layer.streams.rings import Ring, find_rings, find_rows
 from lairmake.stages.layer.texts.isl_files import Adapted, Routing

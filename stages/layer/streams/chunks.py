@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from lairmake.stages.layer.routes.arriving import Arriving, find_arriving
+from lairmake.stages.layer.routes.lines import Arriving, find_arriving
 from lairmake.stages.layer.texts.isl_files import Adapted, Routing
 from lairmake.stages.layer.texts.task_graph import AnyTask, Arrival, Chunks, Compute
 from lairmake.stages.poly.canonical import from_domain, list_maps, to_range

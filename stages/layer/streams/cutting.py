@@ -22,7 +22,7 @@ from lairmake.stages.layer.estimate.guess import (
     guess_whole,
     guess_work,
 )
-from lairmake.stages.layer.routes.threads import count_free_threads
+from lairmake.stages.layer.routes.resources import count_free_threads
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.parts import count_parts, find_mean, lengthen
 from lairmake.stages.layer.streams.reaching import Cuts, Windows, find_ring_lengths

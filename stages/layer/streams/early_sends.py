@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.layer.estimate.guess import guess_send
-from lairmake.stages.layer.routes.collection import find_forwarded
-from lairmake.stages.layer.routes.threads import count_free_threads
+from lairmake.stages.layer.routes.lines import find_forwarded
+from lairmake.stages.layer.routes.resources import count_free_threads
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.rows import choose_rows
 from lairmake.stages.layer.streams.stepped import Room, SteppedDeparture, Steps, find_steps

@@ -12,8 +12,8 @@ from math import prod
 
 import islpy as isl
 
-from lairmake.stages.layer.routes.functions import count_functions
 from lairmake.stages.layer.routes.placed import Placed, Streams
+from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.streams.rings import find_rings, find_rows
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.box import find_shape

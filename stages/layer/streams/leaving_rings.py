@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 
 import islpy as isl
 
-from lairmake.stages.layer.routes.collection import find_forwarded
+from lairmake.stages.layer.routes.lines import find_forwarded
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.stepped import SteppedDeparture, Steps, find_steps
 from lairmake.stages.layer.texts.task_graph import Departure, Early, Graph

@@ -11,8 +11,11 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.lair.layer import Carry, Statement, Tensor, find_writer
-from lairmake.stages.layer.routes.collection import find_forwarded, list_collecting_tasks
-from lairmake.stages.layer.routes.leaving import find_summed_elements
+from lairmake.stages.layer.routes.lines import (
+    find_forwarded,
+    find_summed_elements,
+    list_collecting_tasks,
+)
 from lairmake.stages.layer.streams import cutting
 from lairmake.stages.layer.streams.plan import Plan, find_written, is_reacting, reacts
 from lairmake.stages.layer.texts import task_graph

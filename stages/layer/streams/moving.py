@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from lairmake.stages.layer.routes.leaving import find_leaving, name_leaving
+from lairmake.stages.layer.routes.lines import find_leaving, name_leaving
 from lairmake.stages.layer.streams.chunks import find_taken_chunks
 from lairmake.stages.layer.streams.invoked import (
     Invoked,

@@ -26,8 +26,7 @@ import islpy as isl
 from lairmake.stages.lair.expressions import Leaf, list_operations
 from lairmake.stages.lair.layer import Statement
 from lairmake.stages.layer.estimate.guess import guess_operated
-from lairmake.stages.layer.routes.collection import find_forwarded
-from lairmake.stages.layer.routes.leaving import find_leaving, find_summed_elements
+from lairmake.stages.layer.routes.lines import find_forwarded, find_leaving, find_summed_elements
 from lairmake.stages.layer.routes.placed import Streams
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.ordered_sources import order_sources

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from lairmake.stages.lair.expressions import is_zero_at
 from lairmake.stages.lair.layer import Statement, find_writer
+from lairmake.stages.layer.routes.departures import choose_waiting
+from lairmake.stages.layer.routes.feedback import InPlace, find_in_place, list_waits
 from lairmake.stages.layer.routes.placed import Streams, is_sparse
-from lairmake.stages.layer.routes.sharing import InPlace, find_in_place, list_waits
-from lairmake.stages.layer.routes.waiting import choose_waiting
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.cutting import Chunks, Cutter, count_most_together
 from lairmake.stages.layer.streams.filling import count_bytes

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.layer.estimate.guess import guess_slack
-from lairmake.stages.layer.routes.leaving import find_leaving
+from lairmake.stages.layer.routes.lines import find_leaving
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.texts.task_graph import Arrival, Chunks, Compute, Departure, Graph, React
 from lairmake.stages.poly.canonical import list_maps

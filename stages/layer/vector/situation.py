@@ -8,8 +8,8 @@ from functools import cached_property
 
 import islpy as isl
 
-from lairmake.stages.layer.routes.functions import count_functions
-from lairmake.stages.layer.routes.leaving import count_instructions
+from lairmake.stages.layer.routes.lines import count_instructions
+from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing
 from lairmake.stages.layer.texts.task_graph import (
     AnyTask,

@@ -1,12 +1,35 @@
-"""How many functions the program of computing PEs has: what its code takes of the memory.
-
-Source   stages/layer/pe/compute.py, which writes them
-"""
+"""Threads, functions and borders that a machine has."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.task_graph import Arrival, Departure, Graph
+
+if TYPE_CHECKING:
+    from lairmake.stages.machine.profile import Profile
+
+# --- The threads of a PE: those that fill FIFOs all the time, and those that are left for streams
+#
+# Source   profiles, threads and fifo
+
+SHARE = 4
+"""Of so many threads, one may fill a FIFO."""
+
+
+def count_fifos(profile: Profile, sparse: int) -> int:
+    """Return how many of the sparse streams that arrive may have a FIFO that takes a thread."""
+    return min(sparse, profile.threads // SHARE) if profile.fifo > 0 else 0
+
+
+def count_free_threads(profile: Profile, sparse: int) -> int:
+    """Return how many instructions of streams may be under way where sparse streams arrive."""
+    return profile.threads - count_fifos(profile, sparse)
+
+# --- How many functions the program of computing PEs has: what its code takes of the memory -----
+#
+# Source   stages/layer/pe/compute.py, which writes them
 
 OTHERS = 3
 """The start of an invocation, its end, and what configures."""
