@@ -4,8 +4,7 @@ import pytest
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.layer.cycles.predict import predict, read_written
-from lairmake.stages.layer.estimate.guess import DIGITS, TAKE
-from lairmake.stages.layer.estimate.moves import RELAYED, ROW, SEQUENCE
+from lairmake.stages.layer.estimate.guess import DIGITS, RELAYED, ROW, SEQUENCE, TAKE
 from lairmake.stages.machine.profile import load_profile
 from tests.layer.built import MV, build, function
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import islpy as isl
 
-from lairmake.stages.layer.estimate.places import PE, list_places
+from lairmake.stages.layer.estimate.facts import PE, list_places
 from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.machine.profile import Profile

@@ -1,48 +1,337 @@
-"""When what happens on some PEs of a layer: arrivals, statements, departures, in their order.
-
-    restart -> arrivals -> statements, in steps or as a whole -> departures -> fed back -> ...
-
-Each PE runs one task after the other. A statement starts where all is there that it waits for; what
-leaves passes from PE to PE, and is there for those that take it back.
-
-Source   stages/layer/pe, whose programs do this in that order
-"""
+"""The timeline of some PEs of a layer: arrivals, statements, departures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, get_args
 
 import islpy as isl
 
-from lairmake.stages.layer.estimate.coming import (
-    find_back,
-    find_dense,
-    find_first,
-    find_reactions,
-    find_relayed,
-    find_unpacked,
-)
 from lairmake.stages.layer.estimate.facts import (
+    AXIS,
+    PE,
     Facts,
+    count_at_adapters,
     count_dense,
+    find_at_adapters,
     find_cost,
+    find_order,
+    find_order_at,
     find_running,
+    find_widths,
+    list_amounts,
     list_read,
     list_statements,
 )
-from lairmake.stages.layer.estimate.going import (
-    count_sent,
-    find_leaving,
-    find_ordered,
-    find_sent_early,
+from lairmake.stages.layer.estimate.guess import (
+    DIGITS,
+    ON_ARRIVAL,
+    RELAYED,
+    ROW,
+    STORED,
+    TAKE,
+    count_most,
+    find_packed,
+    find_react,
+    find_relay,
+    find_sequences,
+    find_steps_end,
+    find_taken,
+    find_travel,
+    guess_send,
 )
-from lairmake.stages.layer.estimate.guess import DIGITS, TAKE
-from lairmake.stages.layer.estimate.moves import ON_ARRIVAL, find_relay, find_steps_end
-from lairmake.stages.layer.estimate.places import PE
-from lairmake.stages.layer.texts.task_graph import Carry, Compute, Initialise, Operate
+from lairmake.stages.layer.routes.lines import count_most_rows
+from lairmake.stages.layer.texts.task_graph import (
+    Carry,
+    Compute,
+    Departure,
+    Hear,
+    Initialise,
+    InTurn,
+    Operate,
+    React,
+    Receive,
+    Relay,
+    Spread,
+    Store,
+)
+from lairmake.stages.poly.canonical import list_sets
+from lairmake.stages.poly.cardinality import count
+from lairmake.stages.poly.functions import PE_NAMES, bind_set, greatest_value
+
+# --- How long what leaves takes, from its PEs to the ports --------------------------------------
+
+def find_sent_early(facts: Facts, target: str, pe: PE) -> float:
+    """Return the cycles that a PE spends on what leaves of a tensor while its statement runs.
+
+    What the last step sends, if all leaves so, leaves afterwards.
+    """
+    found = 0.0
+    for name, departure in facts.graph.departures.items():
+        task, early = f"early_send_{name}", departure.early
+        if departure.tensor == target and early is not None and task in facts.amounts:
+            amount = facts.amounts[task][pe]
+            last = amount.instances / max(1, amount.runs) if early.all else 0
+            found += (amount.instances - last) * int(facts.profile.shared_datapath)
+            found += amount.runs * guess_send(facts.profile, alone=False, varies=False)
+            found += find_order_at(facts, task, pe)
+    return found
+
+
+def find_leaving(facts: Facts, name: str, pes: Sequence[PE]) -> float:
+    """Return the cycles until a departure has left, since some PEs had it in order."""
+    departure, chain = facts.graph.departures[name], facts.routes.pes(name, "chain")
+    lane = find_widths(chain)[AXIS[departure.side]]
+    alone = chain.is_equal(facts.routes.pes(name, "first"))
+    sent = _send(facts, name, departure, pes) + find_relay(facts.profile, 1 if alone else lane)
+    return sent + _collect(facts, name, departure) + _pack(facts, name)
+
+
+def find_ordered(facts: Facts, name: str, pe: PE) -> int:
+    """Return the cycles of loops that bring what leaves last of a departure on a PE into order."""
+    departure = facts.graph.departures[name]
+    if departure.in_turn is not None and departure.early is not None:
+        return 0
+    return -(-find_order_at(facts, _find_task(facts, name), pe) // _count_sends(departure))
+
+
+def count_sent(facts: Facts, name: str, pe: PE) -> int:
+    """Return how many elements of a departure a PE sends once its statement has run."""
+    task = f"send_{name}"
+    return facts.amounts[task][pe].instances if task in facts.amounts else 0
+
+
+def _send(facts: Facts, name: str, departure: Departure, pes: Sequence[PE]) -> float:
+    """Return the cycles until the last element of a PE leaves, since some had them in order."""
+    profile = facts.profile
+    start = profile.vector_start_up + guess_send(profile, alone=False, varies=False)
+    if departure.in_turn is not None:
+        return start + _pass_on(facts, name, departure, departure.in_turn)
+    task = _find_task(facts, name)
+    elements = max((facts.amounts[task][pe].instances for pe in pes), default=0)
+    return start - (-elements // _count_sends(departure))
+
+
+def _find_task(facts: Facts, name: str) -> str:
+    """Return the task that sends what leaves last."""
+    return f"send_{name}" if f"send_{name}" in facts.amounts else f"early_send_{name}"
+
+
+def _count_sends(departure: Departure) -> int:
+    """Return in how many parts that leaves which the last task sends."""
+    early = departure.early
+    return (early.sends or 1) if early is not None and early.all else 1
+
+
+def _pass_on(facts: Facts, name: str, departure: Departure, in_turn: InTurn) -> float:
+    """Return the cycles of the PE that forwards most, of its own elements and of others.
+
+    Each row but the last is followed by a task that sends another one, unless rows leave early.
+    """
+    pes = bind_set(facts.routes.pes(name, "chain"), PE_NAMES)
+    parts = [isl.PwAff(text) for text in (in_turn.before, in_turn.own, in_turn.after)]
+    together = parts[0].add(parts[1]).add(parts[2])
+    sizes = [together, *map(isl.PwAff, in_turn.rows)]
+    here = (size.intersect_params(pes).floor() for size in sizes)
+    row, *numbers = (greatest_value(size).to_python() for size in here)
+    rows = prod(numbers)
+    if departure.early is not None:
+        return float(rows * row)
+    return rows * row + max(0, rows - 1) * _find_pause(facts, row)
+
+
+def _find_pause(facts: Facts, row: int) -> float:
+    """Return the cycles in which nothing moves between rows of so many elements."""
+    profile, ahead = facts.profile, count_most_rows(facts.graph, facts.profile)
+    task = profile.dispatch + ROW * profile.scalar + profile.address
+    each = max(task, row, (task + profile.vector_start_up + row) / ahead)
+    return each - row
+
+
+def _collect(facts: Facts, name: str, departure: Departure) -> float:
+    """Return the cycles more in which adapters collect a departure."""
+    profile, found = facts.profile, 0.0
+    for other, collection in facts.graph.collections.items():
+        if collection.departure == name:
+            task = f"send_{other}"
+            sent = max((each.instances for each in list_amounts(facts, [task])), default=0)
+            found += sent + find_order(facts, task) + _pack(facts, other)
+    for other, collection in facts.graph.collections.items():
+        if collection.departure == name:
+            border = find_widths(facts.routes.pes(other, "chain"))[1 - AXIS[departure.side]]
+            found += find_relay(profile, border)
+            return found if collection.by == "gather" else found + _take(facts, name)
+    return found
+
+
+def _take(facts: Facts, name: str) -> float:
+    """Return the cycles in which an adapter has taken a departure, and begins to send its sums."""
+    task = f"gather_{name}"
+    return facts.profile.dispatch + facts.profile.vector_start_up + find_order(facts, task)
+
+
+def _pack(facts: Facts, name: str) -> float:
+    """Return the cycles in which the last PE leaves the zeros of all sequences out, if it does."""
+    stream, profile = facts.graph.leaving[name], facts.profile
+    if stream.sequences is None:
+        return 0.0
+    sequences = prod(high - low + 1 for low, high in stream.sequences.outer)
+    packed = list_amounts(facts, [f"pack_{name}"])
+    elements = max((each.instances / max(1, each.invoked) for each in packed), default=0.0)
+    return sequences * find_packed(profile, elements, facts.density)
+
+# --- When what arrives is there, and what reactions to sparse elements take ---------------------
+
+def find_first(facts: Facts, name: str, pe: PE) -> float:
+    """Return when the first element of an arrival from a port may be at a PE."""
+    arrival, profile, target = facts.graph.arrivals[name], facts.profile, facts.adapted.target
+    edges = {"N": target.top, "S": target.bottom, "W": target.left, "E": target.right}
+    axis = AXIS[arrival.side]
+    hops = 1 + abs(pe[axis] - edges[arrival.side])
+    found: float = profile.ramp + hops * profile.hop
+    if arrival.spread:
+        border = find_widths(facts.routes.pes(name, "adapters"))[1 - axis]
+        found += find_travel(profile, border) + profile.dispatch
+        found += 0 if arrival.sparse else _hear(facts, name, arrival.side)
+    return found
+
+
+def _hear(facts: Facts, name: str, side: str) -> float:
+    """Return the cycles in which adapters take all of a dense arrival, and begin to send it on.
+
+    Each does so with all that it takes, and brings one stream into order after the other; of the
+    adapters it is the one that is done last.
+    """
+    heard, found = find_at_adapters(facts, side, Hear), [0.0]
+    for pe, own in heard.get(name, {}).items():
+        together = [each for each in heard if heard[each].get(pe)]
+        taken = find_taken(facts.profile, own, [heard[each][pe] for each in together])
+        first = together[: together.index(name) + 1] if own else []
+        found.append(taken + sum(_order_at(facts, each, pe) for each in first))
+    return max(found) + 2 * facts.profile.vector_start_up
+
+
+def _order_at(facts: Facts, name: str, pe: PE) -> int:
+    """Return the cycles of loops that bring an arrival into order at an adapter, and out of it."""
+    return sum(find_order_at(facts, f"{task}_{name}", pe) for task in ("hear", "spread"))
+
+
+def find_dense(facts: Facts, pe: PE) -> dict[str, float]:
+    """Return when all of each dense arrival from a port is at a PE, and in order."""
+    taken, found, profile = count_dense(facts, pe), {}, facts.profile
+    done = 0.0
+    for name, own in taken.items():
+        first = find_first(facts, name, pe)
+        started = max(first, profile.vector_start_up)
+        last = started + find_taken(profile, own, taken.values())
+        there = max(last, first + _find_sent(facts, name, own))
+        ordered = find_unpacked(facts, name, pe)
+        found[name] = max(there, done) + ordered if ordered else there
+        done = found[name] if ordered else done
+    return found
+
+
+def _find_sent(facts: Facts, name: str, own: int) -> float:
+    """Return the cycles in which all of a dense arrival comes from its port, or its adapters.
+
+    These send what they take in turns, unless they bring one stream after the other into order.
+    """
+    side = facts.graph.arrivals[name].side
+    if not facts.graph.arrivals[name].spread:
+        return own
+    sent = count_at_adapters(facts, side, Spread)
+    tasks = [f"{task}_{each}" for each in sent for task in ("hear", "spread")]
+    ordered = any(find_order(facts, task) for task in tasks)
+    together = [sent.get(name, own)] if ordered else sent.values()
+    return find_taken(facts.profile, sent.get(name, own), together)
+
+
+def find_unpacked(facts: Facts, name: str, pe: PE) -> int:
+    """Return the cycles of loops that bring an arrival into order at a PE."""
+    tasks = facts.graph.tasks.items()
+    mine = [n for n, t in tasks if isinstance(t, Receive) and t.arrival == name]
+    return sum(find_order_at(facts, each, pe) for each in mine)
+
+
+def find_reactions(facts: Facts, pe: PE) -> dict[str, float]:
+    """Return the cycles of the tasks of a PE that react to each sparse arrival, if it has some."""
+    work = {name: _react(facts, name, pe) for name in facts.graph.arrivals}
+    return {name: cycles for name, cycles in work.items() if cycles}
+
+
+def find_relayed(facts: Facts, side: str) -> float:
+    """Return the cycles in which adapters of a side send sparse arrivals on, element by element."""
+    profile, found = facts.profile, 0.0
+    for name, heard in count_at_adapters(facts, side, Relay).items():
+        outer = facts.graph.arrivals[name].outer
+        elements = heard * facts.density
+        sequences = prod(high - low + 1 for low, high in outer)
+        work = elements * RELAYED * profile.scalar
+        found += find_react(profile, elements, work, waits=True)
+        found += find_sequences(profile, sequences, len(outer), waits=True)
+    return found
+
+
+def _react(facts: Facts, name: str, pe: PE) -> float:
+    """Return the cycles of all tasks that react to a sparse arrival; 0 if there are none."""
+    arrival, profile = facts.graph.arrivals[name], facts.profile
+    tasks = facts.graph.tasks.items()
+    mine = {n: t for n, t in tasks if isinstance(t, React | Store) and t.arrival == name}
+    elements = max((facts.amounts[n][pe].invoked for n in mine), default=0)
+    if not elements:
+        return 0.0
+    some = count_most(elements, facts.density, _count_groups(facts, name, elements))
+    work = sum(_find_work(facts, n, t, pe) for n, t in mine.items()) * some / elements
+    idle = any(facts.amounts[n][pe].runs < elements for n in mine)
+    waits = idle or facts.routes.has(arrival.colour, "filter")
+    sequences = prod(high - low + 1 for low, high in arrival.outer)
+    targets = [task.target for task in mine.values() if isinstance(task, React)]
+    return (
+        find_react(profile, some, work, waits=waits)
+        + find_sequences(profile, sequences, len(arrival.outer), waits=waits)
+        + sum(find_sent_early(facts, target, pe) for target in targets)
+    )
+
+
+def _find_work(facts: Facts, name: str, task: React | Store, pe: PE) -> float:
+    """Return the cycles of what reacts to all elements of a stream, dispatch left out."""
+    if isinstance(task, React):
+        return find_cost(facts, name, pe)
+    return STORED * facts.amounts[name][pe].runs
+
+
+def _count_groups(facts: Facts, name: str, elements: int) -> int:
+    """Return how many rows or columns get elements of their own, of which each gets so many."""
+    arrival = facts.graph.arrivals[name]
+    lanes = find_widths(facts.routes.pes(name, "taken"))[1 - AXIS[arrival.side]]
+    arriving = facts.adapted.arrivals.domain()
+    every = sum(count(s) for s in list_sets(arriving) if s.get_tuple_name() == arrival.tensor)
+    return max(1, min(lanes, every // elements))
+
+
+def find_back(facts: Facts, name: str) -> float:
+    """Return the cycles in which what has left is back, over adapters if need be."""
+    arrival, profile = facts.graph.arrivals[name], facts.profile
+    axis = AXIS[arrival.side]
+    lane = find_widths(facts.routes.pes(name, "taken"))[axis]
+    found: float = profile.ramp + lane * profile.hop
+    if arrival.spread:
+        border = find_widths(facts.routes.pes(name, "adapters"))[1 - axis]
+        found += find_travel(profile, border) + profile.dispatch + profile.vector_start_up
+        sent = count_at_adapters(facts, arrival.side, Spread)
+        found += sent[name] + find_order(facts, f"spread_{name}")
+    return found
+
+# --- When what happens on some PEs of a layer: arrivals, statements, departures, in their order
+#
+#     restart -> arrivals -> statements, in steps or as a whole -> departures -> fed back -> ...
+#
+# Each PE runs one task after the other. A statement starts where all is there that it waits for;
+# what leaves passes from PE to PE, and is there for those that take it back.
+#
+# Source   stages/layer/pe, whose programs do this in that order
 
 Why = Literal["arrive", "computes", "fed_back"]
 
