@@ -26,25 +26,23 @@ from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.lair.layer import Layer, find_writer
 from lairmake.stages.layer.routes.placed import Streams
 from lairmake.stages.layer.routes.routing import route_if_copied, route_streams, share_colours
-from lairmake.stages.layer.streams.early_sends import choose_early_sends
-from lairmake.stages.layer.streams.filling import fits_only_whole, has_room
-from lairmake.stages.layer.streams.leaving_rings import choose_leaving_rings
-from lairmake.stages.layer.streams.listed import (
+from lairmake.stages.layer.streams.listing import (
     add_chunks,
     add_results,
     describe_tensors,
     list_tasks,
 )
-from lairmake.stages.layer.streams.passing_rings import find_passing_rings
 from lairmake.stages.layer.streams.plan import (
     Plan,
     count_needed,
     find_unkept,
+    fits_only_whole,
+    has_room,
     leave_whole,
     plan_streams,
 )
-from lairmake.stages.layer.streams.reaching import Windows
-from lairmake.stages.layer.streams.stepped import find_steps
+from lairmake.stages.layer.streams.rings import Windows, choose_leaving_rings, find_passing_rings
+from lairmake.stages.layer.streams.steps import choose_early_sends, find_steps
 from lairmake.stages.layer.texts.isl_files import SAID, Adapted, RoutesObject, Routing, read_adapted
 from lairmake.stages.layer.texts.task_graph import (
     Departure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.layer.streams.stepped import SteppedDeparture
+from lairmake.stages.layer.streams.steps import SteppedDeparture
 from tests.layer.built import build, function
 
 WINDOW = (

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from lairmake.stages.layer.streams import cutting, early_sends
+from lairmake.stages.layer.streams import cutting, steps
 from tests.property.layers import RandomLayer, examine
 
 SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 200))]
@@ -100,7 +100,7 @@ def force(rng, monkeypatch):
         return rng.choice(given) if given else None
 
     monkeypatch.setattr(cutting.Cutter, "_best", cut)
-    monkeypatch.setattr(early_sends, "choose_best", choose)
+    monkeypatch.setattr(steps, "choose_best", choose)
 
 
 @pytest.mark.alone

@@ -8,7 +8,7 @@ invocation arrive on every PE, in any order, whatever its neighbours do, and no 
 for each other can come to a stop that would not stop if each arrived as a whole.
 
 An arrival that rolls is received again where step_S has used a chunk of it; why that brings nothing
-to a stop, layer/streams/rolling.py says.
+to a stop, layer/streams/rings.py says.
 
 Paper    V Sec. 4.2, 5.1
 """

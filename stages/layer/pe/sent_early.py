@@ -23,7 +23,7 @@ from lairmake.stages.layer.pe.streams import (
 )
 from lairmake.stages.layer.pe.transfer import COUNT, COUNTER, Transfer
 from lairmake.stages.layer.pe.work import transfer_loops
-from lairmake.stages.layer.streams.stepped import Steps, find_steps
+from lairmake.stages.layer.streams.steps import Steps, find_steps
 from lairmake.stages.layer.texts.task_graph import Outgoing
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import Assign, Call, Field, For, Gap, If, Increase, Nothing, Return

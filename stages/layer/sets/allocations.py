@@ -10,7 +10,7 @@ import islpy as isl
 from lairmake.stages.diagnose import working_on
 from lairmake.stages.layer.routes.feedback import apply_feedback
 from lairmake.stages.layer.routes.lines import find_arriving, find_summed_elements, name_leaving
-from lairmake.stages.layer.streams.invoked import flows_of
+from lairmake.stages.layer.streams.invocations import flows_of
 from lairmake.stages.layer.streams.rings import Ring, find_rings, find_rows
 from lairmake.stages.layer.texts.isl_files import Adapted, Routing
 from lairmake.stages.layer.texts.task_graph import Arrival, Graph, Halo, SumCollection

@@ -8,8 +8,8 @@ from __future__ import annotations
 import islpy as isl
 
 from lairmake.stages.diagnose import working_on
-from lairmake.stages.layer.streams import moving
-from lairmake.stages.layer.streams.invoked import (
+from lairmake.stages.layer.streams import invocations
+from lairmake.stages.layer.streams.invocations import (
     Invoked,
     Sources,
     fill,
@@ -20,7 +20,7 @@ from lairmake.stages.layer.streams.invoked import (
     identity,
     sources_of,
 )
-from lairmake.stages.layer.streams.stepped import find_cuts, find_steps
+from lairmake.stages.layer.streams.steps import find_cuts, find_steps
 from lairmake.stages.layer.texts.isl_files import Adapted, Routing, invoked_objects
 from lairmake.stages.layer.texts.task_graph import (
     Carry,
@@ -138,18 +138,18 @@ INVOKED: ForKind[Sources, Invoked] = ForKind(
     initialise=_initialise,
     react=_react,
     store=_store,
-    receive=moving.receive,
-    operate=moving.operate,
+    receive=invocations.receive,
+    operate=invocations.operate,
     compute=_compute,
     carry=_carry,
     halo=_halo,
-    send=moving.send,
-    early_send=moving.early_send,
-    pack=moving.pack,
-    relay=moving.relay,
-    hear=moving.hear,
-    spread=moving.spread,
-    clear=moving.clear,
-    gather=moving.collect,
+    send=invocations.send,
+    early_send=invocations.early_send,
+    pack=invocations.pack,
+    relay=invocations.relay,
+    hear=invocations.hear,
+    spread=invocations.spread,
+    clear=invocations.clear,
+    gather=invocations.collect,
 )
 """What one invocation runs, by the kind of its task."""

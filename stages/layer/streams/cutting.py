@@ -23,11 +23,15 @@ from lairmake.stages.layer.estimate.guess import (
     guess_work,
 )
 from lairmake.stages.layer.routes.resources import count_free_threads
-from lairmake.stages.layer.streams.chunks import Flows
-from lairmake.stages.layer.streams.parts import count_parts, find_mean, lengthen
-from lairmake.stages.layer.streams.reaching import Cuts, Windows, find_ring_lengths
-from lairmake.stages.layer.streams.rolling import find_obstacle
-from lairmake.stages.layer.streams.triggers import Triggers, count_elements
+from lairmake.stages.layer.streams.chunks import (
+    Flows,
+    Triggers,
+    count_elements,
+    count_parts,
+    find_mean,
+    lengthen,
+)
+from lairmake.stages.layer.streams.rings import Cuts, Windows, find_obstacle, find_ring_lengths
 from lairmake.stages.layer.texts.task_graph import Departure
 from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.machine.types import BYTES

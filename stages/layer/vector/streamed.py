@@ -12,7 +12,7 @@ import typing
 from collections.abc import Sequence
 
 from lairmake.stages.lair.expressions import Leaf, Operation
-from lairmake.stages.layer.streams.ordered_sources import order_sources
+from lairmake.stages.layer.streams.operands import order_sources
 from lairmake.stages.layer.texts.task_graph import Operate
 from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
 from lairmake.stages.layer.vector.operands import Given, Operand, along, in_memory

@@ -1,35 +1,23 @@
-"""Which arrivals need no memory: each element is the operand of an instruction as it comes.
-
-A statement that uses each element of a dense stream once, in the order in which they come, is one
-instruction on the stream. If its results leave in that order, too, from PEs that are alone on their
-lanes, they are on their way as they are computed, and in no memory either.
-
-That holds nobody up for ever: the instruction is there from the start of an invocation, as that is
-which would receive the stream, and needs nothing else that comes, or is computed, later. It takes
-an element whenever there is one; where it sends, only the port takes what it gives, whatever other
-PEs do (streams/leaving_rings.py). What waits for other PEs, or for a turn, is sent from memory.
-
-Paper    V Sec. 4.2
-"""
+"""Arrivals as operands of instructions."""
 
 from __future__ import annotations
 
 import contextlib
-import typing
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.lair.expressions import Leaf, list_operations
+from lairmake.stages.lair.expressions import Leaf, Operation, list_operations
 from lairmake.stages.lair.layer import Statement
 from lairmake.stages.layer.estimate.guess import guess_operated
 from lairmake.stages.layer.routes.lines import find_forwarded, find_leaving, find_summed_elements
 from lairmake.stages.layer.routes.placed import Streams
 from lairmake.stages.layer.streams.chunks import Flows
-from lairmake.stages.layer.streams.ordered_sources import order_sources
+from lairmake.stages.machine.types import OPERATIONS
 from lairmake.stages.poly.canonical import from_domain, to_range
 from lairmake.stages.poly.cardinality import bound_points
 from lairmake.stages.poly.chunks import IndexBox, find_index_box, list_cuts
@@ -39,8 +27,51 @@ from lairmake.stages.poly.lattices import linear_form
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import at_pe
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from lairmake.stages.layer.texts.task_graph import Departure
+
+# --- Whether a statement is one operation on a stream, as the fabric has it: what arrives is first
+#
+# Source   CSL Language Guide, Builtins: fabric DSDs are operands of what computes, not of copies
+#          only
+
+EITHER_WAY = frozenset({"ADD", "MUL", "MAX", "MIN", "MAC"})
+"""Operations whose factors, or terms, may change places."""
+
+MOST_SOURCES = 2
+"""An operation on a stream has no more, besides what MAC adds to."""
+
+
+def order_sources(
+    operations: Sequence[Operation], tensor: str
+) -> tuple[str, tuple[Leaf, ...]] | None:
+    """Return the operation of a statement on a stream, and its sources, what arrives first.
+
+    None where there are several operations, or one that is none on a stream.
+    """
+    if len(operations) != 1:
+        return None
+    (operation,) = operations
+    name, sources = operation.name, operation.sources
+    if name not in OPERATIONS or len(sources) > MOST_SOURCES or sources.count(tensor) != 1:
+        return None
+    if sources[0] != tensor and name not in EITHER_WAY:
+        return None
+    return name, (tensor, *(leaf for leaf in sources if leaf != tensor))
+
+# --- Which arrivals need no memory: each element is the operand of an instruction as it comes ---
+#
+# A statement that uses each element of a dense stream once, in the order in which they come, is one
+# instruction on the stream. If its results leave in that order, too, from PEs that are alone on
+# their lanes, they are on their way as they are computed, and in no memory either.
+#
+# That holds nobody up for ever: the instruction is there from the start of an invocation, as that
+# is which would receive the stream, and needs nothing else that comes, or is computed, later. It
+# takes an element whenever there is one; where it sends, only the port takes what it gives,
+# whatever other PEs do (streams/leaving_rings.py). What waits for other PEs, or for a turn, is sent
+# from memory.
+#
+# Paper    V Sec. 4.2
 
 MOST_OPERATIONS = 500_000
 """How much isl may work for an arrival, in its own unit: half a second."""
