@@ -42,14 +42,19 @@ from lairmake.stages.layer.texts.yaml_files import (
     write_decisions,
     write_limits,
 )
-from lairmake.stages.layer.vector.candidate import RankError
-from lairmake.stages.layer.vector.choice import Choice, TooManyError, choose, find_enough
-from lairmake.stages.layer.vector.instruction import instruction
-from lairmake.stages.layer.vector.memory import Memory, extend
-from lairmake.stages.layer.vector.merging import is_as_merged
-from lairmake.stages.layer.vector.options import Options, give_up, list_options
-from lairmake.stages.layer.vector.situation import Files, Situation
-from lairmake.stages.layer.vector.ways import list_ways
+from lairmake.stages.layer.vector.instruction import instruction, is_as_merged
+from lairmake.stages.layer.vector.operands import Memory, extend
+from lairmake.stages.layer.vector.options import (
+    Choice,
+    Options,
+    TooManyError,
+    choose,
+    find_enough,
+    give_up,
+    list_options,
+    list_ways,
+)
+from lairmake.stages.layer.vector.situation import Files, RankError, Situation
 from lairmake.stages.machine.scarcity import is_unpublished, note_grade
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import Absent

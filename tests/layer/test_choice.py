@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import islpy as isl
 import pytest
 
-from lairmake.stages.layer.vector.choice import TooManyError, choose
-from lairmake.stages.layer.vector.options import Option, Options
+from lairmake.stages.layer.vector.options import Option, Options, TooManyError, choose
 from lairmake.stages.poly.box import together
 
 

@@ -21,8 +21,8 @@ from lairmake.stages.layer.texts.yaml_files import (
     OperandDecision,
     StepDecision,
 )
-from lairmake.stages.layer.vector.rate import find_rate
-from lairmake.stages.layer.vector.word import find_word
+from lairmake.stages.layer.vector.instruction import find_rate
+from lairmake.stages.layer.vector.operands import find_word
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import WORD, count_meetings

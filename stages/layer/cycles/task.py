@@ -19,11 +19,9 @@ from lairmake.stages.layer.pe.instruction import add_vector_call
 from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.pe.work import add_task_loops
 from lairmake.stages.layer.texts.yaml_files import Decision
-from lairmake.stages.layer.vector.candidate import Candidate, configurations
-from lairmake.stages.layer.vector.dimensions import find_step_rate, is_single
-from lairmake.stages.layer.vector.instruction import instruction
-from lairmake.stages.layer.vector.memory import Memory, extend
-from lairmake.stages.layer.vector.situation import Situation
+from lairmake.stages.layer.vector.instruction import find_step_rate, instruction, is_single
+from lairmake.stages.layer.vector.operands import Memory, extend
+from lairmake.stages.layer.vector.situation import Candidate, Situation, configurations
 from lairmake.stages.layer.vector.steps import Step
 from lairmake.stages.pe.block import Block, BlockCharge
 from lairmake.stages.pe.names import new_naming

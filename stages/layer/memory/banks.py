@@ -16,7 +16,7 @@ from lairmake.stages.layer.memory.kept import Array
 from lairmake.stages.layer.pe.operands import Given, InField, Step, find_steps
 from lairmake.stages.layer.texts import yaml_files
 from lairmake.stages.layer.texts.yaml_files import Decision
-from lairmake.stages.layer.vector.word import find_word
+from lairmake.stages.layer.vector.operands import find_word
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import WORD, count_meetings
 from lairmake.stages.pe.names import Names, Naming

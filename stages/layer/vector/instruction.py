@@ -1,24 +1,40 @@
-"""A vector instruction as simd.yaml describes it.
-
-Paper    V Sec. 5
-"""
+"""Dimensions, rates, multiply-adds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations
+from math import prod
+
+import islpy as isl
 
 from lairmake.stages.layer.texts import yaml_files
-from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, React
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, React, Runs
 from lairmake.stages.layer.texts.yaml_files import Decision, Local, OperandDecision, Size, Table
-from lairmake.stages.layer.vector.candidate import Candidate
-from lairmake.stages.layer.vector.memory import Memory
-from lairmake.stages.layer.vector.operands import describe, write_value
-from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.layer.vector.steps import Step, find_parts
-from lairmake.stages.layer.vector.tables import Tables
-from lairmake.stages.poly.functions import greatest_value, least_value
+from lairmake.stages.layer.vector.operands import (
+    Given,
+    InMemory,
+    InPart,
+    Memory,
+    Operand,
+    describe,
+    extend,
+    find_steps_over,
+    write_value,
+)
+from lairmake.stages.layer.vector.situation import Candidate, RankError, Situation
+from lairmake.stages.layer.vector.steps import Step, Tables, find_parts
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.poly.box import Shape
+from lairmake.stages.poly.functions import find_same, greatest_value, least_value
 
+IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+# --- A vector instruction as simd.yaml describes it ---------------------------------------------
+#
+# Paper    V Sec. 5
 
 def instruction(
     decision: Decision,
@@ -104,3 +120,291 @@ def _extents(candidate: Candidate) -> tuple[Size, ...]:
         least, greatest = least_value(here).to_python(), greatest_value(here).to_python()
         found.append(least if least == greatest else (least, greatest))
     return tuple(found)
+
+# --- Contiguous dimensions of a vector instruction become one, where it has too many of them ----
+#
+# Paper    V Sec. 5, goes without this
+#
+# Two dimensions p, q of a box, one after the other, are as one of n times as many elements, n the
+# size along q, if every operand steps along p over n times what it steps over along q: element (p,
+# q) is number n p + q.  Steps depend on the shapes of local tensors, which must stay as they are.
+
+def merge(
+    name: str, candidate: Candidate, steps: Sequence[Step], memory: Memory, most: int
+) -> tuple[Candidate, tuple[Step, ...]]:
+    """Return the instructions of a task in at most so many dimensions, the innermost merged first.
+
+    The candidate then relies on the shapes of local tensors in the memory. Raises RankError if too
+    many remain, and for sizes that are found at run time.
+    """
+    found = tuple(steps)
+    while len(candidate.sizes) > most:
+        last = 0 if candidate.way in AT_RUN_TIME else len(candidate.sizes) - 1
+        at = next((k for k in range(last - 1, -1, -1) if _merges(candidate, found, memory, k)), -1)
+        if at < 0:
+            break
+        count = find_same(candidate.sizes[at + 1]) or 0
+        found = tuple(_at_step(step, at, count) for step in found)
+        candidate = _candidate(candidate, at, count, _shapes(found, memory))
+    check_rank(name, candidate, most)
+    return candidate, found
+
+
+def check_rank(name: str, candidate: Candidate, most: int) -> None:
+    """Raise RankError for a box of more dimensions than a vector instruction has."""
+    rank = len(candidate.sizes)
+    if rank > most:
+        raise RankError(f"{name} needs {rank} dimensions, a vector instruction has {most}")
+
+
+def is_as_merged(candidate: Candidate, memory: Memory) -> bool:
+    """Return whether the local tensors have the shapes that merged dimensions rely on."""
+    return all(memory.shapes[name] == shape for name, shape in candidate.shapes.items())
+
+
+def _merges(candidate: Candidate, steps: Sequence[Step], memory: Memory, at: int) -> bool:
+    """Return whether a dimension and the next one are contiguous for every operand."""
+    count = find_same(candidate.sizes[at + 1])
+    if not count:
+        return False
+    for step in steps:
+        if len({at, at + 1}.intersection(step.along)) == 1:
+            return False
+        for operand in step.operands:
+            outer, inner = find_steps_over(operand, memory, (at, at + 1))
+            if outer != count * inner:
+                return False
+    return True
+
+
+def _candidate(
+    candidate: Candidate, at: int, count: int, shapes: Mapping[str, tuple[int, ...]]
+) -> Candidate:
+    """Return the box with a dimension and the next one, of so many elements, as one."""
+    sizes, origin = list(candidate.sizes), list(candidate.origin)
+    by = isl.Val(count)
+    sizes[at : at + 2] = [sizes[at].scale_val(by)]
+    origin[at : at + 2] = [origin[at].scale_val(by).add(origin[at + 1])]
+    merged = _numbered(len(candidate.sizes), at, count).intersect_domain(candidate.box)
+    change = merged.reverse()
+    if candidate.change is not None:
+        change = change.apply_range(candidate.change)
+    return replace(
+        candidate,
+        sizes=tuple(sizes),
+        origin=tuple(origin),
+        box=candidate.box.apply(merged),
+        change=change,
+        shapes=shapes,
+    )
+
+
+def _numbered(rank: int, at: int, count: int) -> isl.Map:
+    """Return { [..., p, q, ...] -> [..., count p + q, ...] }."""
+    names = [f"k{k}" for k in range(rank)]
+    numbers = [*names[:at], f"{count}*{names[at]} + {names[at + 1]}", *names[at + 2 :]]
+    return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(numbers)}] }}")
+
+
+def _at_step(step: Step, at: int, count: int) -> Step:
+    return replace(
+        step,
+        operands=tuple(_operand(operand, at, count) for operand in step.operands),
+        along=_without(step.along, at),
+    )
+
+
+def _operand(operand: Operand, at: int, count: int) -> Operand:
+    """Return an operand without the outer one of two dimensions."""
+    if isinstance(operand, Given):
+        return operand
+    if isinstance(operand, InMemory):
+        rows = operand.coefficients
+        return replace(operand, coefficients=tuple((*r[:at], *r[at + 1 :]) for r in rows))
+    return _part(operand, at, count)
+
+
+def _part(part: InPart, at: int, count: int) -> InPart:
+    shape = list(part.shape)
+    if at in part.along:
+        k = part.along.index(at)
+        shape[k : k + 2] = [shape[k] * shape[k + 1]]
+    return replace(part, along=_without(part.along, at), shape=tuple(shape))
+
+
+def _without(along: Sequence[int], at: int) -> tuple[int, ...]:
+    """Return dimensions, those after one numbered as if it were gone."""
+    return tuple(k - (k > at) for k in along if k != at)
+
+
+def _shapes(steps: Sequence[Step], memory: Memory) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the local tensors that steps read or write."""
+    operands = [operand for step in steps for operand in step.operands]
+    return {o.local: memory.shapes[o.local] for o in operands if isinstance(o, InMemory)}
+
+# --- How many elements of a vector instruction are computed in a cycle, as the fabric charges it
+#
+# Banks of memory are left out: where operands lie is found later.
+
+def find_rate(
+    profile: Profile,
+    operation: str,
+    operands: Sequence[tuple[str, tuple[int, ...]]],
+    single: Sequence[bool],
+) -> int:
+    """Return the elements a cycle of an instruction, given types and strides of d, a, b, c.
+
+    `single` says of each of its dimensions whether there is one element along it.
+    """
+    (result, _), *sources = operands
+    moving = [type_ for type_, steps in sources if any(steps)]
+    rate = profile.find_lanes(operation, result, *moving)
+    along = next((k for k in reversed(range(len(single))) if not single[k]), None)
+    if along is None:
+        return rate
+    if operands[0][1][along] == 0 and profile.sum_lanes:
+        rate = min(rate, profile.sum_lanes)
+    for _, steps in operands:
+        rate = min(rate, find_limit(profile, steps[along]) or rate)
+    return rate
+
+
+def find_limit(profile: Profile, stride: int) -> int:
+    """Return how many elements a cycle an operand of a stride has at most; 0: any."""
+    return 0 if stride in (0, 1) else profile.stride_limits[stride % 8]
+
+# --- The order of the dimensions of a vector instruction: that of the most elements a cycle -----
+#
+# What is added up in one element is added in the order of the instances all the same. Where columns
+# of a local tensor are read slowly, its rows may be longer, or it may have more of them.
+#
+# Paper    V Sec. 5, has the order of the instances
+
+SHARE = 16
+"""What is larger for a task takes no more than this part of the memory of a PE."""
+
+
+def list_arrangements(
+    situation: Situation, candidate: Candidate, steps: Sequence[Step]
+) -> list[tuple[Candidate, tuple[Step, ...]]]:
+    """Return steps, the vector instructions among them in the order of the highest rate.
+
+    Of several orders the first, which is that of the box. What streams keeps its order. If larger
+    local tensors allow more, there is a second candidate, with room for them.
+    """
+    whole = extend(situation.files.local, candidate.touched)
+    if not isinstance(situation.task, Runs | Fills):
+        return [(candidate, tuple(steps))]
+    listed, fewest = _ordered(situation, candidate, steps, whole)
+    found = [(candidate, listed)]
+    for along in [] if candidate.shapes else range(len(candidate.sizes)):
+        room = _find_room(situation, steps, whole, along)
+        tried = replace(candidate, touched=(*candidate.touched, *room))
+        memory = extend(situation.files.local, tried.touched)
+        ordered, cycles = _ordered(situation, tried, steps, memory)
+        if cycles < fewest and _is_spare(situation, whole, memory):
+            fewest, found[1:] = cycles, [(tried, ordered)]
+    return found
+
+
+def _find_room(
+    situation: Situation, steps: Sequence[Step], memory: Memory, along: int
+) -> Iterator[isl.Set]:
+    """Yield { T_local[l] }, the last element of each local tensor that is larger, so that steps run
+    fast which go over a dimension first."""
+    vectors = [step for step in steps if not step.looped]
+    for name in _list_tables(vectors):
+        shape = memory.shapes[name]
+        found = min(
+            _enlarge(shape, len(situation.profile.stride_limits)),
+            key=lambda tried: (_wait(situation, vectors, memory, name, tried, along), prod(tried)),
+        )
+        if found != shape:
+            ends = zip(found, memory.shifts[name], strict=True)
+            last = ", ".join(str(size - 1 + shift) for size, shift in ends)
+            yield isl.Set(f"{{ {name}[{last}] }}")
+
+
+def _enlarge(shape: Shape, most: int) -> Iterator[Shape]:
+    """Yield a shape, and those with more in one dimension, of fewer than `most`: the last first."""
+    yield shape
+    for k in reversed(range(1, len(shape))):
+        for more in range(1, most):
+            yield (*shape[:k], shape[k] + more, *shape[k + 1 :])
+
+
+def _wait(
+    situation: Situation, steps: Sequence[Step], memory: Memory, name: str, shape: Shape, along: int
+) -> Fraction:
+    """Return the cycles of an element where only strides of a tensor of this shape limit steps."""
+    tried = replace(memory, shapes={**memory.shapes, name: shape})
+    strides = (
+        find_steps_over(operand, tried, (along,))[0]
+        for step in steps for operand in step.operands
+        if isinstance(operand, InMemory) and operand.local == name
+    )
+    limits = (find_limit(situation.profile, stride) for stride in strides)
+    return sum((Fraction(1, limit) for limit in limits if limit), Fraction(0))
+
+
+def _is_spare(situation: Situation, before: Memory, larger: Memory) -> bool:
+    """Return whether larger tensors take little of what a PE has: half of its memory stays free."""
+    most = situation.profile.memory
+    bytes_, more = (each.bytes(situation.local_type) for each in (before, larger))
+    return SHARE * (more - bytes_) <= most and 2 * (more + situation.files.code) <= most
+
+
+def _ordered(
+    situation: Situation, candidate: Candidate, steps: Sequence[Step], memory: Memory
+) -> tuple[tuple[Step, ...], Fraction]:
+    """Return steps in their best orders, and the cycles of one point in all of them."""
+    single = [is_single(size) for size in candidate.sizes]
+
+    def rate(step: Step) -> int:
+        return find_step_rate(situation, step, memory, single)
+
+    found = tuple(s if s.looped else max(_orders(s, memory), key=rate) for s in steps)
+    return found, sum((Fraction(1, rate(s)) for s in found if not s.looped), Fraction(0))
+
+
+def _list_tables(steps: Sequence[Step]) -> list[str]:
+    """Return the local tensors of several dimensions that steps read or write."""
+    operands = [operand for step in steps for operand in step.operands]
+    tables = [o.local for o in operands if isinstance(o, InMemory) and len(o.coefficients) > 1]
+    return list(dict.fromkeys(tables))
+
+
+def find_step_rate(
+    situation: Situation, step: Step, memory: Memory, single: Sequence[bool]
+) -> int:
+    """Return the elements a cycle of a step; `single` says which dimensions have one element."""
+    operands = [(o.type, find_steps_over(o, memory, step.along)) for o in step.operands]
+    alone = [single[k] for k in step.along]
+    return find_rate(situation.profile, step.operation, operands, alone)
+
+
+def is_single(size: isl.PwAff) -> bool:
+    """Return whether a size is 1 everywhere."""
+    return find_same(size) == 1
+
+
+def _orders(step: Step, memory: Memory) -> Iterator[Step]:
+    """Yield a step in all orders of its dimensions that give the same values."""
+    yield step
+    if _reads_elsewhere(step):
+        return
+    still = find_steps_over(step.operands[0], memory, step.along)
+    kept = [k for k, stride in zip(step.along, still, strict=True) if stride == 0]
+    for along in permutations(step.along):
+        if [k for k in along if k in kept] == kept:
+            yield replace(step, along=along)
+
+
+def _reads_elsewhere(step: Step) -> bool:
+    """Return whether a step reads other elements of the tensor that it writes."""
+    to, *sources = step.operands
+    return isinstance(to, InMemory) and any(_is_other(to, source) for source in sources)
+
+
+def _is_other(to: InMemory, source: Operand) -> bool:
+    return isinstance(source, InMemory) and source.local == to.local and source != to

@@ -1,24 +1,100 @@
-"""The operands of a vector instruction: local memory in strides, what arrives, or a number.
-
-Paper    V Sec. 5, conditions 3 and 4
-"""
+"""Operands in strides."""
 
 from __future__ import annotations
 
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 import islpy as isl
 
 from lairmake.stages.layer.texts import yaml_files
-from lairmake.stages.layer.vector.candidate import Candidate, NotPossibleError
-from lairmake.stages.layer.vector.memory import Memory
-from lairmake.stages.layer.vector.situation import Situation
-from lairmake.stages.poly.box import Shape
+from lairmake.stages.layer.vector.situation import Candidate, NotPossibleError, Situation
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.poly.box import Shape, box, extend_allocation, find_shape, shift
 from lairmake.stages.poly.functions import greatest_value, least_value
 from lairmake.stages.poly.lattices import linear_form
+
+# --- The word of its local tensor at which an operand starts, as far as banks tell words apart ---
+#
+# Source   stages/fabric/rate.c, which charges what happens
+
+def find_word(
+    base: Sequence[int | str], shape: Sequence[int], word: int, banks: int
+) -> int | None:
+    """Return at which word of a tensor an element lies, modulo the banks; None if that varies.
+
+    `word` is how many words an element takes.
+    """
+    found = 0
+    for k, index in enumerate(base):
+        step = prod(shape[k + 1 :]) * word
+        if isinstance(index, int):
+            found += index * step
+        elif step % banks and not _is_multiple(index, banks // gcd(step, banks)):
+            return None
+    return found % banks
+
+
+def _is_multiple(index: str, of: int) -> bool:
+    """Whether an index, a function of constants, is a multiple of a number everywhere."""
+    values = isl.Set.from_pw_aff(isl.PwAff(index).floor())
+    return bool(values.is_subset(isl.Set(f"{{ [value] : value mod {of} = 0 }}")))
+
+# --- Local memory with room for what vector instructions access besides what their tasks do -----
+#
+# Paper    V Sec. 5.3, Ex. 5.9
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The shape of every local tensor, and the index of its first element before the extension."""
+
+    shapes: Mapping[str, Shape]
+    shifts: Mapping[str, Shape]
+
+    def local(self) -> isl.UnionSet:
+        """Return { T_local[l] }."""
+        found = isl.UnionSet("{ }")
+        for name, shape in self.shapes.items():
+            found = found.union(isl.UnionSet.from_set(box(name, shape)))
+        return found
+
+    def bytes(self, type_of: Callable[[str], str]) -> int:
+        """Return how many bytes they take, given the type of a local tensor by its name."""
+        return sum(BYTES[type_of(name)] * prod(shape) for name, shape in self.shapes.items())
+
+    def moved(self, to_local: isl.UnionMap) -> isl.UnionMap:
+        """Return { [PE -> T[e]] -> T_local[l] } of the allocation before the extension."""
+        return shift(to_local, self.shifts)
+
+
+def extend(local: Mapping[str, isl.Set], touched: Iterable[isl.Set]) -> Memory:
+    """Return memory that holds the local tensors and all that is touched.
+
+    `touched` are sets [PE_X, PE_Y] -> { T_local[l] } in the coordinates of `local`.
+    """
+    shapes = {name: find_shape(elements) for name, elements in local.items()}
+    shifts = {name: (0,) * len(shape) for name, shape in shapes.items()}
+    for elements in touched:
+        name = elements.get_tuple_name()
+        extension = extend_allocation(find_shape(local[name]), elements)
+        assert extension is not None, "extra instances access a bounded box"
+        shapes[name], shifts[name] = _joined(
+            shapes[name], shifts[name], extension.size, extension.shift
+        )
+    return Memory(shapes=shapes, shifts=shifts)
+
+
+def _joined(size: Shape, shift: Shape, other: Shape, other_shift: Shape) -> tuple[Shape, Shape]:
+    """Return size and shift of the least box that holds two boxes."""
+    first = tuple(min(a, b) for a, b in zip(shift, other_shift, strict=True))
+    ends = (max(s + n, t + m) for n, s, m, t in zip(size, shift, other, other_shift, strict=True))
+    return tuple(e - f for e, f in zip(ends, first, strict=True)), first
+
+# --- The operands of a vector instruction: local memory in strides, what arrives, or a number ---
+#
+# Paper    V Sec. 5, conditions 3 and 4
 
 Coefficients = tuple[tuple[int, ...], ...]
 

@@ -1,15 +1,13 @@
-"""What a task may become: each way that is possible, what it costs, and why others are not.
-
-Paper    V Sec. 5, conditions 1 to 4
-"""
+"""The options of a task, and the choice among them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Protocol
 
-from lairmake.stages.lair.expressions import LOOPED, Operation, list_operations
+from lairmake.stages.lair.expressions import LOOPED, Operation, list_operations, multiplies_and_adds
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
@@ -22,21 +20,90 @@ from lairmake.stages.layer.texts.task_graph import (
     Send,
     Store,
     Streams,
+    always,
 )
-from lairmake.stages.layer.vector.candidate import (
+from lairmake.stages.layer.vector import boxes, loops
+from lairmake.stages.layer.vector.instruction import check_rank, list_arrangements, merge
+from lairmake.stages.layer.vector.operands import extend
+from lairmake.stages.layer.vector.situation import (
     Candidate,
     NotPossibleError,
     RankError,
+    Situation,
     configurations,
 )
-from lairmake.stages.layer.vector.dimensions import list_arrangements
-from lairmake.stages.layer.vector.memory import extend
-from lairmake.stages.layer.vector.merging import check_rank, merge
-from lairmake.stages.layer.vector.situation import Situation
 from lairmake.stages.layer.vector.steps import Step, find_parts, find_steps
-from lairmake.stages.layer.vector.ways import Ways, list_ways
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
+
+# --- The ways to a vector instruction, in the order in which one is taken where they cost the same
+#
+# Paper    V Sec. 5
+
+Way = Callable[[Situation], Candidate]
+Ways = Callable[[Situation], Iterable[Candidate]]
+WAYS: dict[str, Way] = {
+    "hull": boxes.by_hull,
+    "exact": boxes.by_instances,
+    "relaxed": boxes.by_relaxed_hull,
+    "lattice": boxes.by_lattice,
+    "basis": boxes.by_basis,
+    "enumerate": boxes.by_sizes,
+    "configure": boxes.by_configuration,
+    "nested": loops.candidate,
+}
+FILL: dict[str, Way] = {"exact": boxes.transfer_instances, "nested": loops.candidate}
+TRANSFER: dict[str, Way] = {"exact": boxes.transfer_instances}
+EARLY: dict[str, Way] = {
+    "exact": boxes.transfer_instances,
+    "configure": boxes.transfer_by_configuration,
+}
+
+FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
+    initialise=always(FILL),
+    react=always(WAYS),
+    store=always(TRANSFER),
+    receive=always(TRANSFER),
+    operate=always(TRANSFER),
+    compute=always(WAYS),
+    carry=always(WAYS),
+    halo=always(WAYS),
+    send=always(TRANSFER),
+    early_send=always(EARLY),
+    pack=always(TRANSFER),
+    relay=always(TRANSFER),
+    hear=always(TRANSFER),
+    spread=always(TRANSFER),
+    clear=always(FILL),
+    gather=always(TRANSFER),
+)
+"""All ways for a statement, exact bounds for what moves elements; memory may be filled in loops."""
+
+
+def list_ways(
+    situation: Situation, operations: Sequence[Operation]
+) -> dict[str, tuple[Ways, ...]]:
+    """Return the ways for a task of such operations, and what finds the boxes of each of them."""
+    ways = FOR_KIND(situation, situation.task).items()
+    found: dict[str, tuple[Ways, ...]] = {way: (_alone(find),) for way, find in ways}
+    if isinstance(situation.task, Operate):
+        return found
+    if situation.runs:
+        found["nested"] += (loops.by_row_sizes,)
+    else:
+        found["exact"] = (loops.transfers,)
+    if multiplies_and_adds(operations) and not situation.profile.vector_multiply_add:
+        found["scalar"] = (loops.by_scalar,)
+        found["nested"] = (*found["nested"], loops.by_blocks)
+    return found
+
+
+def _alone(find: Way) -> Ways:
+    return lambda situation: (find(situation),)
+
+# --- What a task may become: each way that is possible, what it costs, and why others are not ---
+#
+# Paper    V Sec. 5, conditions 1 to 4
 
 MOST_STEPS = 32
 """A statement of more operations runs as loops."""
@@ -293,3 +360,194 @@ def _common(reasons: Mapping[str, NotPossibleError]) -> str:
     ranks = {str(reason) for reason in reasons.values() if isinstance(reason, RankError)}
     texts = ranks or {str(reason) for reason in reasons.values()}
     return texts.pop() if len(texts) == 1 else "no vector instruction is possible"
+
+# --- Choose one option for every task: the fewest cycles, while configurations last -------------
+#
+# Streams cannot do without an instruction: they take configurations first. Where the others
+# together need too many, those get them that save the most cycles for each; then some give way to
+# one that saves more than they do.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The option of a task that is taken, and those that there are not enough configurations for.
+
+    `unaffordable` gives the reason by way.
+    """
+
+    options: Options
+    taken: Option
+    unaffordable: dict[str, str]
+
+
+class TooManyError(Exception):
+    """A task whose way was asked for, or a stream, needs more configurations than are free."""
+
+    def __init__(self, message: str, options: Options) -> None:
+        super().__init__(message)
+        self.message, self.options = message, options
+
+
+def choose(
+    tasks: Sequence[Options],
+    prefer: str | None,
+    most: int,
+    places: Sequence[Collection[int]] | None = None,
+) -> list[Choice]:
+    """Return the choice of each task; on a PE `most` configurations are live.
+
+    `places` are the tasks that some PEs have together, by number; None if all have all of them.
+    Raises TooManyError.
+    """
+    everywhere = [range(len(tasks))]
+    return Chooser(tasks, prefer, most, everywhere if places is None else places).choices()
+
+
+def find_enough(
+    tasks: Sequence[Options], prefer: str | None, places: Sequence[Collection[int]]
+) -> int:
+    """Return how many configurations a PE has live if each task takes what is best for it."""
+    chooser = Chooser(tasks, prefer, 0, places)
+    return max((-chooser.count_free(k) for k in range(len(tasks))), default=0)
+
+
+class Chooser:
+    """The options of tasks that share the configurations of PEs."""
+
+    def __init__(
+        self,
+        tasks: Sequence[Options],
+        prefer: str | None,
+        most: int,
+        places: Sequence[Collection[int]],
+    ) -> None:
+        """Rank the options of each task."""
+        self.tasks, self.prefer, self.most, self.places = tasks, prefer, most, places
+        self.ranked = [self._ranked(options) for options in tasks]
+        self.taken = [ranked[0] for ranked in self.ranked]
+
+    def choices(self) -> list[Choice]:
+        """Return the choices. Raises TooManyError."""
+        if any(self.count_free(k) < 0 for k in range(len(self.tasks))):
+            self._share()
+        return [
+            Choice(options=options, taken=taken, unaffordable=self._unaffordable(k))
+            for k, (options, taken) in enumerate(zip(self.tasks, self.taken, strict=True))
+        ]
+
+    def _ranked(self, options: Options) -> list[Option]:
+        """Return the options, the best first: the preferred one, then by their cycles."""
+        if isinstance(options.situation.task, Streams):
+            return list(options.possible)
+        return sorted(options.possible, key=lambda o: (o.way != self.prefer, o.cycles))
+
+    def _share(self) -> None:
+        """Start from the fewest configurations, and take what saves most for each one more."""
+        self.taken = [min(ranked, key=lambda o: o.configurations) for ranked in self.ranked]
+        for k, options in enumerate(self.tasks):
+            free = self.count_free(k, range(k))
+            if self.taken[k].configurations > free:
+                raise TooManyError(self._reason(k, self.taken[k], max(0, free)), options)
+        self._take_more()
+        while (exchanged := self._exchanged()) is not None:
+            self.taken = exchanged
+            self._take_more()
+        for k, ranked in enumerate(self.ranked):
+            if ranked[0].way == self.prefer != self.taken[k].way:
+                raise TooManyError(self._unaffordable(k)[self.prefer], self.tasks[k])
+
+    def _take_more(self) -> None:
+        """Take better options while there are configurations."""
+        while steps := list(self._steps()):
+            k, option = max(steps, key=lambda step: self._worth(*step))
+            self.taken[k] = option
+
+    def _exchanged(self) -> list[Option] | None:
+        """Return what is taken if one task gets better, and others give way: the fewest cycles.
+
+        None if there are as few as now.
+        """
+        found = [
+            taken
+            for k in self._others()
+            for option in self.ranked[k][: self.ranked[k].index(self.taken[k])]
+            if (taken := self._with(k, option)) is not None
+        ]
+        best = min(found, key=_cycles, default=self.taken)
+        return best if _cycles(best) < _cycles(self.taken) else None
+
+    def _with(self, task: int, option: Option) -> list[Option] | None:
+        """Return what is taken if a task gets an option, and those give way that lose least by it.
+
+        None if that does not do.
+        """
+        kept, self.taken = self.taken, [*self.taken]
+        self.taken[task] = option
+        try:
+            while (free := self.count_free(task)) < 0:
+                given = [
+                    (k, less)
+                    for k in self._others()
+                    for less in self.ranked[k]
+                    if k != task and less.configurations < self.taken[k].configurations
+                ]
+                if not given:
+                    return None
+                k, less = min(given, key=lambda each: self._loss(each[0], each[1], -free))
+                self.taken[k] = less
+            return self.taken
+        finally:
+            self.taken = kept
+
+    def _others(self) -> list[int]:
+        """Return the tasks that are no streams, and have not got what is preferred."""
+        return [
+            k
+            for k, options in enumerate(self.tasks)
+            if not isinstance(options.situation.task, Streams)
+            and self.taken[k].way != self.prefer
+        ]
+
+    def count_free(self, task: int, others: Collection[int] | None = None) -> int:
+        """Return how many configurations are free on each PE of a task, if others take theirs."""
+        counted = range(len(self.tasks)) if others is None else others
+        return self.most - max(
+            sum(self.taken[k].configurations for k in place if k in counted)
+            for place in self.places
+            if task in place
+        )
+
+    def _steps(self) -> Iterator[tuple[int, Option]]:
+        """Yield each better option for which there are configurations."""
+        for k, (ranked, taken) in enumerate(zip(self.ranked, self.taken, strict=True)):
+            for option in ranked[: ranked.index(taken)]:
+                if option.configurations - taken.configurations <= self.count_free(k):
+                    yield k, option
+
+    def _worth(self, task: int, option: Option) -> float:
+        """Return the cycles that an option saves for each configuration more than now."""
+        more = option.configurations - self.taken[task].configurations
+        saved = self.taken[task].cycles - option.cycles
+        return inf if more <= 0 or option.way == self.prefer else saved / more
+
+    def _loss(self, task: int, option: Option, wanted: int) -> float:
+        """Return the cycles that an option loses for each configuration less, of those wanted."""
+        less = self.taken[task].configurations - option.configurations
+        return (option.cycles - self.taken[task].cycles) / min(less, wanted)
+
+    def _unaffordable(self, task: int) -> dict[str, str]:
+        """Return why the options that are better than the one taken will not do."""
+        ranked, taken = self.ranked[task], self.taken[task]
+        free = self.count_free(task) + taken.configurations
+        better = ranked[: ranked.index(taken)]
+        return {option.way: self._reason(task, option, free) for option in better}
+
+    def _reason(self, task: int, option: Option, free: int) -> str:
+        noun = "configuration" if option.configurations == 1 else "configurations"
+        return (
+            f"{self.tasks[task].situation.name} needs {option.configurations} {noun} of vector "
+            f"instructions, {free} of {self.most} descriptors are free"
+        )
+
+
+def _cycles(taken: Sequence[Option]) -> int:
+    return sum(option.cycles for option in taken)

@@ -1,13 +1,16 @@
-"""What is known of a task that might become a vector instruction."""
+"""The situation of a task: all that is known when its instruction is chosen."""
 
 from __future__ import annotations
 
-import typing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from lairmake.stages.lair.expressions import Leaf, Operation, Part
 from lairmake.stages.layer.routes.lines import count_instructions
 from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing
@@ -30,20 +33,25 @@ from lairmake.stages.layer.texts.task_graph import (
     Spread,
     always,
 )
-from lairmake.stages.poly.box import ExactBounds, at_this_pe, exact_bounds
+from lairmake.stages.machine.types import find_largest_integer, is_integer
+from lairmake.stages.poly.box import ExactBounds, Shape, at_this_pe, exact_bounds
 from lairmake.stages.poly.canonical import list_maps, list_sets
+from lairmake.stages.poly.cardinality import bound_points, count
 from lairmake.stages.poly.functions import (
     PE_NAMES,
     bind_domain,
     bind_set,
+    find_function,
     find_index_constants,
+    is_affine_function,
     project_names,
 )
 from lairmake.stages.poly.text import Objects
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
+# --- What is known of a task that might become a vector instruction -----------------------------
 
 def _spreading(graph: Graph, task: Relay | Hear | Spread) -> str:
     return graph.arrivals[task.arrival].side
@@ -252,3 +260,128 @@ class Situation:
     def local_type(self, local: str) -> str:
         """Return the type of a local tensor."""
         return self.type_of(local.removesuffix("_local"))
+
+# --- A candidate: how one way would turn a task into a vector instruction -----------------------
+#
+# Paper    V Sec. 5, conditions 1 to 4
+
+class NotPossibleError(Exception):
+    """Why a task cannot become a vector instruction in some way."""
+
+
+class RankError(NotPossibleError):
+    """A vector instruction has not so many dimensions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A box that a vector instruction would run, [p] -> { [k] : origin <= k < origin + sizes }.
+
+    `box` is that set, all of it or the part that has instances, and `change` is { [k] -> [i] },
+    from it to the compressed instance set; None where the two are one. `outer` is [p] -> { [o] }:
+    the instruction runs once for each of its elements, and depends on them as symbolic constants
+    outer0, ...; None where it runs once. `least` and `several` are the least size and the number
+    of sizes, each with a configuration of its own; empty where there is one size. `needed` are
+    those that occur, [PE_X, PE_Y] -> { [size - least] }. `touched` are the [PE_X, PE_Y] ->
+    { T_local[l] } for which memory must have room. `shapes` are those of local tensors that must
+    not become others, since dimensions were merged. `each_call`: it is configured before each call.
+    """
+
+    way: str
+    why: str
+    sizes: tuple[isl.PwAff, ...]
+    origin: tuple[isl.PwAff, ...]
+    box: isl.Set
+    change: isl.Map | None = None
+    outer: isl.Set | None = None
+    least: tuple[isl.PwAff, ...] = ()
+    several: tuple[int, ...] = ()
+    needed: isl.Set | None = None
+    touched: tuple[isl.Set, ...] = ()
+    each_call: bool = False
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def components(point: isl.Set) -> tuple[isl.PwAff, ...]:
+    """Return the functions f of [p] -> { [f(p)] }, rounded down off their domain."""
+    function = find_function(point)
+    return tuple(function.get_pw_aff(k).floor() for k in range(point.dim(isl.dim_type.set)))
+
+
+def firsts(least: Sequence[isl.PwAff], context: isl.Set) -> tuple[isl.PwAff, ...]:
+    """Return the least value of each dimension: affine functions, others found at run time.
+
+    The latter are symbolic constants first0, ...
+    """
+    return tuple(
+        value
+        if is_affine_function(value, context)
+        else isl.PwAff(f"[first{k}] -> {{ [(first{k})] }}")
+        for k, value in enumerate(least)
+    )
+
+
+def configurations(candidate: Candidate) -> int:
+    """Return how many configurations a PE keeps, at most: one for each size that occurs."""
+    if candidate.needed is None:
+        return 1
+    anywhere = project_names(candidate.needed, PE_NAMES)
+    return min(count(anywhere), bound_points(candidate.needed))
+
+# --- Multiply-adds as a machine has them: if of a vector and a scalar only, d = a * scalar + c ---
+#
+# Any other is a product, which becomes a part, and a sum. So is one whose result stands still along
+# a dimension: only a sum goes into one element.
+#
+# Source   CSL Language Guide, Builtins: @fmacs(dest, src1, src2, value), @fmach and @fmachs alike
+
+SUMS = {"MAC": "ADD", "FMA": "ADD", "FMS": "SUB", "FNMA": "SUB"}
+
+
+def find_negated(operation: Operation, varies: Callable[[Leaf], bool]) -> int | None:
+    """Return which source, turned around, makes an FMA of a difference: one that is a scalar.
+
+    None if there is none.
+    """
+    turned = {"FNMA": (0, 1), "FMS": (2,)}.get(operation.name, ())
+    scalars = [k for k in turned if not varies(operation.sources[k])]
+    numbers = [k for k in scalars if not isinstance(operation.sources[k], str | Part)]
+    return next(iter([*numbers, *scalars]), None)
+
+
+def turn(operation: Operation, source: int, negative: Leaf) -> Operation:
+    """Return the FMA that a difference is with the negative of a source."""
+    sources = list(operation.sources)
+    sources[source] = negative
+    return replace(operation, name="FMA", sources=tuple(sources))
+
+
+def take_apart(operation: Operation, target: str, product: Part) -> Iterator[Operation]:
+    """Yield the product of a multiply-add, and the sum or difference of it."""
+    a, b, *others = operation.sources
+    yield Operation(name="MUL", sources=(a, b), to=product)
+    sides: Sequence[Leaf] = (product, *others)
+    if operation.name in ("MAC", "FNMA"):
+        sides = (*(others or [target]), product)
+    yield Operation(name=SUMS[operation.name], sources=tuple(sides), to=operation.to)
+
+
+def negate(leaf: Leaf, computed: str) -> float | None:
+    """Return the negative of a number; None if a type has none of it, and of what is no number."""
+    if isinstance(leaf, str | Part):
+        return None
+    least = -find_largest_integer(computed) if is_integer(computed) else leaf
+    return -leaf if leaf >= least else None
+
+
+def pad_rows(shape: Shape, limits: Sequence[int]) -> Shape:
+    """Return a shape with rows of such a length that columns are read at the highest rate.
+
+    `limits` are the elements a cycle by stride modulo 8, 0: any. So sums over the elements of rows
+    go on in all columns, one after the other.
+    """
+    *others, row = shape or (1,)
+    if not others or row == 1:
+        return shape
+    lengths = range(row, row + len(limits))
+    return (*others, max(lengths, key=lambda n: limits[n % len(limits)] or inf))
