@@ -16,14 +16,18 @@ import typing
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.fabric.layout import write_layout
-from lairmake.stages.layer.fitting import check_machine
+from lairmake.stages.layer.codegen.layout import list_started
+from lairmake.stages.layer.codegen.model import Model, check_words
+from lairmake.stages.layer.codegen.roles import (
+    OBJECTS,
+    check_machine,
+    lay_out,
+    make_model,
+    make_programs,
+)
 from lairmake.stages.layer.memory.checked import check_objects, check_placed
 from lairmake.stages.layer.memory.inside import check_inside
 from lairmake.stages.layer.pe.copied import copy_instead
-from lairmake.stages.layer.pe.model import Model
-from lairmake.stages.layer.pe.needs import list_started
-from lairmake.stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
-from lairmake.stages.layer.pe.words import check_words
 from lairmake.stages.layer.texts.yaml_files import (
     ENOUGH,
     GRAPH,

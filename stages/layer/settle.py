@@ -16,9 +16,15 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.diagnose import UserError, UserErrors, headline
+from lairmake.stages.layer.codegen.roles import (
+    OBJECTS,
+    check_machine,
+    find_shortage,
+    lay_out,
+    make_model,
+    make_programs,
+)
 from lairmake.stages.layer.cycles.predict import predict, read_written
-from lairmake.stages.layer.fitting import check_machine, find_shortage
-from lairmake.stages.layer.pe.roles import OBJECTS, lay_out, make_model, make_programs
 from lairmake.stages.layer.texts.yaml_files import Slot, read_candidates, write_slots
 from lairmake.stages.layer.unsettled import Looked, nothing_to_try, nothing_works
 from lairmake.stages.mapping.candidates import find_error, why_refused

@@ -14,7 +14,7 @@ from lairmake.stages.layer.search.against import list_ports
 from lairmake.stages.mapping.isl_texts import parse_target
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.layer.fitting import Shortage
+    from lairmake.stages.layer.codegen.roles import Shortage
     from lairmake.stages.layer.texts.yaml_files import Candidate, Slot
     from lairmake.stages.mapping import layer_yaml
 

@@ -47,7 +47,7 @@ MACHINE = (
     "section paint lower execute"
 )
 AGAIN = {
-    "layer/pe/compute.py: computing_pes": "settle render",
+    "layer/codegen/compute.py: computing_pes": "settle render",
     "program/lowering/worker.py: write_worker": "lower",
     "layer/cycles/bound.py: lower_bound": "simulate",
     "pe/block.py: Block": "settle simd render lower execute report_program",

@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.layer.pe.layout import count_positions
+from lairmake.stages.layer.codegen.layout import count_positions
 from tests.layer.built import MV, build
 
 MAPPING = (

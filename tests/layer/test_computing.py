@@ -6,7 +6,7 @@ import pytest
 
 from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
 from lairmake.stages.lair.grammar import parse_expression
-from lairmake.stages.layer.pe.computing import (
+from lairmake.stages.layer.codegen.instruction import (
     Operands,
     combine,
     count_scalar_operations,

@@ -159,7 +159,7 @@ def test_a_row_of_a_gather_is_sent_once_it_is_there():
 
 def test_the_fabric_would_stop_if_they_did_not(monkeypatch):
     monkeypatch.setattr(SteppedDeparture, "is_alike", lambda self, completed: True)
-    monkeypatch.setattr("lairmake.stages.layer.pe.taking.give_room", lambda *given: None)
+    monkeypatch.setattr("lairmake.stages.layer.codegen.compute.give_room", lambda *given: None)
     layer = far("# without room\n")
     assert early_of(layer)["sends"] > 6
     with pytest.raises(UserError, match="the fabric stopped"):

@@ -4,7 +4,7 @@ import subprocess
 import pytest
 
 from lairmake.stages.fabric.compiler import c_compiler
-from lairmake.stages.layer.pe.program import PE_H, read_names
+from lairmake.stages.layer.codegen.program import PE_H, read_names
 from lairmake.stages.pe.names import Names
 from tests.layer.built import build
 

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.layer.pe.words import check_words
+from lairmake.stages.layer.codegen.model import check_words
 
 
 def text_of(data):

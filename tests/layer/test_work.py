@@ -3,7 +3,7 @@ import re
 import islpy as isl
 import pytest
 
-from lairmake.stages.layer.pe.operands import find_base_address
+from lairmake.stages.layer.codegen.instruction import find_base_address
 from lairmake.stages.layer.texts.yaml_files import Local
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.c import spell

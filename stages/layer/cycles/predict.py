@@ -15,11 +15,11 @@ from math import prod
 import islpy as isl
 
 from lairmake.stages.diagnose import Source
+from lairmake.stages.layer.codegen.model import Work
 from lairmake.stages.layer.cycles.conflicts import Arrays, find_waiting
 from lairmake.stages.layer.cycles.reordering import find_ordering
 from lairmake.stages.layer.estimate.facts import PE, Costs, Facts, count_amounts, list_places
 from lairmake.stages.layer.estimate.timeline import Timeline
-from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.texts.isl_files import (
     Adapted,
     Compressions,

@@ -3,7 +3,7 @@
 Programs have them where addresses of elements are not linear in that order. Each is charged for
 what would be written, on PEs that stand for all that run it.
 
-Source   stages/layer/pe/transfer.py, which writes them
+Source   stages/layer/codegen/streams.py, which writes them
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 
 import islpy as isl
 
+from lairmake.stages.layer.codegen.instruction import transfer_loops
+from lairmake.stages.layer.codegen.model import Work
 from lairmake.stages.layer.estimate.facts import PE, list_places
-from lairmake.stages.layer.pe.model import Work
-from lairmake.stages.layer.pe.work import transfer_loops
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.pe.block import Block, BlockCharge
 from lairmake.stages.pe.names import new_naming

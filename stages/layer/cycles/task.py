@@ -15,9 +15,8 @@ from math import prod
 
 import islpy as isl
 
-from lairmake.stages.layer.pe.instruction import add_vector_call
-from lairmake.stages.layer.pe.model import Work
-from lairmake.stages.layer.pe.work import add_task_loops
+from lairmake.stages.layer.codegen.instruction import add_task_loops, add_vector_call
+from lairmake.stages.layer.codegen.model import Work
 from lairmake.stages.layer.texts.yaml_files import Decision
 from lairmake.stages.layer.vector.instruction import find_step_rate, instruction, is_single
 from lairmake.stages.layer.vector.operands import Memory, extend

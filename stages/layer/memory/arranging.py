@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from lairmake.stages.layer.codegen.model import Work
 from lairmake.stages.layer.memory.banks import lay_out, spread_over_banks
 from lairmake.stages.layer.memory.best_fit import find_end, share_memory
 from lairmake.stages.layer.memory.events import Order, order_adapting, order_computing
@@ -25,7 +26,6 @@ from lairmake.stages.layer.memory.kept import (
     list_computing,
     list_local,
 )
-from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import ALWAYS, NOWHERE, Arranged

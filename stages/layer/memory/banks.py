@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
+from lairmake.stages.layer.codegen.instruction import Given, InField, Step, find_steps
 from lairmake.stages.layer.memory.kept import Array
-from lairmake.stages.layer.pe.operands import Given, InField, Step, find_steps
 from lairmake.stages.layer.texts import yaml_files
 from lairmake.stages.layer.texts.yaml_files import Decision
 from lairmake.stages.layer.vector.operands import find_word

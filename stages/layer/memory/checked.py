@@ -34,7 +34,7 @@ from lairmake.stages.poly.iscc import statements
 from lairmake.stages.poly.sides import SIDES
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.layer.pe.model import Model
+    from lairmake.stages.layer.codegen.model import Model
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.poly.text import Objects
 

@@ -21,7 +21,7 @@ from lairmake.stages.poly.functions import PARAM, bind_set
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.layer.pe.model import Work
+    from lairmake.stages.layer.codegen.model import Work
 
 MOST_OPERATIONS = 5_000_000
 """How much isl may work to find what a task accesses, in its own unit."""

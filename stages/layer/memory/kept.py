@@ -20,9 +20,8 @@ from math import prod
 
 import islpy as isl
 
+from lairmake.stages.layer.codegen.model import Work, count_most_elements
 from lairmake.stages.layer.memory.events import SPANS
-from lairmake.stages.layer.pe.at_most import count_most_elements
-from lairmake.stages.layer.pe.model import Work
 from lairmake.stages.layer.routes.lines import count_most_rows, name_leaving
 from lairmake.stages.layer.streams.cutting import AHEAD
 from lairmake.stages.layer.texts import task_graph

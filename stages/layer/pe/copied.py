@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from lairmake.stages.layer.pe.model import Model
+from lairmake.stages.layer.codegen.model import Model
 from lairmake.stages.layer.routes.arrivals import name_positions
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import Instances, Routing, named

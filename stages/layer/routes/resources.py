@@ -29,7 +29,7 @@ def count_free_threads(profile: Profile, sparse: int) -> int:
 
 # --- How many functions the program of computing PEs has: what its code takes of the memory -----
 #
-# Source   stages/layer/pe/compute.py, which writes them
+# Source   stages/layer/codegen/compute.py, which writes them
 
 OTHERS = 3
 """The start of an invocation, its end, and what configures."""

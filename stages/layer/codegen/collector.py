@@ -1,11 +1,4 @@
-"""What adapters do that collect sums: take those of their lane, add them up along the border.
-
-    restart -> clear_N -> (sums of the lane come) -> gathered_N -> send_C -> complete
-
-for every departure N that they collect, and every collection C, on the way to whose ports they are.
-
-Paper    V Sec. 4.2
-"""
+"""Adapters that collect."""
 
 from __future__ import annotations
 
@@ -13,15 +6,41 @@ import typing
 
 import islpy as isl
 
-from lairmake.stages.layer.pe.at_once import run_task
-from lairmake.stages.layer.pe.model import Model
-from lairmake.stages.layer.pe.program import Program
-from lairmake.stages.layer.pe.sequences import send_sequences
-from lairmake.stages.layer.pe.streams import alternate_colours, receive, send_sum, unpack
+from lairmake.stages.layer.codegen.departures import configure_forward, find_in_turn, send_sequences
+from lairmake.stages.layer.codegen.model import Model, holds
+from lairmake.stages.layer.codegen.program import Program
+from lairmake.stages.layer.codegen.streams import (
+    IN,
+    OUT,
+    alternate_colours,
+    receive,
+    run_task,
+    send_sum,
+    unpack,
+)
 from lairmake.stages.layer.routes.lines import name_leaving
 from lairmake.stages.pe.block import Block, Body
-from lairmake.stages.pe.nodes import Activate, Call, Else, Task
+from lairmake.stages.pe.nodes import (
+    Activate,
+    Address,
+    Call,
+    Choice,
+    Else,
+    Field,
+    Nothing,
+    Pass,
+    Task,
+)
+from lairmake.stages.poly.expression import Name, Value
 
+# --- What adapters do that collect sums: take those of their lane, add them up along the border
+#
+#     restart -> clear_N -> (sums of the lane come) -> gathered_N -> send_C -> complete
+#
+# for every departure N that they collect, and every collection C, on the way to whose ports they
+# are.
+#
+# Paper    V Sec. 4.2
 
 def lane_colour(model: Model, departure: str) -> str:
     """Return the colour of a departure that goes to the ramps of adapters."""
@@ -99,3 +118,59 @@ class Collector:
         else:
             send_sum(self.program, body.block, f"send_{name}", described, chain, first, self.then)
         self.program.add(body)
+
+# --- What adapters do that add nothing to what they collect: they forward it in turn, and keep none
+#
+#     restart -> send_C -> complete
+#
+# for a collection C by `gather`: from fabric to fabric goes what comes from farther off before the
+# elements of the own lane, then these, then the others that come from farther off.
+#
+# Paper    V Sec. 4.2
+
+class Forwarder:
+    """Writes the function of the adapters that forward one collection."""
+
+    def __init__(self, program: Program, name: str, lane: str, then: str) -> None:
+        """Take the collection, the colour of a lane's elements, and the task that comes after."""
+        self.program, self.name, self.lane, self.then = program, name, lane, then
+        self.described = program.model.graph.collections[name]
+        in_turn = find_in_turn(self.described)
+        self.counts = {"before": in_turn.before, "own": in_turn.own, "after": in_turn.after}
+        self.chain = program.model.pes(name, "chain")
+        self.function = program.naming.of(f"send_{name}")
+
+    def write(self) -> None:
+        """Write the function, and configure its instructions."""
+        body = Body(
+            name=self.function, comment=f"Forward {self.described.tensor} along the border."
+        )
+        last = self.program.model.pes(self.name, "last")
+        body.hold(alternate_colours(self.program, self.described, self.chain, last))
+        lane = self.program.listen(self.lane)
+        for part, pes, final in self._parts():
+            vector = self.program.naming.of(f"{part}_{self.name}")
+            configure_forward(self.program, vector, self._type(), self.counts[part], pes)
+            inner, ends = body.block.when(holds(pes, self.chain)), holds(final, pes)
+            then: Value = Task(self.then)
+            then = then if ends is None else Choice(ends, then, Nothing())
+            then = Nothing() if final.is_empty() else then
+            source: Name = lane if part == "own" else IN
+            inner.add(Pass(Address(Field(vector)), OUT, source, then))
+        self.program.add(body)
+
+    def restart(self, block: Block) -> None:
+        """Append what starts an invocation."""
+        self.program.when(block, self.chain).add(Call(Task(self.function)))
+
+    def _parts(self) -> typing.Iterator[tuple[str, isl.Set, isl.Set]]:
+        """Yield the parts, the adapters that have one, and those of which it is the last."""
+        pes = {p: isl.PwAff(n).pos_set().intersect(self.chain) for p, n in self.counts.items()}
+        after, none = pes["after"], isl.Set.empty(self.chain.get_space())
+        goes_on = {"before": pes["own"].union(after), "own": after, "after": none}
+        for part, some in pes.items():
+            if not some.is_empty():
+                yield part, some, some.subtract(goes_on[part])
+
+    def _type(self) -> str:
+        return self.program.model.graph.tensors[self.described.tensor].type

@@ -1,8 +1,9 @@
-"""What the stages before wrote, in the forms in which programs need it."""
+"""The model of a layer that programs are made of: all that earlier stages wrote."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from functools import cached_property
 
 import islpy as isl
 
+from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.lair.layer import Layer
 from lairmake.stages.layer.routes.lines import name_leaving
 from lairmake.stages.layer.texts.isl_files import (
@@ -34,13 +36,17 @@ from lairmake.stages.layer.texts.task_graph import (
     Store,
 )
 from lairmake.stages.layer.texts.yaml_files import Decision
+from lairmake.stages.mapping.yaml_text import read_data
 from lairmake.stages.poly.box import Shape, at_this_pe, find_shape
 from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
+from lairmake.stages.poly.cardinality import bound_points
 from lairmake.stages.poly.expression import Number, Value, express, express_condition
 from lairmake.stages.poly.functions import PE_NAMES, bind_set
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import Rectangle
 from lairmake.stages.skewing.elements import Lair
+
+# --- What the stages before wrote, in the forms in which programs need it -----------------------
 
 MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""
@@ -215,3 +221,52 @@ def value(given: int | str, context: isl.Set) -> Value:
 def holds(condition: isl.Set, context: isl.Set) -> Value | None:
     """Return a condition as a value; None if it always holds in the context."""
     return express_condition(condition, context)
+
+# --- What the texts of stages bring into programs: names, numbers, and what isl or LAIR reads ---
+#
+# A text may be edited and kept, or come with a folder of somebody else. Nothing of it is spelled in
+# C but names and numbers; isl and LAIR read the rest, and refuse what is neither.
+
+WORD = re.compile(r"-?[\w.]*", re.ASCII)
+PLAIN = re.compile(r"[\w ,.:+*=<>-]*", re.ASCII)
+"""What calls nothing and ends nothing, wherever it is spelled."""
+PROSE = {"why", "whole", "otherwise", "not possible"}
+"""Keys of what is written for people."""
+READ = {"expression"}
+"""Keys of what LAIR reads."""
+SPELLED = {"operation", "local", "element", "type", "number"}
+"""Keys of what is spelled in C as it stands."""
+
+
+def check_words(source: Source) -> None:
+    """Raise UserError where a text of a stage in YAML has what is no name or number."""
+    wrong = _wrong(read_data(source), "")
+    if wrong is not None:
+        start = max(source.text.find(wrong.splitlines()[0] if wrong else wrong), 0)
+        span = Span(source=source, start=start, end=start + 1)
+        raise UserError("this is no name, number, or text of isl", span, "undo the edit")
+
+
+def _wrong(data: object, key: str) -> str | None:
+    """Return the first text that may not stand in a program, None if there is none."""
+    if key in PROSE | READ:
+        return None
+    if isinstance(data, dict):
+        names = (n for n in map(str, data) if n not in PROSE and not WORD.fullmatch(n))
+        values = (_wrong(value, str(name)) for name, value in data.items())
+        return next(names, None) or next((each for each in values if each is not None), None)
+    if isinstance(data, list):
+        return next((each for each in (_wrong(v, key) for v in data) if each is not None), None)
+    if not isinstance(data, str) or WORD.fullmatch(data):
+        return None
+    is_harmless = PLAIN.fullmatch(data) or data.startswith(("{", "["))
+    return None if is_harmless and key not in SPELLED else data
+
+# --- How many elements of a stream a PE keeps at most -------------------------------------------
+#
+# Source   design, The machine: an instruction with a fabric operand is queued
+
+def count_most_elements(work: Work, task: str) -> int:
+    """Return a bound on the elements that a task moves on any PE."""
+    compressed = work.compressed.of(task)
+    return min(bound_points(work.instance_set(task)), bound_points(compressed))

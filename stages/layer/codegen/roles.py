@@ -1,21 +1,106 @@
-"""Whether a machine has the PEs, the memory and the tasks that the programs of a layer need."""
+"""The programs of a layer, and whether they fit."""
 
 from __future__ import annotations
 
-import typing
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.layer.pe.needs import check_tasks
+from lairmake.stages.fabric.grid import to_layer
+from lairmake.stages.layer.codegen.adapter import make_adapter_programs
+from lairmake.stages.layer.codegen.compute import compute_program
+from lairmake.stages.layer.codegen.layout import (
+    TooFewQueuesError,
+    check_tasks,
+    explain_queues,
+    make_layout,
+)
+from lairmake.stages.layer.codegen.model import Model
+from lairmake.stages.layer.codegen.program import Program
+from lairmake.stages.layer.routes.feedback import (
+    apply_feedback,
+    apply_feedback_to_layer,
+    find_fed_back,
+)
+from lairmake.stages.layer.texts.isl_files import (
+    Compressions,
+    Instances,
+    Routing,
+    read_adapted,
+    read_placed,
+)
+from lairmake.stages.layer.texts.task_graph import read_graph
+from lairmake.stages.layer.texts.yaml_files import read_decisions
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.mapping.machine import check_grid
+from lairmake.stages.skewing.elements import read_lair
 
-if typing.TYPE_CHECKING:
-    from lairmake.stages.layer.pe.model import Model
-    from lairmake.stages.layer.pe.program import Program
+if TYPE_CHECKING:
+    from lairmake.stages.diagnose import Source
+    from lairmake.stages.fabric.layout import Layout
+    from lairmake.stages.lair.layer import Layer
     from lairmake.stages.machine.profile import Profile
+    from lairmake.stages.mapping import layer_yaml
     from lairmake.stages.mapping.layer_yaml import LayerMapping
+    from lairmake.stages.poly.text import Objects
 
+# --- The programs of a layer, one for each role of a PE, from what its stages wrote -------------
+
+OBJECTS = (
+    "lair.isl",
+    "schedule.isl",
+    "adapted.isl",
+    "routes.isl",
+    "instances.isl",
+    "compressions.isl",
+    "memory.isl",
+)
+"""The isl texts that a model is made of."""
+
+
+def make_model(
+    layer: Layer, tasks: Source, simd: Source, objects: Mapping[str, Objects]
+) -> Model:
+    """Return a layer as its stages wrote it: tasks.yaml, simd.yaml, and OBJECTS by their names.
+
+    Raises UserErrors where a text was edited so that it is none any more.
+    """
+    memory, adapted = objects["memory.isl"], read_adapted(objects["adapted.isl"])
+    lair = apply_feedback(read_lair(objects["lair.isl"]), adapted)
+    return Model(
+        graph=read_graph(tasks),
+        layer=apply_feedback_to_layer(layer, lair, find_fed_back(adapted)),
+        simd=read_decisions(simd),
+        lair=lair,
+        schedule=objects["schedule.isl"]["schedule"],
+        adapted=adapted,
+        routes=Routing(objects["routes.isl"]),
+        instances=Instances(objects["instances.isl"]),
+        compressed=Compressions(objects["compressions.isl"]),
+        local=memory["local"],
+        allocation=memory["to_local"],
+        placed=read_placed(memory),
+    )
+
+
+def make_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
+    """Return the programs of computing PEs and of adapters, what they keep at its addresses."""
+    adapters = make_adapter_programs(model, profile, vectors)
+    return [compute_program(model, profile, vectors), *adapters]
+
+
+def lay_out(model: Model, programs: list[Program], mapping: layer_yaml.LayerMapping) -> Layout:
+    """Return the layout of the fabric, in the coordinates of layer.yaml.
+
+    Raises UserError where a PE has too few queues.
+    """
+    try:
+        return to_layer(make_layout(model, programs), model.adapted.offset)
+    except TooFewQueuesError as error:
+        raise explain_queues(error, programs[0].profile, mapping) from error
+
+# --- Whether a machine has the PEs, the memory and the tasks that the programs of a layer need ---
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:

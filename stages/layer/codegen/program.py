@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.layer.pe.instruction import configuration, find_table_entry, find_table_field
-from lairmake.stages.layer.pe.model import Model, holds, value
-from lairmake.stages.layer.pe.operands import find_part_field, find_vectors
+from lairmake.stages.layer.codegen.instruction import (
+    configuration,
+    find_part_field,
+    find_table_entry,
+    find_table_field,
+    find_vectors,
+)
+from lairmake.stages.layer.codegen.model import Model, holds, value
 from lairmake.stages.layer.texts.task_graph import Forwarding
 from lairmake.stages.layer.texts.yaml_files import Table
 from lairmake.stages.machine.types import BYTES

@@ -1,0 +1,736 @@
+"""A task as a vector instruction or loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from lairmake.stages.diagnose import working_on
+from lairmake.stages.lair import tree
+from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.tree import Binary, Expr
+from lairmake.stages.layer.codegen.model import Work, holds, value
+from lairmake.stages.layer.texts import yaml_files
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
+from lairmake.stages.layer.texts.yaml_files import (
+    Arriving,
+    Decision,
+    Local,
+    Number as Numeral,
+    Table,
+)
+from lairmake.stages.machine.types import BYTES, find_integers, is_integer
+from lairmake.stages.pe.block import Block, write_nest
+from lairmake.stages.pe.names import Naming
+from lairmake.stages.pe.nodes import (
+    Address,
+    Assign,
+    Computed,
+    Configure,
+    CountCall,
+    CountInstance,
+    Declare,
+    Element,
+    Field,
+    For,
+    Literal,
+    Loaded,
+    Multiple,
+    Nothing,
+    Offset,
+    Point,
+    Pointed,
+    RunVector,
+    Statement,
+    Store,
+    make_operand,
+)
+from lairmake.stages.poly.expression import (
+    Instance,
+    Name,
+    Number,
+    Operation,
+    Value,
+    compare,
+    count_operations,
+    express,
+    interval,
+    is_affine,
+    make_element_loops,
+    make_loop_nest,
+)
+from lairmake.stages.poly.functions import (
+    PE_NAMES,
+    bind_domain,
+    bind_set,
+    find_function,
+    find_same,
+    is_affine_function,
+)
+
+PARAM = isl.dim_type.param
+
+# --- What statements of LAIR compute, as values of programs, and how many operations that takes
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operands:
+    """Where the elements of tensors are that a statement reads, and their types."""
+
+    values: Mapping[str, Value]
+    types: Mapping[str, str]
+
+    @property
+    def type(self) -> str:
+        """The type in which the statement is computed: float32, or the widest of integers."""
+        whole = all(map(is_integer, self.types.values()))
+        return find_integers(self.types.values()) if whole else "float32"
+
+
+def make_literal(value: float | str, type_: str) -> Literal:
+    """Return a number, inf and -inf included, as an element of a type: the nearest integer."""
+    number = float(value)
+    if not is_integer(type_):
+        return Literal(number, type_)
+    least = -(2 ** (8 * BYTES[type_] - 1))
+    return Literal(int(min(max(number, least), -least - math.isinf(number))), type_)
+
+
+def load(element: Value, type_: str, computed: str) -> Value:
+    """Return an element as a value of the type in which a statement is computed."""
+    return element if is_integer(computed) else Loaded(element, type_)
+
+
+def make_value(expr: tree.Expr, operands: Operands) -> Value:
+    """Return the value of an expression."""
+    match expr:
+        case tree.Number():
+            return make_literal(expr.value, operands.type)
+        case tree.Access():
+            tensor = expr.tensor
+            return load(operands.values[tensor], operands.types[tensor], operands.type)
+        case tree.Unary():
+            return Computed("negative", (make_value(expr.operand, operands),), operands.type)
+        case tree.Call():
+            arguments = tuple(make_value(a, operands) for a in expr.arguments)
+            return Computed(expr.function, arguments, operands.type)
+        case tree.Binary():
+            sides = make_value(expr.left, operands), make_value(expr.right, operands)
+            return Computed(expr.op, sides, operands.type)
+    raise AssertionError(f"{expr} is no expression of a specialised statement")
+
+
+def combine(op: str, left: Value, right: tree.Expr, operands: Operands) -> Value:
+    """Return `left op right`, left an element; op is one of + * max min."""
+    return Computed(op, (left, make_value(right, operands)), operands.type)
+
+
+def count_scalar_operations(expr: tree.Expr) -> int:
+    """Return how many scalar operations an expression takes."""
+    match expr:
+        case tree.Unary():
+            return 1 + count_scalar_operations(expr.operand)
+        case tree.Call():
+            return 1 + sum(map(count_scalar_operations, expr.arguments))
+        case tree.Binary():
+            return 1 + count_scalar_operations(expr.left) + count_scalar_operations(expr.right)
+    return 0
+
+# --- The steps of a task, and the addresses of their operands -----------------------------------
+#
+# Paper    V Sec. 5
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InField:
+    """What an earlier step gave, in a field of memory."""
+
+    field: str
+    type: str
+    strides: tuple[int, ...]
+
+
+Given = yaml_files.Local | yaml_files.Arriving | yaml_files.Streamed | yaml_files.Number | InField
+"""An operand, with the field of memory of a part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One of a task's vector instructions: its field of memory and its counter.
+
+    `first` is the number of its first operand among those of all steps; `over` are the dimensions
+    of the box that it runs over. `looped` says that it is a loop instead.
+    """
+
+    field: str
+    counter: Name | None
+    operation: str
+    operands: tuple[Given, ...]
+    first: int
+    over: tuple[int, ...]
+    looped: bool
+
+
+def find_steps(name: str, decision: Decision, naming: Naming) -> list[Step]:
+    """Return the vector instructions of a task, and its loops; the last one counts."""
+    listed = decision.steps or (_only_step(decision),)
+    every = tuple(range(len(decision.sizes or ())))
+    last = len(listed) - 1
+    return [
+        Step(
+            field=naming.of(name) if k == last else naming.of(f"{name} {k}", f"{name}_{k}"),
+            counter=naming.counter(name) if k == last else None,
+            operation=step.operation,
+            operands=tuple(_spelled(o, name, naming) for o in step.operands),
+            first=3 * k,
+            over=every if step.over is None else step.over,
+            looped=step.by == "loops",
+        )
+        for k, step in enumerate(listed)
+    ]
+
+
+def _only_step(decision: Decision) -> yaml_files.StepDecision:
+    assert decision.operation is not None, "a vector instruction has an operation"
+    return yaml_files.StepDecision(
+        operation=decision.operation,
+        by=decision.by,
+        over=decision.over,
+        operands=decision.operands,
+    )
+
+
+def find_part_field(name: str, number: int, naming: Naming) -> str:
+    """Return the field of memory for a part of a task's statement."""
+    return naming.of(f"{name} part {number}", f"{name}_part{number}")
+
+
+def _spelled(operand: yaml_files.OperandDecision, name: str, naming: Naming) -> Given:
+    """Return an operand, a part as the field that it lies in."""
+    if not isinstance(operand, yaml_files.Given):
+        return operand
+    field = find_part_field(name, operand.part, naming)
+    return InField(field=field, type=operand.type, strides=operand.strides)
+
+
+def find_strides(operand: Given) -> tuple[int, ...]:
+    """Return over how many elements each dimension steps; nothing for what is one value."""
+    return operand.strides if isinstance(operand, yaml_files.Local | InField) else ()
+
+
+def find_vectors(name: str, decision: Decision, naming: Naming) -> list[Step]:
+    """Return the vector instructions of a task."""
+    return [step for step in find_steps(name, decision, naming) if not step.looped]
+
+
+def find_operand_address(
+    operand: Given,
+    position: int,
+    block: Block,
+    context: isl.Set,
+    elements: Mapping[str, str],
+) -> Value:
+    """Return the address of an operand; a number gets a variable of its own."""
+    match operand:
+        case yaml_files.Streamed():
+            return Nothing()
+        case yaml_files.Arriving():
+            return Address(Name(elements[operand.element]))
+        case InField():
+            return Field(operand.field)
+        case yaml_files.Number():
+            name = f"number{position}"
+            block.add(Declare(name, operand.type, make_literal(operand.number, operand.type)))
+            return Address(Name(name))
+        case yaml_files.Local():
+            return find_base_address(operand, block, context)
+
+
+def find_base_address(operand: yaml_files.Local, block: Block, context: isl.Set) -> Value:
+    """Return the address of the first element of an operand in memory.
+
+    Affine indices are part of the address, as they are in loops; others take their operations.
+    """
+    indices = [value(b, context) for b in operand.base]
+    listed = zip(operand.base, indices, strict=True)
+    costly = (count_operations(i) for b, i in listed if not _is_free(b, context))
+    block.charge(address=1, scalar=sum(costly))
+    return Address(Element(Field(operand.local), tuple(indices)))
+
+
+def _is_free(index: int | str, context: isl.Set) -> bool:
+    return isinstance(index, int) or is_affine_function(isl.PwAff(index), context)
+
+# --- A step that is a loop: a function that no vector instruction computes, for each element of a
+# box
+#
+# Paper    V Sec. 5, condition 1
+
+OPERATORS = {"divide": "/"}
+"""Steps that are an operator of LAIR, not a function."""
+
+POINTERS = ("to", "from", "from1", "from2")
+"""Names of variables that say where the operands of a step start."""
+
+
+def call_loops(
+    block: Block,
+    step: Step,
+    sizes: Sequence[int | str],
+    context: isl.Set,
+    elements: Mapping[str, str],
+    naming: Naming,
+) -> None:
+    """Append the loops of a step; `sizes` are those of the whole box.
+
+    `elements` gives the variable of each tensor whose element arrives.
+    """
+    dimensions = _merged(step, [_function(sizes[k]) for k in step.over])
+    names = [naming.own(f"i{k}") for k in range(len(dimensions))]
+    around = block.nest() if any(isinstance(operand, Local) for operand in step.operands) else block
+    arrays = _arrays(around, step, context, naming)
+    to, *sources = (
+        _element(operand, array, _offset([steps[k] for _, steps in dimensions], names), elements)
+        for k, (operand, array) in enumerate(zip(step.operands, arrays, strict=True))
+    )
+    run = Block()
+    if step.counter is not None:
+        run.add(CountInstance(step.counter))
+    run.add(_stored(step, to, sources))
+
+    def instance(inner: Block, at: Instance) -> None:
+        inner.charge(scalar=1, address=len(set(arrays) - {None}))
+        inner.declare(dict(zip(names, at.arguments, strict=True)), run)
+        inner.absorb(run)
+
+    box = _box([size for size, _ in dimensions])
+    write_nest(around, make_element_loops(box, context, names), instance)
+
+
+def _stored(step: Step, to: Value, sources: Sequence[Value]) -> Store:
+    """Return the statement that computes an element of a step in float32, or in integers."""
+    type_, *types = (operand.type for operand in step.operands)
+    computed = type_ if is_integer(type_) else "float32"
+    values = tuple(load(s, t, computed) for s, t in zip(sources, types, strict=True))
+    operation = OPERATORS.get(step.operation, step.operation)
+    return Store(to, Computed(operation, values, computed), type_)
+
+
+Dimension = tuple[isl.PwAff, tuple[int, ...]]
+"""The size of a dimension, and over how many elements of each operand it steps."""
+
+
+def _merged(step: Step, sizes: Sequence[isl.PwAff]) -> list[Dimension]:
+    """Return the dimensions of a step, one for those that are like one in all operands."""
+    strides = [find_strides(o) or (0,) * len(sizes) for o in step.operands]
+    found: list[Dimension] = []
+    for size, *steps in zip(sizes, *strides, strict=True):
+        whole = find_same(size)
+        outer = found[-1] if found else None
+        if outer is not None and whole is not None and all(
+            o == s * whole for o, s in zip(outer[1], steps, strict=True)
+        ):
+            found[-1] = (outer[0].scale_val(isl.Val(whole)), tuple(steps))
+        else:
+            found.append((size, tuple(steps)))
+    return found
+
+
+def _box(sizes: Sequence[isl.PwAff]) -> isl.Set:
+    """Return [p] -> { [i] : 0 <= i < size(p) }."""
+    found, below = isl.Set("{ [] }"), isl.Map("{ [n] -> [i] : 0 <= i < n }")
+    for size in sizes:
+        found = found.flat_product(isl.Set.from_pw_aff(size).apply(below))
+    return found
+
+
+def _function(size: int | str) -> isl.PwAff:
+    return isl.PwAff(f"{{ [({size})] }}" if isinstance(size, int) else size)
+
+
+def _arrays(block: Block, step: Step, context: isl.Set, naming: Naming) -> list[Value | None]:
+    """Return where the operands start, None for values; what tensors hold gets a pointer."""
+    found: list[Value | None] = []
+    for at, operand in enumerate(step.operands):
+        known = step.operands.index(operand)
+        if known < at:
+            found.append(found[known])
+        elif isinstance(operand, Local):
+            base, name = find_base_address(operand, block, context), POINTERS[at]
+            pointer = naming.of(f"pointer {name}", name)
+            block.add(Point(pointer, operand.type, base))
+            found.append(Name(pointer))
+        else:
+            found.append(Field(operand.field) if isinstance(operand, InField) else None)
+    return found
+
+
+def _element(
+    operand: Given, array: Value | None, index: Value, elements: Mapping[str, str]
+) -> Value:
+    """Return an element of an array, or a value."""
+    if isinstance(operand, Numeral):
+        return make_literal(operand.number, operand.type)
+    if isinstance(operand, Arriving):
+        return Name(elements[operand.element])
+    assert array is not None, "what lies in memory has a place"
+    return Element(array, (index,))
+
+
+def _offset(strides: Sequence[int], names: Sequence[str]) -> Offset:
+    """Return strides * names."""
+    pairs = zip(strides, names, strict=True)
+    return Offset(tuple(Multiple(stride, Name(name)) for stride, name in pairs if stride))
+
+# --- A task's vector instruction: its configuration, and its calls ------------------------------
+#
+# Paper    V Sec. 5
+
+def add_vector_call(
+    block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
+) -> None:
+    """Append the vector instruction of a task, under its guard.
+
+    `elements` gives the variable of each tensor whose element arrives.
+    """
+    decision, context = model.simd[name], model.known(name)
+    if isinstance(decision.guard, str):
+        domain = isl.Set(decision.guard)
+        block = block.when(holds(domain, context))
+        context = context.intersect(domain)
+    block.add(CountCall(naming.counter(name)))
+    if decision.outer is None:
+        _run(block, name, model, naming, elements, context)
+        return
+    outer = isl.Set(decision.outer)
+    names = [f"outer{k}" for k in range(outer.dim(isl.dim_type.set))]
+
+    def instance(inner: Block, at: Instance) -> None:
+        here = outer if at.instances is None else outer.intersect(at.instances)
+        run = Block()
+        _run(run, name, model, naming, elements, context.intersect(bind_set(here, names)))
+        inner.declare(dict(zip(names, at.arguments, strict=True)), run)
+        inner.absorb(run)
+
+    write_nest(block, make_element_loops(outer, context, names), instance)
+
+
+def _run(
+    block: Block,
+    name: str,
+    model: Work,
+    naming: Naming,
+    elements: Mapping[str, str],
+    context: isl.Set,
+) -> None:
+    """Append a vector instruction for the symbolic constants of the context."""
+    decision, run = model.simd[name], Block()
+    selected = _selected(run, decision, context)
+    for step in find_steps(name, decision, naming):
+        if step.looped:
+            call_loops(run, step, decision.sizes or (), context, elements, naming)
+            continue
+        operands = tuple(
+            find_operand_address(o, step.first + k, run, context, elements)
+            for k, o in enumerate(step.operands)
+        )
+        vector = Address(Element(Field(step.field), selected))
+        if is_configured_at_call(decision):
+            run.add(_configure(step, vector, find_sizes_at_run_time(run, decision)))
+        run.add(RunVector(vector, operands))
+    looked_up = _look_up(block, name, decision, naming, run)
+    if decision.outer is not None:
+        sizes = enumerate(decision.sizes or ())
+        block.declare({f"size{k}": value(size, context) for k, size in sizes}, run)
+    if decision.by in AT_RUN_TIME:
+        ends = find_ends(name, model, context)
+        block.declare({n: e for n, e in ends.items() if n not in looked_up}, run)
+    block.absorb(run)
+
+
+def find_table_field(task: str, table: str, naming: Naming) -> str:
+    """Return the field of memory for a table of a task."""
+    return naming.of(f"{task} table {table}", f"{task}_{table}")
+
+
+def _look_up(
+    block: Block, name: str, decision: Decision, naming: Naming, run: Block
+) -> set[str]:
+    """Append a constant for each entry of a table that is used, and return their names."""
+    used = decision.tables.keys() & run.names()
+    for constant in sorted(used):
+        field = find_table_field(name, constant, naming)
+        block.add(Declare(constant, "int", find_table_entry(field, decision.tables[constant])))
+        block.charge(address=1)
+    return set(used)
+
+
+def find_table_entry(field: str, table: Table) -> Value:
+    """Return the entry for an index of a table in memory."""
+    index, low = Name(table.by), table.least
+    entry = Operation("-" if low > 0 else "+", (index, Number(abs(low)))) if low else index
+    return Element(Field(field), (entry,))
+
+
+def find_ends(name: str, model: Work, context: isl.Set) -> dict[str, Value]:
+    """Return the least and the greatest value of each dimension, first0, last0, ..."""
+    elements = model.compressed.of(name)
+    found: dict[str, Value] = {}
+    for k in range(elements.dim(isl.dim_type.set)):
+        after = elements.dim(isl.dim_type.set) - k - 1
+        values = elements.project_out(isl.dim_type.set, k + 1, after)
+        ends = interval(values.project_out(isl.dim_type.set, 0, k), context)
+        found |= dict(zip((f"first{k}", f"last{k}"), ends, strict=True))
+    return found
+
+
+def _selected(block: Block, decision: Decision, context: isl.Set) -> tuple[Value, ...]:
+    """Return the subscripts of a size's configuration; they count from the least size."""
+    subscripts: list[Value] = []
+    for k, (count, least) in enumerate(_several(decision)):
+        if count == 1:
+            subscripts.append(Number(0))
+            continue
+        start = value(least, context)
+        between = Operation("-", (Name(f"last{k}"), Name(f"first{k}")))
+        if f"size{k}" in decision.tables:
+            subscripts.append(Operation("-", (Name(f"size{k}"), start)))
+            continue
+        block.charge(scalar=1)
+        if start != Number(1):
+            between = Operation("-", (Operation("+", (between, Number(1))), start))
+            block.charge(scalar=count_operations(start) + 2)
+        subscripts.append(between)
+    return tuple(subscripts)
+
+
+def is_configured_at_call(decision: Decision) -> bool:
+    """Return whether an instruction is configured before each call, as its sizes differ."""
+    within = decision.outer is not None and any(map(_differs, decision.sizes or ()))
+    return decision.by == "configure" or within
+
+
+def _differs(size: int | str) -> bool:
+    """Return whether a size is another one from call to call on a PE."""
+    if isinstance(size, int):
+        return False
+    function = isl.PwAff(size)
+    names = function.get_var_names_not_none(PARAM)
+    used = (n for k, n in enumerate(names) if function.involves_dims(PARAM, k, 1))
+    return not set(PE_NAMES).issuperset(used)
+
+
+def find_sizes_at_run_time(block: Block, decision: Decision) -> list[Value]:
+    """Return sizes: fixed, looked up or those of a row, or last - first + 1."""
+    return [
+        Number(size) if isinstance(size, int) else _size_at_run_time(block, decision, k)
+        for k, size in enumerate(decision.sizes or ())
+    ]
+
+
+def _size_at_run_time(block: Block, decision: Decision, k: int) -> Value:
+    if f"size{k}" in decision.tables or decision.outer is not None:
+        return Name(f"size{k}")
+    block.charge(scalar=2)
+    return Operation("+", (Operation("-", (Name(f"last{k}"), Name(f"first{k}"))), Number(1)))
+
+
+def configuration(name: str, model: Work, naming: Naming, context: isl.Set) -> Block:
+    """Return what configures a task's vector instructions in main.
+
+    One for each size that occurs on a PE; empty where it is configured before each call.
+    """
+    decision = model.simd[name]
+    if is_configured_at_call(decision):
+        return Block()
+    sizes = [value(s, context) for s in decision.sizes or ()]
+    subscripts: tuple[Value, ...] = ()
+    block = outermost = Block()
+    for k, (count, least) in enumerate(_several(decision)):
+        start, size = value(least, context), Name(f"s{k}")
+        sizes[k] = size if start == Number(0) else Operation("+", (start, size))
+        subscripts = (*subscripts, size)
+        block = block.nest(For(size, Number(0), compare(size, "<", count)))
+    block = block.when(_needed(decision, context))
+    for step in find_vectors(name, decision, naming):
+        block.add(_configure(step, Address(Element(Field(step.field), subscripts)), sizes))
+    return outermost
+
+
+def _needed(decision: Decision, context: isl.Set) -> Value | None:
+    """Return the condition that the size s0, ... occurs on a PE; None if all sizes do."""
+    if decision.needed is None:
+        return None
+    for k, (count, _) in enumerate(_several(decision)):
+        context = context.intersect(isl.Set(f"[s{k}] -> {{ : 0 <= s{k} < {count} }}"))
+    names = [f"s{k}" for k in range(len(decision.several))]
+    return holds(bind_set(isl.Set(decision.needed), names), context)
+
+
+def _configure(step: Step, vector: Value, sizes: Sequence[Value]) -> Configure:
+    """Return the statement that configures a vector instruction."""
+    operands = tuple(make_operand(o.type, find_strides(o)) for o in step.operands)
+    own = tuple(sizes[k] for k in step.over)
+    return Configure(vector, step.counter, step.operation, own, operands)
+
+
+def _several(decision: Decision) -> list[tuple[int, int | str]]:
+    """Return how many sizes are enumerated, and the least of them, per dimension."""
+    return list(zip(decision.several, decision.least, strict=True))
+
+# --- What a task does on its PE: one vector instruction, or the loops that isl generates --------
+#
+# Paper    V Sec. 5
+
+COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
+
+
+def add_task_loops(
+    block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
+) -> None:
+    """Append the loops of a task that fills a tensor or runs a statement."""
+    task = model.tasks[name]
+    if isinstance(task, Fills):
+        block.add(CountCall(naming.counter(name)))
+        filled = make_literal(task.value, model.type_of(f"{task.tensor}_local"))
+        transfer_loops(block, name, model, naming, lambda e: Assign(e, filled), counts=True)
+    else:
+        statement_loops(block, name, model, naming, elements)
+
+
+def statement_loops(
+    block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
+) -> None:
+    """Append the loops that run a task's statement, one instance at a time."""
+    task = model.tasks[name]
+    assert isinstance(task, Runs), "a task without a statement fills a tensor"
+    expr = parse_expression(task.expression)
+    iterators = [naming.own(i) for i in task.iterators]
+    time = model.time_of(name)
+    accesses = model.accesses(name)
+    arriving = {tensor: Name(variable) for tensor, variable in elements.items()}
+    scalar, target, op = _scalar_operations(task.op, expr), task.target, task.op
+
+    def instance(inner: Block, at: Instance) -> None:
+        context = bind_set(_reaching(at, name, model), iterators).intersect(model.known(name))
+        found = {t: local_element(a, iterators, context) for t, a in accesses.items()}
+        inner.charge(scalar=scalar, address=len(set(found) - set(elements)))
+        types = {t: model.graph.tensors[t].type for t in (*found, *elements)}
+        run = Block()
+        run.add(CountInstance(naming.counter(name)))
+        operands = Operands(values=found | arriving, types=types)
+        run.add(*assignment(target, op, expr, operands))
+        for iterator, index in zip(iterators, at.arguments, strict=True):
+            inner.declare({iterator: index}, run, free=is_affine(index))
+        inner.absorb(run)
+
+    names = _time_names(time, iterators, naming)
+    block.add(CountCall(naming.counter(name)))
+    write_nest(block, make_loop_nest(time, model.known(name), names), instance)
+
+
+def _time_names(time: isl.Map, iterators: list[str], naming: Naming) -> list[str]:
+    """Name each dimension of time: as the iterator that it equals, if there is one."""
+    free, names = list(iterators), []
+    for position in range(time.dim(isl.dim_type.out)):
+        equal = [i for i in free if _equals(time, iterators.index(i), position)]
+        names.append(equal[0] if equal else naming.of(f"time {position}", f"t{position}"))
+        free = [i for i in free if i not in equal[:1]]
+    return names
+
+
+def _equals(time: isl.Map, iterator: int, position: int) -> bool:
+    same = isl.Map.universe(time.get_space())
+    same = same.equate(isl.dim_type.in_, iterator, isl.dim_type.out, position)
+    return time.is_subset(same)
+
+
+def local_element(access: isl.Map, names: list[str], context: isl.Set) -> Value:
+    """Return the element of { instance -> T_local[l] }, the instance by its names."""
+    indices = element_expressions(access, names, context)
+    return Element(Field(access.get_tuple_name(isl.dim_type.out)), tuple(indices))
+
+
+def assignment(target: str, op: str, expr: Expr, operands: Operands) -> list[Statement]:
+    """Return `target op expr`, rounded once to the target's type."""
+    type_, element = operands.types[target], operands.values[target]
+    if op == "=":
+        return [Store(element, make_value(expr, operands), type_)]
+    pointed = Pointed(Name("element"))
+    old = load(pointed, type_, operands.type)
+    computed = combine(COMBINE[op], old, expr, operands)
+    return [Point("element", type_, Address(element)), Store(pointed, computed, type_)]
+
+
+def _scalar_operations(op: str, expr: Expr) -> int:
+    """Return the scalar operations of a statement; a multiply-add is one."""
+    own = count_scalar_operations(expr)
+    if op == "=":
+        return max(1, own)
+    fused = op == "+=" and own == 1 and isinstance(expr, Binary) and expr.op == "*"
+    return 1 if fused else own + 1
+
+
+def transfer_loops(
+    block: Block,
+    name: str,
+    model: Work,
+    naming: Naming,
+    moved: Callable[[Value], Statement],
+    *,
+    then: Block | None = None,
+    counts: bool = False,
+) -> None:
+    """Append loops over a task's instances in lexicographic order; each is `moved`, in memory.
+
+    The instance gives the element, and the element its place in memory: two short expressions.
+    `then` is what follows the statement. Instances are i0, ..., as the naming has them.
+    """
+    instances, known = model.instance_set(name), model.known(name)
+    names = [naming.own(f"i{k}") for k in range(instances.dim(isl.dim_type.set))]
+    tensor, access = next(iter(model.elements(name).items()))
+
+    def instance(inner: Block, at: Instance) -> None:
+        here = _reaching(at, name, model)
+        found = element_expressions(access, names, bind_set(here, names).intersect(known))
+        elements = _element_names(found, names, naming)
+        context = bind_set(here.apply(access), elements).intersect(known)
+        statement = moved(local_element(model.to_local[tensor], elements, context))
+        run, after = Block(statements=[statement]), then or Block()
+        inner.charge(scalar=1, address=1)
+        located = Block()
+        located.declare(dict(zip(elements, found, strict=True)), run)
+        everything = Block(statements=[*located.statements, statement, *after.statements])
+        inner.declare(dict(zip(names, at.arguments, strict=True)), everything)
+        inner.absorb(located)
+        if counts:
+            inner.add(CountInstance(naming.counter(name)))
+        inner.absorb(run)
+        inner.absorb(after)
+
+    with working_on(f"task {name}"):
+        write_nest(block, make_element_loops(instances, known, names), instance)
+
+
+def _reaching(at: Instance, name: str, model: Work) -> isl.Set:
+    """Return the instances of a task that reach a place in its loops."""
+    whole = model.instance_set(name)
+    return whole if at.instances is None else whole.intersect(at.instances)
+
+
+def _element_names(found: Sequence[Value], names: list[str], naming: Naming) -> list[str]:
+    """Return a name for each dimension of an element: the instance's own where they are equal."""
+    return [
+        each.name
+        if isinstance(each, Name) and each.name in names and each not in found[:k]
+        else naming.own(f"e{k}")
+        for k, each in enumerate(found)
+    ]
+
+
+def element_expressions(access: isl.Map, names: list[str], context: isl.Set) -> list[Value]:
+    """Return the element of { instance -> T[e] }, the instance by its names."""
+    element = find_function(bind_domain(access, names))
+    positions = range(access.dim(isl.dim_type.out))
+    return [express(element.get_pw_aff(k), context) for k in positions]
