@@ -25,8 +25,7 @@ from lairmake.stages.layer.codegen.roles import (
     make_model,
     make_programs,
 )
-from lairmake.stages.layer.memory.checked import check_objects, check_placed
-from lairmake.stages.layer.memory.inside import check_inside
+from lairmake.stages.layer.memory.checks import check_inside, check_objects, check_placed
 from lairmake.stages.layer.pe.copied import copy_instead
 from lairmake.stages.layer.texts.yaml_files import (
     ENOUGH,

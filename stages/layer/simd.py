@@ -27,7 +27,7 @@ from lairmake.stages.diagnose import UserError, working_on
 from lairmake.stages.layer.codegen.model import Work
 from lairmake.stages.layer.cycles.task import Charged
 from lairmake.stages.layer.memory.arranging import arrange, find_saved
-from lairmake.stages.layer.memory.kept import Keeping
+from lairmake.stages.layer.memory.arrays import Keeping
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing, arranged_objects
 from lairmake.stages.layer.texts.task_graph import Operate, Relay, Store, Streams, read_graph
 from lairmake.stages.layer.texts.yaml_files import (

@@ -3,9 +3,8 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.layer.memory.best_fit import share_memory
+from lairmake.stages.layer.memory.arrays import Array, share_memory
 from lairmake.stages.layer.memory.events import make_order, order_adapting, order_computing
-from lairmake.stages.layer.memory.kept import Array
 from lairmake.stages.layer.texts.isl_files import COMPLETE, RESTART
 from lairmake.stages.layer.texts.task_graph import (
     Arrival,

@@ -4,8 +4,7 @@ import islpy as isl
 
 from lairmake.stages.layer.codegen.roles import OBJECTS, make_model
 from lairmake.stages.layer.memory.arranging import find_late_uses, find_order
-from lairmake.stages.layer.memory.best_fit import find_end
-from lairmake.stages.layer.memory.kept import Keeping, list_computing
+from lairmake.stages.layer.memory.arrays import Keeping, find_end, list_computing
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder

@@ -15,17 +15,19 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.layer.codegen.model import Work
-from lairmake.stages.layer.memory.banks import lay_out, spread_over_banks
-from lairmake.stages.layer.memory.best_fit import find_end, share_memory
-from lairmake.stages.layer.memory.events import Order, order_adapting, order_computing
-from lairmake.stages.layer.memory.kept import (
+from lairmake.stages.layer.memory.arrays import (
     Array,
     Keeping,
+    find_end,
     find_uses,
+    lay_out,
     list_adapting,
     list_computing,
     list_local,
+    share_memory,
+    spread_over_banks,
 )
+from lairmake.stages.layer.memory.events import Order, order_adapting, order_computing
 from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import ALWAYS, NOWHERE, Arranged

@@ -1,0 +1,464 @@
+"""Arrays of programs: best fit, banks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import lcm, prod
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from lairmake.stages.layer.codegen.instruction import Given, InField, Step, find_steps
+from lairmake.stages.layer.codegen.model import Work, count_most_elements
+from lairmake.stages.layer.memory.events import SPANS, Order
+from lairmake.stages.layer.routes.lines import count_most_rows, name_leaving
+from lairmake.stages.layer.streams.cutting import AHEAD
+from lairmake.stages.layer.texts import task_graph, yaml_files
+from lairmake.stages.layer.texts.isl_files import COMPLETE, Routing
+from lairmake.stages.layer.texts.task_graph import Graph, Outgoing
+from lairmake.stages.layer.texts.yaml_files import Decision, Number
+from lairmake.stages.layer.vector.operands import find_word
+from lairmake.stages.layer.vector.situation import PLACES
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.machine.vector_rate import WORD, count_meetings
+from lairmake.stages.pe.names import Names, Naming
+
+if TYPE_CHECKING:
+    from lairmake.stages.machine.profile import Profile
+
+# --- The arrays that programs keep in memory: local tensors, and what tasks need besides --------
+#
+# Each is used from one event to another one of an invocation (events.py), or lasts:
+#
+# - a local tensor is used by the tasks that access it. What is there from the start lasts, and so
+#   does what one invocation leaves to the next; what is read back is needed at the end;
+# - TASK_packed holds what a stream moves whose addresses are not linear in its order, NAME_wavelets
+#   what leaves sparse, TASK_partK what steps of a task give to each other;
+# - a table is computed before the first invocation, and lasts.
+#
+# Paper    V Sec. 4.3
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Array:
+    """An array in the memory of a role: the events between which it is used; None if it lasts."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    uses: frozenset[str] | None
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return BYTES[self.type] * prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """The tasks of a layer, and what else says which arrays they need."""
+
+    work: Work
+    routes: Routing
+    profile: Profile
+
+    @property
+    def graph(self) -> Graph:
+        """The task graph."""
+        return self.work.graph
+
+
+def find_uses(work: Work, side: str, late: Iterable[str] = ()) -> dict[str, frozenset[str] | None]:
+    """Return, by local tensor, when tasks on a side use it, "" for computing PEs; None: it lasts.
+
+    The tensors that are `late` get their first value from the task that computes them, or just
+    before it.
+    """
+    graph, found = work.graph, dict[str, frozenset[str]]()
+    skipped = {f"init_{tensor}" for tensor in late}
+    for name, task in work.tasks.items():
+        if PLACES(graph, task) == side and name not in skipped:
+            for access in work.accesses(name).values():
+                local = access.get_tuple_name(isl.dim_type.out)
+                found[local] = found.get(local, frozenset()).union(SPANS(graph, task))
+    uses: dict[str, frozenset[str] | None] = {**found}
+    for name, tensor in graph.tensors.items():
+        local = f"{tensor.stored_in or name}_local"
+        if tensor.kept in ("resident", "delayed") or local not in found:
+            uses[local] = None
+        elif tensor.kept == "result" and (last := uses[local]) is not None:
+            uses[local] = last | {COMPLETE}
+    return uses
+
+
+def list_computing(
+    keeping: Keeping, uses: Mapping[str, frozenset[str] | None]
+) -> list[Array]:
+    """Return the arrays of computing PEs, in the order in which they lie one after the other."""
+    return _merge([*list_local(keeping, uses), *_of_tasks(keeping)])
+
+
+def list_local(keeping: Keeping, uses: Mapping[str, frozenset[str] | None]) -> list[Array]:
+    """Return the local tensors of computing PEs."""
+    work = keeping.work
+    own = (local for local in work.shapes if local not in work.of_adapters)
+    return [_local(work, local, uses) for local in own]
+
+
+def _of_tasks(keeping: Keeping) -> Iterator[Array]:
+    """Yield what tasks of computing PEs need besides: to send, then to compute, then to take."""
+    work, graph = keeping.work, keeping.graph
+    for name, each in graph.departures.items():
+        if each.early is not None and each.by != "gather":
+            slots = each.early.ring or each.early.sends or 0
+            yield from _packed(work, f"early_send_{name}", slots=slots)
+    cut = [name for name, arrival in graph.arrivals.items() if arrival.chunks is not None]
+    for name in cut:
+        yield from _received(work, name, AHEAD)
+    steps = [n for n, t in work.of_kind(task_graph.Compute).items() if t.chunks]
+    fills = [*work.of_kind(task_graph.Initialise)]
+    runs = [
+        n for n in work.tasks if isinstance(work.tasks[n], task_graph.Compute | task_graph.Carry)
+    ]
+    for name in (*fills, *(n for n in runs if n not in steps)):
+        yield from _parts(work, name)
+    for name, each in graph.departures.items():
+        yield from _sent(keeping, name, each)
+    backs = [each.feedback for each in graph.departures.values() if each.waits]
+    for back in filter(None, backs):
+        yield from _received(work, back)
+    for name in steps:
+        yield from _parts(work, name)
+    backs = [each.feedback for each in graph.departures.values() if not each.waits]
+    for name in (*filter(None, backs), *(n for n in graph.arrivals if n not in cut)):
+        yield from _received(work, name)
+        for task in work.taking(task_graph.React, name):
+            yield from _parts(work, task)
+        for task in work.taking(task_graph.Operate, name):
+            yield from _number(work, task)
+
+
+def list_adapting(
+    keeping: Keeping, side: str, uses: Mapping[str, frozenset[str] | None]
+) -> list[Array]:
+    """Return the arrays of the adapters on a side."""
+    return _merge(_of_adapters(keeping, side, uses))
+
+
+def _of_adapters(
+    keeping: Keeping, side: str, uses: Mapping[str, frozenset[str] | None]
+) -> Iterator[Array]:
+    """Yield what adapters hear, and need to spread it; then what they collect, likewise."""
+    work, graph = keeping.work, keeping.graph
+    spread = {n: a for n, a in graph.arrivals.items() if a.spread and a.side == side}
+    heard = (f"{arrival.tensor}_source_local" for arrival in spread.values())
+    yield from (_local(work, local, uses) for local in heard if local in work.shapes)
+    for name in (n for n, arrival in spread.items() if not arrival.sparse):
+        yield from _packed(work, f"hear_{name}")
+        yield from _packed(work, f"spread_{name}")
+    along = {n: c for n, c in graph.collections.items() if c.side == side and c.by != "gather"}
+    for departure in dict.fromkeys(each.departure for each in along.values()):
+        local = f"{name_leaving(graph.departures[departure])}_collected_local"
+        yield _local(work, local, uses)
+        for name in (n for n, each in along.items() if each.departure == departure):
+            yield from _sent(keeping, name, along[name])
+        yield from _packed(work, f"gather_{departure}")
+
+
+def _local(
+    work: Work, local: str, uses: Mapping[str, frozenset[str] | None]
+) -> Array:
+    return Array(
+        name=local, type=work.type_of(local), shape=work.shapes[local], uses=uses.get(local)
+    )
+
+
+def _received(work: Work, arrival: str, slots: int = 0) -> Iterator[Array]:
+    for task in work.taking(task_graph.Receive, arrival):
+        yield from _packed(work, task, slots=slots)
+
+
+def _sent(keeping: Keeping, name: str, stream: Outgoing) -> Iterator[Array]:
+    """Yield what is needed to send a departure, or a collection."""
+    task, work = f"send_{name}", keeping.work
+    if stream.by == "gather":
+        rows = stream.in_turn is not None and stream.in_turn.rows
+        slots = count_most_rows(keeping.graph, keeping.profile) if rows else 0
+        yield from _packed(work, task, slots=slots)
+        return
+    if stream.sequences is not None:
+        pack = f"pack_{name}"
+        count = count_most_elements(work, pack)
+        yield _scratch(work, pack, f"{name}_wavelets", "int32", (count,))
+        last = keeping.routes.pes(name, "last")
+        if not last.is_subset(keeping.routes.pes(name, "first")):
+            yield from _packed(work, task, apart=True)
+        if keeping.routes.pes(name, "chain").is_subset(last):
+            return
+    if task in work.tasks:
+        yield from _packed(work, task)
+
+
+def _packed(work: Work, task: str, *, apart: bool = False, slots: int = 0) -> Iterator[Array]:
+    """Yield the consecutive memory of a stream, if it needs any; see Transfer."""
+    if apart or work.simd[task].by == "loops":
+        local = next(iter(work.accesses(task).values())).get_tuple_name(isl.dim_type.out)
+        shape = (*([slots] if slots else []), count_most_elements(work, task))
+        yield _scratch(work, task, f"{task}_packed", work.type_of(local), shape)
+
+
+def _parts(work: Work, task: str) -> Iterator[Array]:
+    """Yield what a task's steps give to each other, and the tables in which it looks up."""
+    for number, part in enumerate(work.simd[task].parts or ()):
+        yield _scratch(work, task, f"{task}_part{number}", part.type, (part.elements,))
+    for table, described in work.simd[task].tables.items():
+        name, shape = f"{task}_{table}", (described.entries,)
+        yield Array(name=name, type="int32", shape=shape, uses=None)
+
+
+def _number(work: Work, task: str) -> Iterator[Array]:
+    """Yield the number that an instruction on a stream has as an operand, if it has one."""
+    for operand in work.simd[task].operands:
+        if isinstance(operand, Number):
+            yield Array(name=f"{task}_number", type=operand.type, shape=(1,), uses=None)
+
+
+def _scratch(work: Work, task: str, name: str, type_: str, shape: Sequence[int]) -> Array:
+    uses = frozenset(SPANS(work.graph, work.tasks[task]))
+    return Array(name=name, type=type_, shape=tuple(shape), uses=uses)
+
+
+def _merge(arrays: Iterable[Array]) -> list[Array]:
+    """Return each array once, with all uses of it."""
+    found: dict[str, Array] = {}
+    for array in arrays:
+        before = found.get(array.name)
+        if before is None:
+            found[array.name] = array
+        elif before.uses is None or array.uses is None:
+            found[array.name] = replace(before, uses=None)
+        else:
+            found[array.name] = replace(before, uses=before.uses | array.uses)
+    return list(found.values())
+
+# --- Arrays that are used one after the other lie in the same memory ----------------------------
+#
+# Two arrays may share addresses if all uses of one come before all uses of the other, on every PE
+# of the role and in every invocation: what lasts from one invocation to the next shares nothing.
+#
+# An array lies in the smallest gap between those that are needed when it is, or behind these; where
+# it would lie without sharing modulo the banks of the memory, so that no instruction waits for
+# others than it would then.
+#
+# Paper    V Sec. 4.3, which gives each local tensor memory of its own
+
+Addresses = dict[str, int]
+Interval = tuple[int, int]
+"""The first byte, and the first one behind."""
+
+
+def may_share(one: Array, other: Array, order: Order) -> bool:
+    """Say whether no invocation needs both arrays at a time."""
+    if one.uses is None or other.uses is None:
+        return False
+    uses = one.uses, other.uses
+    return order.ends_before(*uses) or order.ends_before(*reversed(uses))
+
+
+def find_end(arrays: Iterable[Array], addresses: Mapping[str, int]) -> int:
+    """Return how many bytes arrays take."""
+    return max((addresses[array.name] + array.bytes for array in arrays), default=0)
+
+
+def share_memory(
+    arrays: Sequence[Array], apart: Mapping[str, int], order: Order, banks: int
+) -> Addresses:
+    """Return addresses of arrays, given those that they have `apart`, one after the other.
+
+    Ensures that none has a greater address than then: behind all that it may not share with, each
+    finds a place no later. Without any gain they stay as they are.
+    """
+    placed: dict[str, Interval] = {}
+    for number, array in enumerate(arrays):
+        busy = [placed[a.name] for a in arrays[:number] if not may_share(array, a, order)]
+        every = lcm(2 * banks, BYTES[array.type]) if banks else BYTES[array.type]
+        start = _best_place(array.bytes, busy, placed.values(), apart[array.name] % every, every)
+        placed[array.name] = start, start + array.bytes
+    found = {name: start for name, (start, _) in placed.items()}
+    return found if find_end(arrays, found) < find_end(arrays, apart) else dict(apart)
+
+
+def _best_place(
+    size: int, busy: Collection[Interval], placed: Collection[Interval], rest: int, every: int
+) -> int:
+    """Return the best fit for an array: the least gap between what is busy, below what is placed.
+
+    It is where others lie at other times, or behind them all; start mod `every` = `rest`.
+    """
+    end = max((stop for _, stop in placed), default=0)
+    gaps = [(low, high, low + (rest - low) % every) for low, high in _gaps(busy, end)]
+    fitting = [
+        (high - low, start)
+        for low, high, start in gaps
+        if start + size <= high and any(a < start + size and start < b for a, b in placed)
+    ]
+    return min(fitting)[1] if fitting else _behind(busy, placed, rest, every)
+
+
+def _behind(
+    busy: Collection[Interval], placed: Collection[Interval], rest: int, every: int
+) -> int:
+    """Return the first place behind what is busy; of what is busy last, behind all if it is."""
+    low = max((stop for _, stop in busy), default=0)
+    return low + (rest - low) % every
+
+
+def _gaps(busy: Collection[Interval], end: int) -> list[Interval]:
+    """Return what lies between intervals, from 0 to an end."""
+    found, low = [], 0
+    for start, stop in sorted(busy):
+        if start > low:
+            found.append((low, start))
+        low = max(low, stop)
+    return [*found, (low, end)] if low < end else found
+
+# --- Arrays a few bytes further on, so that two reads of an instruction meet in no bank ---------
+#
+# Where operands start in a bank that depends on the PE or on a loop, nothing is known of them.
+#
+# Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges what remains
+
+ALIGNED = 2
+"""Operands should begin at a multiple of so many words."""
+
+MOST_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two operands that an instruction reads from different local tensors, p before q.
+
+    `apart` is how many words further from the start of its tensor p begins; `meets` gives, by how
+    far apart they are modulo the banks, the cycles that the instruction would wait.
+    """
+
+    p: str
+    q: str
+    apart: int
+    meets: tuple[float, ...]
+
+
+def lay_out(arrays: Sequence[Array]) -> dict[str, int]:
+    """Return the byte addresses of arrays that lie one after the other, by name."""
+    found, end = dict[str, int](), 0
+    for array in arrays:
+        found[array.name] = -(-end // BYTES[array.type]) * BYTES[array.type]
+        end = found[array.name] + array.bytes
+    return found
+
+
+def spread_over_banks(
+    arrays: Sequence[Array], simd: Mapping[str, Decision], banks: int
+) -> dict[str, int]:
+    """Return addresses of arrays one after the other, some further on if fewer reads meet then.
+
+    Where words of 32 bits begin in all banks, they stay.
+    """
+    addresses = lay_out(arrays)
+    shapes = {array.name: array.shape for array in arrays}
+    pairs = [] if not banks or banks % ALIGNED else list(_pairs(simd, shapes, banks))
+    if not pairs:
+        return addresses
+    first = {name: address // WORD % banks for name, address in addresses.items()}
+    chosen = dict(first)
+    for _ in range(MOST_ROUNDS):
+        for name, now in tuple(chosen.items()):
+            starts = [chosen | {name: start} for start in _starts(now, banks)]
+            chosen = min(starts, key=lambda each: _waits(pairs, each))
+    better = _waits(pairs, chosen) < _waits(pairs, first)
+    return dict(_moved(arrays, chosen, banks)) if better else addresses
+
+
+def _starts(now: int, banks: int) -> list[int]:
+    """Return the banks in which a tensor may start: the one of now, and those at 32 bits."""
+    return [now, *(bank for bank in range(0, banks, ALIGNED) if bank != now)]
+
+
+def _waits(pairs: Sequence[Pair], starts: Mapping[str, int]) -> float:
+    return sum(
+        pair.meets[(starts[pair.p] + pair.apart - starts[pair.q]) % len(pair.meets)]
+        for pair in pairs
+    )
+
+
+def _moved(
+    arrays: Sequence[Array], starts: Mapping[str, int], banks: int
+) -> Iterator[tuple[str, int]]:
+    """Yield the addresses of arrays one after the other, each where it starts in its bank."""
+    end = 0
+    for array in arrays:
+        aligned = -(-end // BYTES[array.type]) * BYTES[array.type]
+        address = aligned + (starts[array.name] - aligned // WORD) % banks * WORD
+        yield array.name, address
+        end = address + array.bytes
+
+
+def _pairs(
+    simd: Mapping[str, Decision], shapes: Mapping[str, tuple[int, ...]], banks: int
+) -> Iterator[Pair]:
+    """Yield the pairs of operands that vector instructions read from known banks."""
+    naming = Naming(names=Names(""), words={})
+    for name, decision in simd.items():
+        if decision.by == "loops" or not (decision.operation or decision.steps):
+            continue
+        steps = [s for s in find_steps(name, decision, naming) if not s.looped]
+        for step in steps:
+            cycles = (decision.cycles or 1) / len(steps)
+            yield from _pairs_of(step, decision, shapes, banks, cycles)
+
+
+def _pairs_of(
+    step: Step,
+    decision: Decision,
+    shapes: Mapping[str, tuple[int, ...]],
+    banks: int,
+    cycles: float,
+) -> Iterator[Pair]:
+    extents = decision.extents or ()
+    sizes = [e if isinstance(e, int) else e[1] for e in (extents[k] for k in step.over)]
+    read = step.operands if step.operation == "MAC" else step.operands[1:]
+    for p, q in combinations(read, 2):
+        starts = [_start(operand, shapes, banks) for operand in (p, q)]
+        if starts[0] is None or starts[1] is None or _name(p) == _name(q):
+            continue
+        steps = [(a - b) % banks for a, b in zip(_words(p), _words(q), strict=True)]
+        points = max(1, prod(sizes))
+        meets = (count_meetings(steps, sizes, apart, banks) / points for apart in range(banks))
+        apart = starts[0] - starts[1]
+        weighed = tuple(cycles * each for each in meets)
+        yield Pair(p=_name(p), q=_name(q), apart=apart, meets=weighed)
+
+
+def _name(operand: Given) -> str:
+    if isinstance(operand, yaml_files.Local):
+        return operand.local
+    return operand.field if isinstance(operand, InField) else ""
+
+
+def _words(operand: Given) -> list[int]:
+    assert isinstance(operand, yaml_files.Local | InField), "it lies in memory"
+    return [stride * BYTES[operand.type] // WORD for stride in operand.strides]
+
+
+def _start(operand: Given, shapes: Mapping[str, tuple[int, ...]], banks: int) -> int | None:
+    """Return at which word of its tensor an operand starts, modulo the banks; None if it varies.
+
+    None of a number as well, and of what stays where it is.
+    """
+    if _name(operand) not in shapes or not any(_words(operand)):
+        return None
+    if isinstance(operand, InField):
+        return 0
+    assert isinstance(operand, yaml_files.Local), "it lies in memory"
+    return find_word(operand.base, shapes[operand.local], BYTES[operand.type] // WORD, banks)
