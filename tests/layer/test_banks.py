@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.layer.cycles.conflicts import Arrays, find_waiting
+from lairmake.stages.layer.cycles.task import Arrays, find_waiting
 from lairmake.stages.layer.texts.yaml_files import Decision, Local, Number
 from lairmake.stages.machine.profile import load_profile
 from tests.layer.built import build

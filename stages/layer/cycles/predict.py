@@ -1,23 +1,17 @@
-"""Predict what a layer takes, in closed form, from what the stages `place` to `simd` have written.
-
-Nothing is run: the times of streams, statements and departures follow from each other on a few PEs,
-given how much each of these has to do. The time that takes does not depend on sizes.
-
-Paper    V Sec. 4.2, 5; design, Placement by search
-"""
+"""A layer in closed form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 import islpy as isl
 
 from lairmake.stages.diagnose import Source
+from lairmake.stages.layer.codegen.instruction import transfer_loops
 from lairmake.stages.layer.codegen.model import Work
-from lairmake.stages.layer.cycles.conflicts import Arrays, find_waiting
-from lairmake.stages.layer.cycles.reordering import find_ordering
+from lairmake.stages.layer.cycles.task import Arrays, find_waiting
 from lairmake.stages.layer.estimate.facts import PE, Costs, Facts, count_amounts, list_places
 from lairmake.stages.layer.estimate.timeline import Timeline
 from lairmake.stages.layer.texts.isl_files import (
@@ -42,11 +36,50 @@ from lairmake.stages.layer.texts.yaml_files import Decision, Decisions, read_dec
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.vector_rate import WORD
+from lairmake.stages.pe.block import Block, BlockCharge
+from lairmake.stages.pe.names import new_naming
+from lairmake.stages.pe.nodes import Assign
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.canonical import list_maps, list_sets
-from lairmake.stages.poly.cardinality import cardinality
+from lairmake.stages.poly.cardinality import cardinality, count
+from lairmake.stages.poly.expression import Name
 from lairmake.stages.poly.functions import find_greatest, find_least
 from lairmake.stages.poly.text import Objects
+
+# --- What the loops take that bring elements into the order of a stream, or out of it -----------
+#
+# Programs have them where addresses of elements are not linear in that order. Each is charged for
+# what would be written, on PEs that stand for all that run it.
+#
+# Source   stages/layer/codegen/streams.py, which writes them
+
+def find_ordering(
+    task: str, work: Work, profile: Profile, places: Iterable[PE]
+) -> Mapping[PE, int]:
+    """Return the cycles of the loops of a stream in an invocation, on some PEs and the task's own.
+
+    What moves an element is no operation besides those that find it.
+    """
+    block, known = Block(), work.known(task)
+    transfer_loops(block, task, work, new_naming(), lambda e: Assign(e, Name("n")))
+    found = {}
+    for pe in dict.fromkeys((*places, *list_places([task], work.instances))):
+        here = known.intersect_params(_at(pe))
+        found[pe] = BlockCharge(profile=profile, here=here).of(block, count(here))
+    return found
+
+
+def _at(pe: PE) -> isl.Set:
+    x, y = pe
+    return isl.Set(f"[PE_X, PE_Y] -> {{ : PE_X = {x} and PE_Y = {y} }}")
+
+# --- Predict what a layer takes, in closed form, from what the stages `place` to `simd` have
+# written
+#
+# Nothing is run: the times of streams, statements and departures follow from each other on a few
+# PEs, given how much each of these has to do. The time that takes does not depend on sizes.
+#
+# Paper    V Sec. 4.2, 5; design, Placement by search
 
 Ordered = Receive | Send | EarlySend | Hear | Spread | Collect
 """Streams whose elements lie in memory in one order, and come or go in another one, perhaps."""
