@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from lairmake.stages.layer.search import proposal
-from lairmake.stages.layer.search.coordinate import Digit, describe, meet, meet_digits
-from lairmake.stages.layer.search.tiles import make
+from lairmake.stages.layer.search.coordinates import Digit, describe, make, meet, meet_digits
 from lairmake.stages.make.core.action import run_stage
 from tests.layer.built import build
 

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.layer import choose, running, simulate
+from lairmake.stages.layer import running, simulate
 from lairmake.stages.layer.compared import check
 from lairmake.stages.layer.cycles.predict import predict, read_written
+from lairmake.stages.layer.search import choose
 from lairmake.stages.layer.search.beam import Search
+from lairmake.stages.layer.search.problem import Question, ask
 from lairmake.stages.layer.search.proposal import Proposal, propose_state
-from lairmake.stages.layer.search.question import Question, ask
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder

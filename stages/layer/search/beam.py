@@ -9,10 +9,17 @@ import heapq
 from collections.abc import Iterable, Mapping
 
 from lairmake.stages.lair.layer import Statement
-from lairmake.stages.layer.search.known import Known, Option
-from lairmake.stages.layer.search.needs import Needs
-from lairmake.stages.layer.search.question import Link, Question
-from lairmake.stages.layer.search.state import BORDERS, Place, State, are_free, extend_used
+from lairmake.stages.layer.search.closed_form import (
+    BORDERS,
+    Known,
+    Needs,
+    Option,
+    Place,
+    State,
+    are_free,
+    extend_used,
+)
+from lairmake.stages.layer.search.problem import Link, Question
 
 WIDTH = 24
 """How many ways to place the statements so far are kept that leave the same borders free."""

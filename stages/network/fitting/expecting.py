@@ -14,10 +14,10 @@ from lairmake.stages.lair.layer import Layer
 from lairmake.stages.lair.specialise import specialise
 from lairmake.stages.lair.statements import polyhedral_description
 from lairmake.stages.layer.search.beam import Search
+from lairmake.stages.layer.search.closed_form import BORDERS, State, are_free
+from lairmake.stages.layer.search.coordinates import find_extent
+from lairmake.stages.layer.search.problem import Question, ask
 from lairmake.stages.layer.search.proposal import propose_state
-from lairmake.stages.layer.search.question import Question, ask
-from lairmake.stages.layer.search.state import BORDERS, State, are_free
-from lairmake.stages.layer.search.weight import find_extent
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping
 from lairmake.stages.poly.text import Objects, write_objects

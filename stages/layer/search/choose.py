@@ -13,8 +13,8 @@ Ensures  the same layer gives the same candidates, in the same order. Where all 
 from __future__ import annotations
 
 import itertools
-import typing
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.search.proposal import Proposal, propose
@@ -24,7 +24,7 @@ from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.machine import check_grid, read_machine
 from lairmake.stages.skewing.elements import read_lair
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (

@@ -1,25 +1,18 @@
-"""What a search is about: a layer without places, and how its tensors come and go.
-
-Along the axis 0 PEs have columns, at the ports of the north and south; along 1 they have rows.
-"""
+"""The problem of a search: the open parts of layer.yaml."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.isl_texts import parse_map, parse_target
-from lairmake.stages.mapping.layer_yaml import (
-    DIRECTIONS,
-    LayerMapping,
-    is_anywhere,
-    is_whole,
-)
+from lairmake.stages.mapping.layer_yaml import DIRECTIONS, LayerMapping, is_anywhere, is_whole
 from lairmake.stages.mapping.ports import Direction, read_ports
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.canonical import list_maps, list_sets
@@ -27,6 +20,14 @@ from lairmake.stages.poly.cardinality import bound_points
 from lairmake.stages.poly.functions import bind_range
 from lairmake.stages.poly.sides import Rectangle, on_side
 from lairmake.stages.skewing.elements import Lair, complete
+
+if TYPE_CHECKING:
+    from lairmake.stages.diagnose import Span
+    from lairmake.stages.mapping.isl_texts import IslText
+
+# --- What a search is about: a layer without places, and how its tensors come and go ------------
+#
+# Along the axis 0 PEs have columns, at the ports of the north and south; along 1 they have rows.
 
 AXES = (("N", "S"), ("W", "E"))
 """The sides whose ports tell a column, and those whose ports tell a row."""
@@ -224,3 +225,24 @@ def _list_links(
             if name in seen:
                 break
             seen.add(name)
+
+# --- Which key of layer.yaml is in the way of a candidate ---------------------------------------
+#
+# Source   design, Placement by search
+
+def find_against(span: Span | None, mapping: LayerMapping) -> str | None:
+    """Return the key of layer.yaml in which a place is: `tensors.x.arrives`; None for others."""
+    for tensor, way, text in list_ports(mapping):
+        whole = text.place
+        is_in = span is not None and whole.start <= span.start < span.end <= whole.end
+        if is_in and span is not None and span.source.path == whole.source.path:
+            return f"tensors.{tensor}.{way}"
+    return None
+
+
+def list_ports(mapping: LayerMapping) -> Iterator[tuple[str, str, IslText]]:
+    """Yield where tensors arrive and leave: the tensor, which of both, and how."""
+    for name, tensor in mapping.tensors.items():
+        for way, text in (("arrives", tensor.arrives), ("leaves", tensor.leaves)):
+            if text is not None:
+                yield name, way, text
