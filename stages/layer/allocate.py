@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import typing
 
-from lairmake.stages.layer.sets.allocations import write_allocations
+from lairmake.stages.layer.task_sets import write_allocations
 from lairmake.stages.layer.texts.isl_files import Routing, read_adapted
 from lairmake.stages.layer.texts.task_graph import read_graph
 from lairmake.stages.skewing.elements import read_lair

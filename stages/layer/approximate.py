@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import typing
 
-from lairmake.stages.layer.sets.hulls import write_hulls
+from lairmake.stages.layer.task_sets import write_hulls
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances
 from lairmake.stages.layer.texts.task_graph import read_graph
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import typing
 
-from lairmake.stages.layer.sets.compressions import write_compressions
+from lairmake.stages.layer.task_sets import write_compressions
 from lairmake.stages.layer.texts.isl_files import Instances
 from lairmake.stages.layer.texts.task_graph import read_graph
 

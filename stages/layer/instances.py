@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import typing
 
-from lairmake.stages.layer.sets.instances import write_instances
+from lairmake.stages.layer.task_sets import write_instances
 from lairmake.stages.layer.texts.isl_files import Routing, read_adapted
 from lairmake.stages.layer.texts.task_graph import read_graph
 from lairmake.stages.skewing.elements import read_lair

@@ -12,7 +12,10 @@ Ensures  the programs need no more memory, queues and tasks than a PE has; one l
 
 from __future__ import annotations
 
-import typing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.fabric.layout import write_layout
@@ -26,7 +29,9 @@ from lairmake.stages.layer.codegen.roles import (
     make_programs,
 )
 from lairmake.stages.layer.memory.checks import check_inside, check_objects, check_placed
-from lairmake.stages.layer.pe.copied import copy_instead
+from lairmake.stages.layer.routes.arrivals import name_positions
+from lairmake.stages.layer.texts import task_graph
+from lairmake.stages.layer.texts.isl_files import Instances, Routing, named
 from lairmake.stages.layer.texts.yaml_files import (
     ENOUGH,
     GRAPH,
@@ -41,11 +46,61 @@ from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.pe.c import spell
 from lairmake.stages.pe.listing import Listing
 from lairmake.stages.pe.yaml import write_programs
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_index_constants
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.inputs import LayerInputs
     from lairmake.stages.mapping.layer_yaml import LayerMapping
+
+# --- The same layer on the same machine, but for routers that copy: what multicast is worth -----
+#
+# Nothing is forwarded, and routers drop what their PEs do not want.
+#
+# Source   design, The machine
+
+def copy_instead(model: Model) -> Model:
+    """Return the model of a layer whose streams are forwarded, with routes that copy instead."""
+    routes, arrivals = dict(model.routes.objects), model.graph.arrivals
+    for stream in {end for a in arrivals.values() for end in (a.colour, a.source)}:
+        routes[stream] = routes.pop(named(stream, "copied"))
+        for position in name_positions(stream)[1:]:
+            routes.pop(position, None)
+        interval = routes.pop(named(stream, "copied_filter"), None)
+        if interval is not None:
+            routes[named(stream, "filter")] = interval
+    graph = replace(
+        model.graph,
+        forwarding={},
+        copied=(),
+        colours=model.graph.copied,
+        arrivals={n: replace(a, replicas=()) for n, a in arrivals.items()},
+    )
+    routing = Routing(routes)
+    return replace(model, graph=graph, routes=routing, instances=_filtered(model, routing))
+
+
+def _filtered(model: Model, routes: Routing) -> Instances:
+    """Return instances.isl with T_known as routers hand on what tasks react to, V (15)."""
+    instances = model.instances
+    for name, task in model.tasks.items():
+        if not isinstance(task, task_graph.Relay | task_graph.React | task_graph.Store):
+            continue
+        arrival = model.graph.arrivals[task.arrival]
+        colour = arrival.source if isinstance(task, task_graph.Relay) else arrival.colour
+        if routes.has(colour, "filter"):
+            interval = routes.relation(colour, "filter")
+            known = _between(model.known(name), interval)
+            instances = instances.invoked_where(name, known)
+    return instances
+
+
+def _between(known: isl.Set, interval: isl.Map) -> isl.Set:
+    """Return [PE_X, PE_Y, index...] -> { : least <= index <= greatest at PE }."""
+    inner = find_index_constants(known)[-1]
+    here = bind_domain(interval, PE_NAMES)
+    passes = isl.Set(f"[{inner}] -> {{ [least, greatest] : least <= {inner} <= greatest }}")
+    return known.intersect(here.intersect(passes).params())
 
 READS = (
     "layer.yaml: lair, top, sizes, types, delays, tensors.*.next",

@@ -119,7 +119,7 @@ def _texts_with_enough(
     There are none where nothing is limited by what nobody has published, or where such a machine
     has too little of something else.
     """
-    from lairmake.stages.layer.sets.chain import write_sets
+    from lairmake.stages.layer.task_sets import write_sets
 
     def routed_on(profile: Profile) -> Routed | None:
         try:

@@ -20,17 +20,21 @@ import numpy as np
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.fabric.usage import find_usage, write_usage
-from lairmake.stages.layer.compared import check, check_overflow, worst
 from lairmake.stages.layer.cycles.needs import Moving
-from lairmake.stages.layer.results import (
+from lairmake.stages.layer.outcome import (
     DOUBLED,
+    ON,
     OTHERS,
     VARIANTS,
     Simulated,
+    check,
+    check_overflow,
     describe_results,
+    double,
+    find_awaited,
+    run_twice,
+    worst,
 )
-from lairmake.stages.layer.running import ON, run_twice
-from lairmake.stages.layer.stalls import double, find_awaited
 from lairmake.stages.layer.texts.isl_files import Routing, read_adapted
 from lairmake.stages.layer.texts.task_graph import read_graph
 from lairmake.stages.layer.texts.yaml_files import read_decisions, read_limits, results_text
@@ -45,7 +49,7 @@ if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.layout import Layout
     from lairmake.stages.fabric.outcome import FabricRun
     from lairmake.stages.lair.layer import Layer
-    from lairmake.stages.layer.running import Again
+    from lairmake.stages.layer.outcome import Again
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping.inputs import LayerInputs
 

@@ -128,7 +128,7 @@ def time_busy(library, *sizes, recorded):
 
 def time_layer(layer, library, *, recorded):
     """Return the seconds of CPU of a run of a layer on the fabric."""
-    from lairmake.stages.layer import running, simulate
+    from lairmake.stages.layer import outcome, simulate
     from lairmake.stages.make.core.folder_inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.reference.data import input_samples
@@ -137,10 +137,10 @@ def time_layer(layer, library, *, recorded):
     node = inputs.lair()
     samples = input_samples(inputs.mapping(), node, inputs.arrays())
     with (
-        mock.patch.object(running, "build_library", return_value=library),
-        measured(running, "run_fabric") as spent,
+        mock.patch.object(outcome, "build_library", return_value=library),
+        measured(outcome, "run_fabric") as spent,
     ):
-        running.run_programs(inputs, "simd", samples, node, recorded=recorded)
+        outcome.run_programs(inputs, "simd", samples, node, recorded=recorded)
     return spent["ran"]
 
 

@@ -24,7 +24,7 @@ def probe(layer):
     instructions. `lanes`: elements that a vector instruction computes in a cycle. `usage`: what
     the cycles of the busiest PE went into, as `struct usage` of engine.h; of several, the first.
     """
-    from lairmake.stages.layer import running, simulate
+    from lairmake.stages.layer import outcome, simulate
     from lairmake.stages.make.core.folder_inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.mapping.machine import read_machine
@@ -34,7 +34,7 @@ def probe(layer):
     node = inputs.lair()
     samples = input_samples(inputs.mapping(), node, inputs.arrays())
     start = time.process_time()
-    ran = running.run_programs(inputs, "simd", samples, node)
+    ran = outcome.run_programs(inputs, "simd", samples, node)
     seconds = time.process_time() - start
     profile = read_machine(inputs.mapping(), inputs)
     lanes = max(profile.find_most_lanes(tensor.type) for tensor in node.outputs)

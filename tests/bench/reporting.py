@@ -60,13 +60,13 @@ def reported(layer):
 def draw_page(folder):
     """Draw build/report.html. Return the `seconds` of CPU beyond those of the fabric, which `ran`
     so many, and the `bytes` of the page. C compilation is left out."""
-    from lairmake.stages.layer import running
+    from lairmake.stages.layer import outcome
     from lairmake.stages.make.core.folder_inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.picture import report
 
     inputs = FolderInputs(open_folder(folder), report.READS)
-    with measured(running, "run_fabric") as spent:
+    with measured(outcome, "run_fabric") as spent:
         contents = report.run(inputs)
     for name, text in contents.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -76,16 +76,16 @@ def draw_page(folder):
 def write_events(folder):
     """Trace a layer. Return the `seconds` of CPU beyond recording the run, which `ran` so many, how
     many `events` there are, and the `bytes` of the trace."""
-    from lairmake.stages.layer import running, simulate
+    from lairmake.stages.layer import outcome, simulate
     from lairmake.stages.make.core.folder_inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.picture.traced import trace
 
     inputs = FolderInputs(open_folder(folder), simulate.READS)
     source = inputs.source("build/layout.yaml")
-    with measured(running, "record") as spent:
+    with measured(outcome, "record") as spent:
         found = trace(
-            source, lambda asked: running.record(inputs, asked), "", (0, 2**30), 2**23
+            source, lambda asked: outcome.record(inputs, asked), "", (0, 2**30), 2**23
         )
     return {**spent, "events": found.count, "bytes": len(found.content)}
 

@@ -12,7 +12,7 @@ import yaml
 
 from lairmake.stages import PIPELINE, SLOTS
 from lairmake.stages.fabric.engine import BINS
-from lairmake.stages.layer.results import Results
+from lairmake.stages.layer.outcome import Results
 from lairmake.stages.layer.simulate import MOST_RECORDED
 from lairmake.stages.layer.texts.yaml_files import read_results
 from lairmake.stages.machine.profile import load_profile

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lairmake.stages.layer import route, simd
-from lairmake.stages.layer.stalls import QUEUES
+from lairmake.stages.layer.outcome import QUEUES
 from lairmake.stages.machine.profile import KNOWN, load_profile, profile_names
 from lairmake.stages.machine.scarcity import UNPUBLISHED
 

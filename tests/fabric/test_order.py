@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.fabric.driver import run_fabric as run_fabric_of
-from lairmake.stages.layer import running
+from lairmake.stages.layer import outcome
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.make.core.action import run_stage
 from tests.fabric import test_commands, test_forwarding, test_teardown, test_usage
@@ -151,5 +151,5 @@ def test_no_order_of_visits_matters_to_a_generated_layer(machine, monkeypatch):
     in_order = run_stage("simulate", built.folder)
     assert "build/results.json" in in_order
     for seed in SEEDS:
-        monkeypatch.setattr(running, "run_fabric", partial(run_fabric_of, visits=seed))
+        monkeypatch.setattr(outcome, "run_fabric", partial(run_fabric_of, visits=seed))
         assert run_stage("simulate", built.folder) == in_order

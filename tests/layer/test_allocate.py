@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.layer.sets.allocations import allocate
+from lairmake.stages.layer.task_sets import allocate
 from lairmake.stages.poly.canonical import list_maps
 from tests.layer.built import build
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.lair.expressions import FUNCTIONS
-from lairmake.stages.layer import running, simulate
+from lairmake.stages.layer import outcome, simulate
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from tests.layer.built import build, function
@@ -40,7 +40,7 @@ def runs(built):
         if not whole:
             values.flat[generator.integers(values.size, size=len(AWKWARD))] = AWKWARD
         sample[tensor.name] = values.astype(tensor.type)
-    return [running.run_programs(inputs, v, [sample], node).outputs for v in simulate.VARIANTS]
+    return [outcome.run_programs(inputs, v, [sample], node).outputs for v in simulate.VARIANTS]
 
 
 @pytest.mark.parametrize(

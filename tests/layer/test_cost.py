@@ -4,7 +4,7 @@ from math import prod
 
 import pytest
 
-from lairmake.stages.layer import running, simulate
+from lairmake.stages.layer import outcome, simulate
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.reference.data import input_samples
@@ -56,7 +56,7 @@ def busiest(built, variant):
     inputs = FolderInputs(open_folder(built.folder), simulate.READS)
     node = inputs.lair()
     arrays = input_samples(inputs.mapping(), node, inputs.arrays())
-    ran = running.run_programs(inputs, variant, arrays, node)
+    ran = outcome.run_programs(inputs, variant, arrays, node)
     return int(ran.usage["busy"].max())
 
 

@@ -1,7 +1,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.layer.sets.sizes import find_sizes
+from lairmake.stages.layer.task_sets import find_sizes
 from tests.layer.built import build
 
 ANY = isl.Set("{ : }")

@@ -182,7 +182,7 @@ def test_fabric_that_can_no_longer_move(layer: Any, monkeypatch: pytest.MonkeyPa
     def stop(*_: object, **__: object) -> None:
         raise FabricStuck("PE[0, 0] waits for x")
 
-    monkeypatch.setattr("lairmake.stages.layer.running.run_fabric", stop)
+    monkeypatch.setattr("lairmake.stages.layer.outcome.run_fabric", stop)
     assert layer.error() == """\
 error: the fabric stopped, running the programs with loops only: PE[0, 0] waits for x
 hint: the programs are at fault, not the layer: please report it with the layer folder

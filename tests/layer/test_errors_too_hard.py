@@ -27,7 +27,7 @@ layer.yaml:6:3: error: stage route, departure y: isl needs more than 300000 oper
     ^
 hint: simplify the placement, or how tensors arrive and leave
 """),
-        ("lairmake.stages.layer.sets.compressions.compress", """\
+        ("lairmake.stages.layer.task_sets.compress", """\
 layer.yaml:3:1: error: stage compress, task init_y: isl needs more than 300000 operations
   placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] }"
   ^^^^^^^^^
@@ -47,7 +47,7 @@ def test_an_instance_set_that_is_too_hard_to_compress_is_refused_before_it_takes
     layer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A task has an allowance of its own, far below that of a stage."""
-    monkeypatch.setattr("lairmake.stages.layer.sets.compressions.MOST_OPERATIONS", 1000)
+    monkeypatch.setattr("lairmake.stages.layer.task_sets.MOST_OPERATIONS", 1000)
     assert layer.error() == """\
 layer.yaml:3:1: error: stage compress, task init_y: isl needs more than 1000 operations
   placement: "{ ff[i,j] -> PE[j//4, 1 + i//4] }"

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages import PIPELINE
-from lairmake.stages.layer.compared import check, worst
-from lairmake.stages.layer.results import extent
+from lairmake.stages.layer.outcome import check, extent, worst
 from lairmake.stages.layer.texts.yaml_files import Check
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.report.summary import inputs

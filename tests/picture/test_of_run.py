@@ -15,7 +15,7 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.deadlock import Waiting, WaitingStep
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.fabric.outcome import DEEDS
-from lairmake.stages.layer.running import record
+from lairmake.stages.layer.outcome import record
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.mapping.records import as_data

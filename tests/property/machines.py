@@ -3,7 +3,7 @@
 import random
 
 from lairmake.stages.fabric import compiler
-from lairmake.stages.layer import running, simulate
+from lairmake.stages.layer import outcome, simulate
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.reference.data import input_samples
@@ -66,7 +66,7 @@ def ran(folder, variant, monkeypatch=None, horizon=0):
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())
     if horizon:
         monkeypatch.setattr(compiler, "ENGINE", ["-O0", f"-DHORIZON={horizon}"])
-    run = running.run_programs(inputs, variant, samples, layer)
+    run = outcome.run_programs(inputs, variant, samples, layer)
     told = ("cycles", "main_cycles", "injected", "delivered", "hops", "stalls", "tasks")
     outputs = {name: [v.tobytes() for v in values] for name, values in run.outputs.items()}
     return outputs, run.usage.tobytes(), {name: getattr(run, name) for name in told}

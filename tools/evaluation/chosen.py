@@ -15,7 +15,7 @@ import yaml
 
 from lairmake.stages import PIPELINE
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.layer import running, simulate
+from lairmake.stages.layer import outcome, simulate
 from lairmake.stages.machine.profile import load_profile, read_grades
 from lairmake.stages.machine.scarcity import UNPUBLISHED
 from lairmake.stages.make.core.folder_inputs import FolderInputs
@@ -80,7 +80,7 @@ def _cycles(folder: Path, change: Mapping[str, Any]) -> int | None:
     layer = inputs.lair()
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())
     try:
-        return running.run_programs(inputs, "simd", samples, layer).cycles
+        return outcome.run_programs(inputs, "simd", samples, layer).cycles
     except UserError:
         return None
 

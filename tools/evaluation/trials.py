@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.layer import running, simulate
-from lairmake.stages.layer.compared import check
+from lairmake.stages.layer import outcome, simulate
 from lairmake.stages.layer.cycles.predict import predict, read_written
+from lairmake.stages.layer.outcome import check
 from lairmake.stages.layer.search import choose
 from lairmake.stages.layer.search.beam import Search
 from lairmake.stages.layer.search.problem import Question, ask
@@ -146,7 +146,7 @@ def _simulate(trial: Trial, folder: Path) -> Tried:
         invocations=mapping.invocations, density=mapping.data.density,
     )
     samples = input_samples(mapping, layer, inputs.arrays())
-    run = running.run_programs(inputs, "simd", samples, layer)
+    run = outcome.run_programs(inputs, "simd", samples, layer)
     expected = evaluate_all(layer, samples)
     allowed = [] if is_exact(layer, samples) else magnitudes(layer, expected)
     for name in (tensor.name for tensor in layer.outputs):

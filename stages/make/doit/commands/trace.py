@@ -29,7 +29,7 @@ LAYOUTS = {
 RUNS = {
     "operate": "lairmake.stages.network.running",
     "execute": "lairmake.stages.program.execution.running",
-    "simulate": "lairmake.stages.layer.running",
+    "simulate": "lairmake.stages.layer.outcome",
 }
 """The module whose `record` runs that once more."""
 EVERY_CYCLE = 2**30
