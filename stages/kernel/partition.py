@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.kernel.mlir.element_types import KNOWN
+from lairmake.stages.kernel.mlir.syntax import KNOWN
 from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.mapping.kernel_yaml import read_kernel

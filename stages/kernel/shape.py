@@ -39,7 +39,7 @@ WRITES = ("volumes.isl", "operations.yaml")
 
 def run(inputs: Inputs) -> dict[str, str]:
     """Return volumes.isl and operations.yaml. Raises UserError or UserErrors."""
-    from lairmake.stages.kernel.mlir.text import parse_text
+    from lairmake.stages.kernel.mlir.dialect import parse_text
     from lairmake.stages.kernel.mlir.translate import translate
 
     kernel = inputs.file_or_empty("kernel.yaml", read_kernel)

@@ -3,8 +3,8 @@
 import pytest
 
 from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.kernel.mlir.dialect import parse_text
 from lairmake.stages.kernel.mlir.syntax import FORMS, OTHERS, show_form
-from lairmake.stages.kernel.mlir.text import parse_text
 from lairmake.stages.kernel.mlir.translate import translate
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import open_folder

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.kernel.mlir.arithmetic import FUNCTIONS, HINT
-from lairmake.stages.kernel.mlir.element_types import ELEMENTS, HINT as TYPES, KNOWN, UNCUT, VALUES
-from lairmake.stages.kernel.mlir.text import parse_text
+from lairmake.stages.kernel.mlir.body import FUNCTIONS, HINT
+from lairmake.stages.kernel.mlir.dialect import parse_text
+from lairmake.stages.kernel.mlir.syntax import ELEMENTS, HINT as TYPES, KNOWN, UNCUT, VALUES
 from lairmake.stages.kernel.mlir.translate import translate
 from lairmake.stages.machine.types import TYPES as OF_MACHINES
 from lairmake.stages.make.core.action import run_stage

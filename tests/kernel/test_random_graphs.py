@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.kernel.mlir.text import parse_text
+from lairmake.stages.kernel.mlir.dialect import parse_text
 from lairmake.stages.kernel.mlir.translate import translate
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.poly.canonical import unite_sets

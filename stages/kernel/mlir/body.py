@@ -1,45 +1,39 @@
-"""Bodies of structured operations as expressions of LAIR."""
+"""Bodies as LAIR."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 from xdsl.dialects.arith import ConstantOp, IndexCastOp
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    TensorType,
+)
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.tensor import EmptyOp, ExtractOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from lairmake.stages.kernel.mlir.arithmetic import (
-    CAST,
-    COMPOSED,
-    CONVERSIONS,
-    ELEMENTWISE,
-    FUNCTIONS,
-    HINT,
-    NARROWING,
-    NEGATION,
-    OPERATORS,
-    SELECT,
-    SIGNED,
-    TRUTHS,
-)
+from lairmake.stages.kernel.mlir.affine import Loops, Positions
 from lairmake.stages.kernel.mlir.comparisons import (
     TRUTH,
+    CmpfOp,
     CmpiOp,
     CompareOp,
     combine,
     compare,
     select,
 )
-from lairmake.stages.kernel.mlir.constants import constant, read_number
+from lairmake.stages.kernel.mlir.dialect import read_element_type
 from lairmake.stages.kernel.mlir.draft import Draft, write_tuple
-from lairmake.stages.kernel.mlir.payload import read_element_type
-from lairmake.stages.kernel.mlir.positions import Loops, Positions
-from lairmake.stages.kernel.mlir.reductions import find_reductions, write_reduction
-from lairmake.stages.kernel.mlir.wellformed import check_index
+from lairmake.stages.kernel.mlir.verifier import check_index
 from lairmake.stages.lair.grammar import parse_expression
+from lairmake.stages.lair.layer import NEUTRAL
 from lairmake.stages.lair.tree import (
     Access,
     Binary,
@@ -53,6 +47,114 @@ from lairmake.stages.lair.tree import (
 )
 from lairmake.stages.machine.types import is_integer
 
+# --- What a body does to the element that it reduces: `own operator value` ----------------------
+
+def find_reduction(expr: Expr, label: str) -> tuple[str, Expr] | None:
+    """Return operator and value of `label operator value`, if the expression is that; else None."""
+    match expr:
+        case Binary(op="+" | "*" as op, left=left, right=right):
+            pair = (left, right)
+        case Call(function="max" | "min" as op, arguments=(left, right)):
+            pair = (left, right)
+        case _:
+            return None
+    for own, other in (pair, pair[::-1]):
+        if isinstance(own, Reference) and own.name == label and not mentions(other, label):
+            return op, other
+    return None
+
+
+def find_reductions(
+    left: Expr, right: Expr, label: str
+) -> tuple[str, Expr, Expr] | None:
+    """Return operator and values of two expressions that reduce in one way, else None.
+
+    One of them may be the element alone, which the neutral value leaves as it is.
+    """
+    found = [find_reduction(each, label) for each in (left, right)]
+    operators = {each[0] for each in found if each is not None}
+    if len(operators) != 1:
+        return None
+    (operator,) = operators
+    values: list[Expr] = []
+    for expr, each in zip((left, right), found, strict=True):
+        if each is not None:
+            values.append(each[1])
+        elif isinstance(expr, Reference) and expr.name == label:
+            values.append(Number(value=NEUTRAL[f"{operator}="], span=expr.span))
+        else:
+            return None
+    return operator, values[0], values[1]
+
+
+def write_reduction(label: str, operator: str, value: Expr) -> Expr:
+    """Return `label operator value`."""
+    own = Reference(name=label, indices=(), span=value.span)
+    if operator in ("max", "min"):
+        return Call(function=operator, arguments=(own, value), span=value.span)
+    return Binary(op=operator, left=own, right=value, span=value.span)
+
+# --- Constants of MLIR: their numbers, and the volumes that they are ----------------------------
+
+def constant(draft: Draft, operation: Operation) -> None:
+    """Add arith.constant: one value, or a dense tensor of them."""
+    assert isinstance(operation, ConstantOp)
+    value, type_ = operation.value, operation.result.type
+    if isinstance(type_, TensorType) and 0 in type_.get_shape():
+        raise draft.error(operation, f"{type_} has no elements", "sizes are at least 1")
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        values = [read_number(each) for each in value.get_attrs()]
+        found = values[0] if value.is_splat() else values
+    elif isinstance(value, FloatAttr | IntegerAttr):
+        found = read_number(value)
+    else:
+        raise draft.error(operation, f"{value} has no values here", "give them: dense<...>")
+    draft.define(operation.result, {"kind": "constant", "constant": found}, operation,
+                 operation.name)
+
+
+def read_number(value: FloatAttr[AnyFloat] | IntegerAttr) -> int | float:
+    """Return a constant; of a float the shortest decimal that its type rounds to it."""
+    if isinstance(value, IntegerAttr):
+        return int(value.value.data)
+    types = {16: np.float16, 32: np.float32}
+    return float(str(types.get(value.type.bitwidth, np.float64)(value.value.data)))
+
+# --- The operations of MLIR that a body may have, and what they are in LAIR ---------------------
+
+OPERATORS = {
+    "arith.addf": "+", "arith.addi": "+", "arith.subf": "-", "arith.subi": "-",
+    "arith.mulf": "*", "arith.muli": "*", "arith.divf": "/",
+}
+FUNCTIONS = {
+    "arith.maximumf": "max", "arith.maxnumf": "max", "arith.maxsi": "max",
+    "arith.minimumf": "min", "arith.minnumf": "min", "arith.minsi": "min",
+    "math.exp": "exp", "math.sqrt": "sqrt", "math.absf": "abs", "math.absi": "abs",
+    "math.tanh": "tanh", "math.log": "log", "math.erf": "erf", "math.sin": "sin",
+    "math.cos": "cos", "math.floor": "floor", "math.ceil": "ceil", "math.roundeven": "round",
+    "math.powf": "pow",
+}
+NEGATION = "arith.negf"
+SELECT = "arith.select"
+TRUTHS = frozenset({"arith.andi", "arith.ori", "arith.xori"})
+WIDENING = frozenset({"arith.extf", "arith.extsi"})
+NARROWING = frozenset({"arith.truncf", "arith.trunci"})
+SIGNED = frozenset({"arith.sitofp", "arith.extsi"})
+CONVERSIONS = frozenset({"arith.sitofp", "arith.uitofp", "arith.extui", "arith.index_cast"})
+COMPOSED = {"math.rsqrt": "1 / sqrt(x0)", "math.fma": "x0 * x1 + x2"}
+"""Operations that are several of LAIR, of their operands x0, x1, ..."""
+
+ELEMENTWISE = frozenset({
+    *OPERATORS, *FUNCTIONS, *COMPOSED, *TRUTHS, *WIDENING, *NARROWING, *CONVERSIONS, NEGATION,
+    SELECT, CmpfOp.name, CmpiOp.name,
+})
+CAST = "cast it: arith.index_cast, then arith.sitofp"
+HINT = (
+    "a body has arithmetic, comparisons, arith.select and "
+    f"{', '.join(sorted(set(FUNCTIONS.values())))}"
+)
+
+# --- Bodies of structured operations as expressions of LAIR -------------------------------------
 
 class Body:
     """The values of a block as expressions of elements, each called by a label.

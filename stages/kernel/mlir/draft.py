@@ -1,8 +1,4 @@
-"""A kernel while its text is read: operations as operations.yaml has them, sizes by their names.
-
-Every value is a volume; every dimension of it has a size, called `volume_dimension`, until it is
-known which sizes there are.
-"""
+"""The kernel while it is read."""
 
 from __future__ import annotations
 
@@ -18,13 +14,21 @@ from xdsl.dialects.builtin import (
     UnrankedMemRefType,
     UnrankedTensorType,
 )
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.kernel.mlir.element_types import ELEMENTS, HINT, UNCUT, VALUES
-from lairmake.stages.kernel.mlir.text import Text
+from lairmake.stages.kernel.mlir.dialect import Text
+from lairmake.stages.kernel.mlir.syntax import ELEMENTS, HINT, UNCUT, VALUES
 from lairmake.stages.lair.tree import is_reserved, make_plain_name
 from lairmake.stages.volumes.sizes import Claim, Sizes
+
+# --- A kernel while its text is read: operations as operations.yaml has them, sizes by their names
+#
+# Every value is a volume; every dimension of it has a size, called `volume_dimension`, until it is
+# known which sizes there are.
 
 TYPES = {**ELEMENTS, **UNCUT}
 Entry = dict[str, Any]
@@ -209,3 +213,31 @@ def write_box(indices: Sequence[str], sizes: Sequence[str]) -> str:
     """Return 0 <= index < size for every dimension."""
     bounds = [f"0 <= {i} < {s}" for i, s in zip(indices, sizes, strict=True)]
     return " and ".join(bounds) or "true"
+
+# --- The types of the loops of structured operations: parallel, or a reduction ------------------
+#
+# Source   MLIR, dialect linalg: iterator_types of linalg.generic
+
+def check_loops(
+    draft: Draft, operation: LinalgStructuredOperation, maps: Sequence[AffineMap]
+) -> None:
+    """Raise UserError for types of loops that contradict the maps: instances of a loop that is
+    parallel write elements of their own."""
+    kinds = [each.data for each in operation.get_iterator_types()]
+    loops = maps[0].num_dims if maps else 0
+    if len(kinds) != loops or any(each.num_dims != loops for each in maps):
+        dims = ", ".join(str(each.num_dims) for each in maps)
+        message = f"{operation.name} has iterator_types of {len(kinds)} loops, and maps of {dims}"
+        raise draft.error(operation, message, "each loop is a dimension of every map")
+    for k, kind in enumerate(kinds):
+        written = all(_mentions(by, k) for by in maps[len(operation.inputs):])
+        if kind is IteratorType.WINDOW:
+            hint = 'say "parallel", or "reduction" for what is no index of the result'
+            raise draft.error(operation, f"loop d{k} is of the old type window", hint)
+        if kind is IteratorType.PARALLEL and not written:
+            message = f"loop d{k} is parallel, and no index of the result"
+            raise draft.error(operation, message, 'what is reduced is of type "reduction"')
+
+
+def _mentions(by: AffineMap, loop: int) -> bool:
+    return any(loop in each.used_dims() for each in by.results)

@@ -1,9 +1,10 @@
-"""Operations as they are written: the remedy where one is written in another way.
-
-Source   MLIR, dialects arith, func, linalg, math, tensor: the syntax of each operation
-"""
+"""Syntax of MLIR in kernels: the types of elements, and remedies for other spellings."""
 
 from __future__ import annotations
+
+# --- Operations as they are written: the remedy where one is written in another way -------------
+#
+# Source   MLIR, dialects arith, func, linalg, math, tensor: the syntax of each operation
 
 BODY = "{ ^bb0(%u: f32, %v: f32): linalg.yield %u : f32 }"
 IDENTITY = "affine_map<(i) -> (i)>"
@@ -84,3 +85,19 @@ def show_form(name: str) -> str | None:
     """Return how an operation is written, as a remedy; None for one that nobody knows."""
     form = FORMS.get(name) or OTHERS.get(name.partition(".")[0])
     return None if form is None else f"it is written as `{form}`"
+
+# --- The types of elements that MLIR and LAIR both have, and which of them every stage takes ----
+
+ELEMENTS = {"f16": "float16", "f32": "float32", "i16": "int16", "i32": "int32"}
+"""What LAIR calls the types that every stage takes."""
+
+UNCUT = {"f64": "float64", "i64": "int64"}
+"""Those of kernels of which only the maps are wanted: no machine computes in them."""
+
+KNOWN = f"elements are {', '.join(ELEMENTS)}"
+HINT = f"{KNOWN}; without `facts` and `tiles` {', '.join(UNCUT)}, too"
+VALUES = (
+    "values are tensors, as tensor<8x4xf32>; sizes are numbers, or `?` where `sizes` of "
+    "kernel.yaml says them"
+)
+"""The remedy where something else than a tensor has a shape."""

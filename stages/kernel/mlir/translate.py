@@ -17,16 +17,14 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.kernel.mlir import moves, structure
-from lairmake.stages.kernel.mlir.arithmetic import ELEMENTWISE, HINT
-from lairmake.stages.kernel.mlir.constants import constant
-from lairmake.stages.kernel.mlir.definition import check_definitions
+from lairmake.stages.kernel.mlir import linalg, moves
+from lairmake.stages.kernel.mlir.affine import write_index
+from lairmake.stages.kernel.mlir.body import ELEMENTWISE, HINT, constant
+from lairmake.stages.kernel.mlir.dialect import Text, check_definitions
 from lairmake.stages.kernel.mlir.draft import Draft
-from lairmake.stages.kernel.mlir.indices import write_index
-from lairmake.stages.kernel.mlir.shapes import collapse, expand
+from lairmake.stages.kernel.mlir.moves import collapse, expand
 from lairmake.stages.kernel.mlir.syntax import show_form
-from lairmake.stages.kernel.mlir.text import Text
-from lairmake.stages.kernel.mlir.wellformed import check_form
+from lairmake.stages.kernel.mlir.verifier import check_form
 
 HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
     "arith.constant": constant,
@@ -40,10 +38,10 @@ HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
     "tensor.concat": moves.concat,
     "tensor.collapse_shape": collapse,
     "tensor.expand_shape": expand,
-    "linalg.broadcast": structure.broadcast,
-    "linalg.map": structure.map_,
-    "linalg.reduce": structure.reduce,
-    **dict.fromkeys(ELEMENTWISE, structure.elementwise),
+    "linalg.broadcast": linalg.broadcast,
+    "linalg.map": linalg.map_,
+    "linalg.reduce": linalg.reduce,
+    **dict.fromkeys(ELEMENTWISE, linalg.elementwise),
 }
 
 
@@ -105,7 +103,7 @@ def _add(draft: Draft, operation: Operation) -> None:
             write_index(draft, result)
         return
     if isinstance(operation, LinalgStructuredOperation | TransposeOp):
-        handler: Any = structure.structured
+        handler: Any = linalg.structured
     else:
         handler = HANDLERS.get(operation.name)
     if handler is None:

@@ -26,9 +26,9 @@ from xdsl.dialects.tensor import (
 from xdsl.ir import Block, Operation, SSAValue
 
 from lairmake.stages.diagnose import UserError, plural
-from lairmake.stages.kernel.mlir.affine_text import find_fault
+from lairmake.stages.kernel.mlir.affine import find_fault
+from lairmake.stages.kernel.mlir.dialect import MapOp, ReduceOp
 from lairmake.stages.kernel.mlir.draft import Draft, find_rank
-from lairmake.stages.kernel.mlir.payload import MapOp, ReduceOp
 from lairmake.stages.kernel.mlir.syntax import show_form
 
 Found = Iterator[str]

@@ -1,10 +1,4 @@
-"""What depends on the indices of instances: which of two values is taken, which element is read.
-
-An instance that takes one of two values by its indices reads an element of a new volume, which is a
-copy of one or the other; an index that is a value is an element of a volume that counts.
-
-Source   F A.2.6: a copy in pieces; MLIR, dialect linalg: linalg.index
-"""
+"""Affine maps, index values."""
 
 from __future__ import annotations
 
@@ -13,17 +7,200 @@ from dataclasses import dataclass
 
 from xdsl.dialects.affine import ApplyOp
 from xdsl.dialects.arith import AddiOp, ConstantOp, MuliOp, SubiOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.dialects.tensor import ExtractOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
+from xdsl.dialects.tensor import DimOp, ExtractOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
 
-from lairmake.stages.diagnose import Span
-from lairmake.stages.kernel.mlir.affine_text import linear
+from lairmake.stages.diagnose import Span, UserError, plural
 from lairmake.stages.kernel.mlir.comparisons import CompareOp, write_condition
 from lairmake.stages.kernel.mlir.draft import Draft, write_box, write_tuple
-from lairmake.stages.kernel.mlir.indices import read_map, write_index
+from lairmake.stages.kernel.mlir.syntax import show_form
 from lairmake.stages.lair.expressions import write_expression
 from lairmake.stages.lair.tree import Binary, Expr, Number, Reference, mentions
+
+# --- Affine expressions of MLIR as texts of isl, and as coefficients ----------------------------
+
+Kind = AffineBinaryOpKind
+Constant = AffineConstantExpr
+
+
+def write_affine(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str] = ()) -> str:
+    """Return an expression as isl reads it, with these texts for dimensions and symbols."""
+    match expr:
+        case AffineConstantExpr():
+            return str(expr.value)
+        case AffineDimExpr():
+            return dims[expr.position]
+        case AffineSymExpr():
+            return symbols[expr.position]
+    assert isinstance(expr, AffineBinaryOpExpr)
+    left, right = (write_affine(each, dims, symbols) for each in (expr.lhs, expr.rhs))
+    match expr.kind:
+        case Kind.Add:
+            return f"({left} + {right})"
+        case Kind.Mul:
+            factor, term = (left, right) if isinstance(expr.lhs, Constant) else (right, left)
+            return f"{factor}*{term}"
+        case Kind.Mod:
+            return f"(({left}) mod {right})"
+        case Kind.FloorDiv:
+            return f"floor(({left})/{right})"
+        case Kind.CeilDiv:
+            return f"floor((({left}) + {right} - 1)/{right})"
+
+
+def find_fault(expr: AffineExpr) -> str | None:
+    """Return what keeps an expression from being affine: a product, or a division by what is no
+    positive number; None where nothing does."""
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return None
+    if expr.kind is Kind.Mul and not any(isinstance(e, Constant) for e in (expr.lhs, expr.rhs)):
+        return f"{expr} multiplies what are no numbers"
+    is_division = expr.kind in (Kind.Mod, Kind.FloorDiv, Kind.CeilDiv)
+    if is_division and not (isinstance(expr.rhs, Constant) and expr.rhs.value > 0):
+        return f"{expr} divides by no positive number"
+    return find_fault(expr.lhs) or find_fault(expr.rhs)
+
+
+def linear(expr: AffineExpr, dims: int) -> tuple[list[int], int] | None:
+    """Return the coefficient of each dimension, and the constant; None if there are divisions."""
+    match expr:
+        case AffineConstantExpr():
+            return [0] * dims, expr.value
+        case AffineDimExpr():
+            return [int(k == expr.position) for k in range(dims)], 0
+        case AffineBinaryOpExpr(kind=Kind.Add | Kind.Mul):
+            left, right = linear(expr.lhs, dims), linear(expr.rhs, dims)
+            if left is None or right is None:
+                return None
+            if expr.kind is Kind.Add:
+                sums = [a + b for a, b in zip(left[0], right[0], strict=True)]
+                return sums, left[1] + right[1]
+            if any(left[0]) and any(right[0]):
+                return None
+            (factors, constant), scale = (left, right[1]) if any(left[0]) else (right, left[1])
+            return [scale * factor for factor in factors], scale * constant
+    return None
+
+# --- Values of type index as affine expressions of sizes and of the arguments of a block --------
+
+AFFINE = "an index is a sum of others times numbers, or such a sum divided by a positive number"
+
+
+def write_index(draft: Draft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
+    """Return a value of type index as isl reads it; `known` names some values by identity.
+
+    What is no affine expression of others is a symbolic constant of its own.
+    """
+    found = (known or {}).get(id(value)) or draft.indices.get(id(value))
+    if found is not None:
+        return found
+    text = _text(draft, value, known)
+    if text is None:
+        text = draft.symbol(draft.text.names.get(id(value), "n"))
+    if known is None:
+        draft.indices[id(value)] = text
+    return text
+
+
+def _text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None) -> str | None:
+    owner = value.owner
+    match owner:
+        case ConstantOp(value=IntegerAttr() as number):
+            return str(number.value.data)
+        case AddiOp():
+            return _binary(draft, owner, "+", known)
+        case SubiOp():
+            return _binary(draft, owner, "-", known)
+        case MuliOp():
+            parts = [write_index(draft, each, known) for each in owner.operands]
+            numbers = sorted(parts, key=is_number)
+            return f"({numbers[1]}*{numbers[0]})" if is_number(numbers[1]) else None
+        case DimOp():
+            return _size(draft, owner, write_index(draft, owner.index, known))
+        case ApplyOp():
+            operands = [write_index(draft, each, known) for each in owner.mapOperands]
+            by = read_map(draft, owner)
+            return write_affine(by.results[0], operands[: by.num_dims], operands[by.num_dims :])
+    return None
+
+
+def _size(draft: Draft, operation: DimOp, at: str) -> str | None:
+    """Return the size that tensor.dim is; None where which one is not known."""
+    sizes = draft.sizes(operation.source)
+    if not is_number(at):
+        return None
+    if not 0 <= int(at) < len(sizes):
+        message = f"tensor.dim of dimension {at} of {plural(len(sizes), 'dimension')}"
+        raise draft.error(operation, message, "dimensions are counted from 0")
+    return sizes[int(at)]
+
+
+def read_map(draft: Draft, operation: ApplyOp) -> AffineMap:
+    """Return the map that affine.apply applies. Raises UserError where it gives no one index."""
+    by: AffineMap = operation.map.data
+    wanted, given = by.num_dims + by.num_symbols, len(operation.mapOperands)
+    if wanted != given or len(by.results) != 1:
+        message = f"affine.apply of {plural(given, 'index')} by {by}"
+        raise draft.error(operation, message, show_form(operation.name))
+    fault = find_fault(by.results[0])
+    if fault is not None:
+        raise draft.error(operation, f"an index is not affine: {fault}", AFFINE)
+    return by
+
+
+def _binary(
+    draft: Draft, owner: Operation, operator: str, known: Mapping[int, str] | None
+) -> str:
+    left, right = (write_index(draft, each, known) for each in owner.operands)
+    return f"({left} {operator} ({right}))"
+
+
+def read_mixed(
+    draft: Draft, numbers: Sequence[int], values: Sequence[SSAValue]
+) -> list[str]:
+    """Return offsets, sizes or strides: numbers, and values where the text has none."""
+    rest = iter(values)
+    return [
+        write_index(draft, next(rest)) if number == DYNAMIC_INDEX else str(number)
+        for number in numbers
+    ]
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is an integer."""
+    return text.removeprefix("-").isdigit()
+
+
+def read_strides(
+    draft: Draft, operation: Operation, numbers: Sequence[int], values: Sequence[SSAValue]
+) -> list[str]:
+    """Return strides, which are numbers. Raises UserError for others."""
+    found = read_mixed(draft, numbers, values)
+    wrong = next((each for each in found if not is_number(each)), None)
+    if wrong is not None:
+        raise _not_affine(draft, operation, wrong)
+    return found
+
+
+def _not_affine(draft: Draft, operation: Operation, stride: str) -> UserError:
+    return draft.error(operation, f"stride {stride} is no number", "elements are affine: fix it")
+
+# --- What depends on the indices of instances: which of two values is taken, which element is read
+#
+# An instance that takes one of two values by its indices reads an element of a new volume, which is
+# a copy of one or the other; an index that is a value is an element of a volume that counts.
+#
+# Source   F A.2.6: a copy in pieces; MLIR, dialect linalg: linalg.index
 
 JOINED = {"arith.andi": "and", "arith.ori": "or"}
 ARITHMETIC = ((AddiOp, "+"), (SubiOp, "-"), (MuliOp, "*"))

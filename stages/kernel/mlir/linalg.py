@@ -14,14 +14,17 @@ from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
-from lairmake.stages.kernel.mlir.affine_text import linear, write_affine
-from lairmake.stages.kernel.mlir.body import Body, check_defined
+from lairmake.stages.kernel.mlir.affine import Loops, linear, write_affine
+from lairmake.stages.kernel.mlir.body import Body, check_defined, find_reduction
 from lairmake.stages.kernel.mlir.comparisons import TRUTH
-from lairmake.stages.kernel.mlir.draft import Draft, Entry, name_dimensions, write_tuple
-from lairmake.stages.kernel.mlir.iterators import check_loops
-from lairmake.stages.kernel.mlir.payload import MapOp, ReduceOp, read_element_type
-from lairmake.stages.kernel.mlir.positions import Loops
-from lairmake.stages.kernel.mlir.reductions import find_reduction
+from lairmake.stages.kernel.mlir.dialect import MapOp, ReduceOp, read_element_type
+from lairmake.stages.kernel.mlir.draft import (
+    Draft,
+    Entry,
+    check_loops,
+    name_dimensions,
+    write_tuple,
+)
 from lairmake.stages.lair.expressions import write_expression
 from lairmake.stages.lair.tree import Expr, mentions
 
@@ -295,4 +298,3 @@ def _moved(entry: Entry, result: Entry) -> str:
 
 def _braced(text: str) -> str:
     return f"{{ {text} }}"
-
