@@ -22,15 +22,15 @@ from lairmake.stages.diagnose import UserErrors
 from lairmake.stages.lair.tree import make_plain_name
 from lairmake.stages.mapping.network_yaml import Graph, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.network.extraction.gathering import raise_all
+from lairmake.stages.network.operators.draft import raise_all
 from lairmake.stages.network.premises import check_asked
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.volumes.operation import DOMAINS_HEADER, write_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
-    from lairmake.stages.network.extraction.draft import Extracted
     from lairmake.stages.network.onnx.external import Beside
+    from lairmake.stages.network.operators.draft import Extracted
 
 READS = (
     "*.onnx",
@@ -77,10 +77,10 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extracted:
-    from lairmake.stages.network.extraction.input_sizes import check_sizes
     from lairmake.stages.network.onnx.model import list_sizes, load_model, parse_model
     from lairmake.stages.network.onnx.reading import OPERATORS, extract
     from lairmake.stages.network.onnx.replacing import replace_weights
+    from lairmake.stages.network.operators.draft import check_sizes
 
     raise_all(check_sizes(list_sizes(parse_model(content, file)), given))
     model = load_model(content, file, given.sizes, beside, OPERATORS)
@@ -90,7 +90,7 @@ def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extra
 
 
 def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
-    from lairmake.stages.network.extraction.input_sizes import check_sizes
+    from lairmake.stages.network.operators.draft import check_sizes
     from lairmake.stages.network.tensorflow.model import list_sizes, load_graph_def
     from lairmake.stages.network.tensorflow.reading import extract_frozen
     from lairmake.stages.network.tensorflow.replacing import replace_constants

@@ -77,7 +77,7 @@ AGAIN = {
     "network/carrying.py: carry": "conclude receive",
     "mapping/network_yaml.py: read_network_file": "connect conclude link operate report_network",
     "mapping/network_yaml.py: Pinned": "extract split fit supply confirm link operate report_network",
-    "network/extraction/draft.py: Shape": "extract confirm",
+    "network/operators/draft.py: Shape": "extract confirm",
     "network/onnx/running.py: run_reference": "confirm",
     "network/parts/grouping.py: group": "split",
     "network/parts/part_layers.py: write_part_layer": "fit supply",

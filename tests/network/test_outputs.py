@@ -6,8 +6,8 @@ import pytest
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.network.arbiter import NetworkRun, choose_arbiter
-from lairmake.stages.network.extraction.draft import Draft
-from lairmake.stages.network.extraction.pointwise import apply
+from lairmake.stages.network.operators.draft import Draft
+from lairmake.stages.network.operators.elementwise import apply
 from lairmake.stages.network.tensorflow.schema import GraphDef
 
 Y = np.float32([[1, 2, 3]])

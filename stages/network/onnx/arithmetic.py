@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from lairmake.stages.network.extraction.pointwise import (
+from lairmake.stages.network.onnx.node import Node
+from lairmake.stages.network.operators.elementwise import (
     POWERS,
     SHARED,
     TRUE,
@@ -18,7 +19,6 @@ from lairmake.stages.network.extraction.pointwise import (
     apply,
     write_number,
 )
-from lairmake.stages.network.onnx.node import Node
 
 PLAIN: Mapping[str, str] = {
     **SHARED,

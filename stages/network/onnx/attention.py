@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from lairmake.stages.network.extraction import attending, moving
-from lairmake.stages.network.extraction.attending import Seen
 from lairmake.stages.network.onnx.node import Node
+from lairmake.stages.network.operators import copies, elementwise
+from lairmake.stages.network.operators.elementwise import Seen
 
 MASK, PAST, COUNT = 3, 4, 6
 """The operands of attention that may be left out: a mask, keys and values of before, and how many
@@ -29,23 +29,23 @@ def attention(node: Node) -> None:
     before = 0
     if node.has(PAST):
         key, value = (
-            moving.concatenate(draft, f"{wish}_all_{name}", [node.volume(PAST + k), each], 2)
+            copies.concatenate(draft, f"{wish}_all_{name}", [node.volume(PAST + k), each], 2)
             for k, (name, each) in enumerate((("keys", key), ("values", value)))
         )
         before = node.shape_of(PAST)[2]
     given = {1: key, 2: value}
     heads, size = draft.shapes[query][1], draft.shapes[query][3]
     key, value = (
-        attending.repeat_heads(draft, f"{wish}_repeated_{name}", each, heads)
+        elementwise.repeat_heads(draft, f"{wish}_repeated_{name}", each, heads)
         for name, each in (("keys", key), ("values", value))
     )
-    found = attending.attend(
+    found = elementwise.attend(
         draft, f"{wish}_heads" if is_flat else wish, query, key, value,
         scale=node.attribute("scale") or 1 / math.sqrt(size), cap=node.attribute("softcap", 0.0),
         seen=_seen(node, before, draft.shapes[query][2], draft.shapes[key][2]),
         is_masked=3 in node.places,
     )
-    given[0] = attending.join_heads(draft, wish, found.result) if is_flat else found.result
+    given[0] = elementwise.join_heads(draft, wish, found.result) if is_flat else found.result
     modes = (found.scaled, found.capped, found.masked, found.shares)
     given[3] = modes[node.attribute("qk_matmul_output_mode", 0)]
     for k, place in enumerate(node.places):
@@ -59,7 +59,7 @@ def _with_heads(node: Node, k: int, name: str) -> str:
     heads = node.attribute("kv_num_heads" if k else "q_num_heads", 0)
     if not heads or node.shape_of(k)[2] % heads:
         raise node.error(f"{node.shape_of(k)[2]} elements are no {heads} heads")
-    return attending.split_heads(node.draft, f"{node.wish}_{name}", node.volume(k), heads)
+    return elementwise.split_heads(node.draft, f"{node.wish}_{name}", node.volume(k), heads)
 
 
 def _seen(node: Node, before: int, queries: int, keys: int) -> Seen:
@@ -92,7 +92,7 @@ def _mask(node: Node, keys: int) -> str:
     if not 1 < node.draft.shapes[mask][-1] < keys:
         return mask
     none = 0.0 if node.type_of(MASK) == np.bool_ else float("-inf")
-    return moving.pad(node.draft, f"{node.wish}_mask", mask, shape, [0] * len(shape), none)
+    return copies.pad(node.draft, f"{node.wish}_mask", mask, shape, [0] * len(shape), none)
 
 
 def rotary_embedding(node: Node) -> None:
@@ -104,16 +104,16 @@ def rotary_embedding(node: Node) -> None:
         heads = node.attribute("num_heads", 0)
         if not heads or node.shape_of(0)[2] % heads:
             raise node.error(f"{node.shape_of(0)[2]} elements are no {heads} heads")
-        x = attending.split_heads(draft, f"{wish}_heads", x, heads)
+        x = elementwise.split_heads(draft, f"{wish}_heads", x, heads)
     cosine, sine = (_angles(node, k, name) for k, name in ((1, "cosine"), (2, "sine")))
     pairs = (node.attribute("rotary_embedding_dim", 0) or draft.shapes[x][3]) // 2
     if any(draft.shapes[each][-1] != pairs for each in (cosine, sine)):
         raise node.error(f"cosines and sines are not of {pairs} pairs")
-    result = attending.rotate(
+    result = elementwise.rotate(
         draft, f"{wish}_rotated" if is_flat else wish, x, cosine, sine,
         interleaved=bool(node.attribute("interleaved", 0)),
     )
-    node.give(attending.join_heads(draft, wish, result) if is_flat else result)
+    node.give(elementwise.join_heads(draft, wish, result) if is_flat else result)
 
 
 def _angles(node: Node, k: int, name: str) -> str:
@@ -123,7 +123,7 @@ def _angles(node: Node, k: int, name: str) -> str:
     at = node.known(3, "the position")
     if node.is_known(k):
         return node.draft.weigh(f"{node.wish}_{name}", node.known(k, name)[at])
-    return moving.take(node.draft, f"{node.wish}_{name}", node.volume(k), at, 0)
+    return copies.take(node.draft, f"{node.wish}_{name}", node.volume(k), at, 0)
 
 
 ATTENTION: Mapping[str, Callable[[Node], None]] = {

@@ -8,11 +8,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from lairmake.stages.network.extraction import reducing, windows
-from lairmake.stages.network.extraction.draft import Shape
-from lairmake.stages.network.extraction.pointwise import apply, of_channels
-from lairmake.stages.network.extraction.windows import Windows
 from lairmake.stages.network.onnx.node import Node
+from lairmake.stages.network.operators import elementwise, windows
+from lairmake.stages.network.operators.draft import Shape
+from lairmake.stages.network.operators.elementwise import apply, of_channels
+from lairmake.stages.network.operators.windows import Windows
 
 
 def convolution(node: Node) -> None:
@@ -132,9 +132,9 @@ def global_pooling(node: Node) -> None:
     """Add GlobalAveragePool or GlobalMaxPool: over all places."""
     x, axes = node.volume(0), range(2, len(node.shape))
     if node.operator == "GlobalMaxPool":
-        node.give(reducing.reduce(node.draft, node.wish, x, axes, "max="))
+        node.give(elementwise.reduce(node.draft, node.wish, x, axes, "max="))
     else:
-        node.give(reducing.mean(node.draft, node.wish, x, axes))
+        node.give(elementwise.mean(node.draft, node.wish, x, axes))
 
 
 CONVOLUTIONS: Mapping[str, Callable[[Node], None]] = {

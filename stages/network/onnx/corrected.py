@@ -16,7 +16,7 @@ from onnx import ModelProto
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
-from lairmake.stages.network.extraction.draft import Array, Shape
+from lairmake.stages.network.operators.draft import Array, Shape
 
 Attributes = Mapping[str, Any]
 Sizes = Sequence[int]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from onnx import ModelProto, TensorProto, helper
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.extraction.draft import count
+from lairmake.stages.network.operators.draft import count
 
 Beside = Callable[[str], bytes]
 """Gives the bytes of a file by its path from the folder of the model. Raises UserError."""

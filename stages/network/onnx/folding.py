@@ -19,8 +19,8 @@ from onnx import (
     shape_inference,
 )
 
-from lairmake.stages.network.extraction.draft import Array, Shape
 from lairmake.stages.network.onnx.corrected import evaluator
+from lairmake.stages.network.operators.draft import Array, Shape
 
 PLAIN_WEIGHTS = 4
 """The version of files from which on weights need not be inputs as well."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from lairmake.stages.network.extraction import contracting, moving, reducing
-from lairmake.stages.network.extraction.draft import Array
-from lairmake.stages.network.extraction.pointwise import apply, of_channels
 from lairmake.stages.network.onnx.node import Node
+from lairmake.stages.network.operators import copies, elementwise
+from lairmake.stages.network.operators.draft import Array
+from lairmake.stages.network.operators.elementwise import apply, of_channels
 
 PER_CHANNEL = 21
 """The opset from which on a group normalisation scales channels, and not groups."""
@@ -22,7 +22,7 @@ NEW_SOFTMAX = 13
 
 def product(node: Node) -> None:
     """Add MatMul."""
-    node.give(contracting.multiply(node.draft, node.wish, node.volume(0), node.volume(1)))
+    node.give(elementwise.multiply(node.draft, node.wish, node.volume(0), node.volume(1)))
 
 
 def general_product(node: Node) -> None:
@@ -31,7 +31,7 @@ def general_product(node: Node) -> None:
     alpha, beta = node.attribute("alpha", 1.0), node.attribute("beta", 1.0)
     has_bias = node.has(2) and beta != 0
     plain = alpha == 1 and not has_bias
-    found = contracting.multiply(
+    found = elementwise.multiply(
         node.draft, node.wish if plain else f"{node.wish}_sum", node.volume(0), node.volume(1),
         turned=turned,
     )
@@ -53,18 +53,18 @@ def batch_normalisation(node: Node) -> None:
     statistics: list[str | Array] = [
         node.known(k, "a statistic") if is_known else node.volume(k) for k in numbers
     ]
-    node.give(reducing.scale_batches(node.draft, node.wish, x, statistics, small))
+    node.give(elementwise.scale_batches(node.draft, node.wish, x, statistics, small))
 
 
 def instance_normalisation(node: Node) -> None:
     """Add InstanceNormalization: over the places of each channel of each sample."""
     rank = len(node.shape)
-    normal = reducing.normalise(
+    normal = elementwise.normalise(
         node.draft, f"{node.wish}_normal", node.volume(0), range(2, rank),
         node.attribute("epsilon", 1e-5),
     )
     by, to = (of_channels(node.volume(k)) for k in (1, 2))
-    node.give(reducing.scale(node.draft, node.wish, normal.result, by, to))
+    node.give(elementwise.scale(node.draft, node.wish, normal.result, by, to))
 
 
 def group_normalisation(node: Node) -> None:
@@ -73,27 +73,27 @@ def group_normalisation(node: Node) -> None:
     samples, channels, *places = node.shape
     per_channel = node.opset >= PER_CHANNEL
     shape = (samples, groups, channels // groups, *places)
-    parted = moving.reshape(draft, f"{node.wish}_groups", x, shape)
-    normal = reducing.normalise(
+    parted = copies.reshape(draft, f"{node.wish}_groups", x, shape)
+    normal = elementwise.normalise(
         draft, f"{node.wish}_normal", parted, range(2, len(shape)),
         node.attribute("epsilon", 1e-5),
     )
     at = f"{channels // groups}*d1 + d2" if per_channel else "d1"
     by, to = (of_channels(node.volume(k), at) for k in (1, 2))
-    scaled = reducing.scale(draft, f"{node.wish}_scaled", normal.result, by, to)
-    node.give(moving.reshape(draft, node.wish, scaled, node.shape))
+    scaled = elementwise.scale(draft, f"{node.wish}_scaled", normal.result, by, to)
+    node.give(copies.reshape(draft, node.wish, scaled, node.shape))
 
 
 def layer_normalisation(node: Node) -> None:
     """Add LayerNormalization or RMSNormalization: over all dimensions from `axis` on."""
     rank = len(node.shape)
-    normal = reducing.normalise(
+    normal = elementwise.normalise(
         node.draft, f"{node.wish}_normal", node.volume(0),
         range(node.axis("axis", -1, rank), rank), node.attribute("epsilon", 1e-5),
         centred=node.operator == "LayerNormalization",
     )
     offset = node.operand(2) if node.has(2) else None
-    node.give(reducing.scale(node.draft, node.wish, normal.result, node.operand(1), offset))
+    node.give(elementwise.scale(node.draft, node.wish, normal.result, node.operand(1), offset))
     if len(node.results) > 1:
         assert normal.mean is not None
         node.give(normal.mean, 1)
@@ -108,7 +108,7 @@ def softmax(node: Node) -> None:
     axis = node.axis("axis", -1 if new else 1, rank)
     axes = [axis] if new else range(axis, rank)
     log = node.operator == "LogSoftmax"
-    node.give(reducing.softmax(node.draft, node.wish, node.volume(0), axes, log))
+    node.give(elementwise.softmax(node.draft, node.wish, node.volume(0), axes, log))
 
 
 REDUCTIONS: Mapping[str, tuple[str, str, str]] = {
@@ -138,7 +138,7 @@ def reduction(node: Node) -> None:
         return
     operator, value, after = REDUCTIONS[node.operator]
     wish = node.wish if after == "{0}" else f"{node.wish}_sum"
-    total = reducing.reduce(node.draft, wish, x, found, operator, value, keep)
+    total = elementwise.reduce(node.draft, wish, x, found, operator, value, keep)
     if after != "{0}":
         number = float(math.prod(node.shape_of(0)[k] for k in found))
         total = apply(node.draft, node.wish, after, [total, number])
@@ -148,14 +148,14 @@ def reduction(node: Node) -> None:
 def _log_sum_exp(node: Node, x: str, axes: Sequence[int], keep: bool) -> None:
     """Give the logarithm of the sum of powers, the largest of which is taken off before."""
     draft, wish = node.draft, node.wish
-    largest = reducing.reduce(draft, f"{wish}_max", x, axes, "max=")
+    largest = elementwise.reduce(draft, f"{wish}_max", x, axes, "max=")
     power = apply(draft, f"{wish}_exp", "exp({0} - {1})", [x, largest])
-    total = reducing.reduce(draft, f"{wish}_sum", power, axes, "+=")
+    total = elementwise.reduce(draft, f"{wish}_sum", power, axes, "+=")
     if keep:
         node.give(apply(draft, wish, "{0} + log({1})", [largest, total]))
         return
     found = apply(draft, f"{wish}_kept", "{0} + log({1})", [largest, total])
-    node.give(moving.reshape(draft, wish, found, node.shape))
+    node.give(copies.reshape(draft, wish, found, node.shape))
 
 
 LAYERS: Mapping[str, Callable[[Node], None]] = {

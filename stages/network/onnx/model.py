@@ -19,10 +19,6 @@ from onnx import (
 )
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.extraction.draft import Array, Shape
-from lairmake.stages.network.extraction.gathering import raise_all
-from lairmake.stages.network.extraction.input_sizes import InputSize, list_open
-from lairmake.stages.network.extraction.operands import misfit
 from lairmake.stages.network.onnx.external import Beside, load_external, nothing_beside
 from lairmake.stages.network.onnx.refusals import (
     EXPORT,
@@ -34,6 +30,8 @@ from lairmake.stages.network.onnx.refusals import (
     refuse_operators,
 )
 from lairmake.stages.network.onnx.widening import widen
+from lairmake.stages.network.operators.draft import Array, InputSize, Shape, list_open, raise_all
+from lairmake.stages.network.operators.node import misfit
 
 NOT_INFERRED = frozenset({"GroupNormalization"})
 """Operators of which ONNX infers no shape; it is that of the first operand."""

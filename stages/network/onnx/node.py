@@ -10,10 +10,10 @@ import numpy as np
 from onnx import ModelProto, NodeProto, ValueInfoProto, helper
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.extraction.draft import Place, Shape
-from lairmake.stages.network.extraction.operands import Known, Operands, misfit
 from lairmake.stages.network.onnx.folding import infer
 from lairmake.stages.network.onnx.model import describe, read_shape, read_type
+from lairmake.stages.network.operators.draft import Place, Shape
+from lairmake.stages.network.operators.node import Known, Operands, misfit
 from lairmake.stages.reference.error_bound import list_types, name_types
 
 NUMBERS = frozenset(list_types())

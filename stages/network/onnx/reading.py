@@ -8,9 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from onnx import ModelProto, NodeProto
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.extraction.checking import NoVolumeError
-from lairmake.stages.network.extraction.draft import Draft, Extracted, Origin, Place
-from lairmake.stages.network.extraction.operands import misfit
 from lairmake.stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
 from lairmake.stages.network.onnx.folding import fold, shape_of
 from lairmake.stages.network.onnx.model import (
@@ -21,6 +18,8 @@ from lairmake.stages.network.onnx.model import (
 )
 from lairmake.stages.network.onnx.node import NUMBERS, Graph, Node, explain_type
 from lairmake.stages.network.onnx.refusals import CONTROL, NOT_FOLDED, find_place, unknown_operator
+from lairmake.stages.network.operators.draft import Draft, Extracted, NoVolumeError, Origin, Place
+from lairmake.stages.network.operators.node import misfit
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
     **arithmetic.ARITHMETIC, **attention.ATTENTION, **convolutions.CONVOLUTIONS, **layers.LAYERS,

@@ -11,8 +11,7 @@ import onnx
 from onnx import AttributeProto, ModelProto, NodeProto
 
 from lairmake.stages.diagnose import UserError, nearest
-from lairmake.stages.network.extraction.draft import Place
-from lairmake.stages.network.extraction.gathering import list_unknown
+from lairmake.stages.network.operators.draft import Place, list_unknown
 
 OLDEST = 7
 """The first opset whose operators broadcast as NumPy does."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from onnx import ModelProto, TensorProto, numpy_helper
 
-from lairmake.stages.network.extraction.drawing import draw_weights
+from lairmake.stages.network.operators.node import draw_weights
 
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 SUMS = ("Conv", "ConvTranspose", "Gemm", "MatMul")

@@ -11,9 +11,9 @@ import numpy as np
 from onnx import ModelProto
 from onnx.reference.op_run import OpRun
 
-from lairmake.stages.network.extraction.draft import Array, Shape
 from lairmake.stages.network.onnx.corrected import evaluator
 from lairmake.stages.network.onnx.model import list_inputs, read_shape, read_type
+from lairmake.stages.network.operators.draft import Array, Shape
 
 
 class NoReferenceError(Exception):

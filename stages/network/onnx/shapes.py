@@ -9,21 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from lairmake.stages.network.extraction import moving
-from lairmake.stages.network.extraction.draft import Piece
 from lairmake.stages.network.onnx.node import Node
+from lairmake.stages.network.operators import copies
+from lairmake.stages.network.operators.draft import Piece
 
 
 def transpose(node: Node) -> None:
     """Add Transpose: all dimensions the other way round if none are said."""
     rank = len(node.shape)
     order = node.attribute("perm", list(reversed(range(rank))))
-    node.give(moving.transpose(node.draft, node.wish, node.volume(0), order))
+    node.give(copies.transpose(node.draft, node.wish, node.volume(0), order))
 
 
 def reshape(node: Node) -> None:
     """Add what has the same elements in another shape: Reshape, Flatten, Squeeze, Unsqueeze."""
-    node.give(moving.reshape(node.draft, node.wish, node.volume(0), node.shape))
+    node.give(copies.reshape(node.draft, node.wish, node.volume(0), node.shape))
 
 
 def cut(node: Node) -> None:
@@ -36,7 +36,7 @@ def cut(node: Node) -> None:
         start = start + size if start < 0 else start
         first[axis] = min(max(start, 0), size - 1 if step < 0 else size)
         by[axis] = step
-    node.give(moving.cut(node.draft, node.wish, node.volume(0), first, by, node.shape))
+    node.give(copies.cut(node.draft, node.wish, node.volume(0), first, by, node.shape))
 
 
 def _slices(node: Node, rank: int) -> tuple[list[int], list[int], list[int]]:
@@ -59,7 +59,7 @@ def split(node: Node) -> None:
     for k, name in enumerate(node.results):
         shape = node.shape_of_result(k)
         first = [start if n == axis else 0 for n in range(rank)]
-        node.give(moving.cut(node.draft, name, x, first, [1] * rank, shape), k)
+        node.give(copies.cut(node.draft, name, x, first, [1] * rank, shape), k)
         start += shape[axis]
 
 
@@ -67,7 +67,7 @@ def concatenate(node: Node) -> None:
     """Add Concat."""
     axis = node.axis("axis", 1, len(node.shape))
     volumes = [node.volume(k) for k in range(node.count) if node.shape_of(k)[axis]]
-    node.give(moving.concatenate(node.draft, node.wish, volumes, axis))
+    node.give(copies.concatenate(node.draft, node.wish, volumes, axis))
 
 
 def pad(node: Node) -> None:
@@ -84,20 +84,20 @@ def pad(node: Node) -> None:
         value = node.attribute("value", 0.0)
         if node.has(2):
             value = float(node.known(2, "the value around").ravel()[0])
-        node.give(moving.pad(node.draft, node.wish, x, node.shape, low, value))
+        node.give(copies.pad(node.draft, node.wish, x, node.shape, low, value))
     else:
-        node.give(moving.mirror(node.draft, node.wish, x, node.shape, low, mode))
+        node.give(copies.mirror(node.draft, node.wish, x, node.shape, low, mode))
 
 
 def expand(node: Node) -> None:
     """Add Expand."""
-    node.give(moving.expand(node.draft, node.wish, node.volume(0), node.shape))
+    node.give(copies.expand(node.draft, node.wish, node.volume(0), node.shape))
 
 
 def tile(node: Node) -> None:
     """Add Tile."""
     times = node.numbers(1, "how often")
-    node.give(moving.repeat(node.draft, node.wish, node.volume(0), times))
+    node.give(copies.repeat(node.draft, node.wish, node.volume(0), times))
 
 
 def to_space(node: Node) -> None:
@@ -134,7 +134,7 @@ def gather(node: Node) -> None:
     axis = node.axis("axis", 0, len(node.shape_of(0)))
     if np.any((indices < -node.shape_of(0)[axis]) | (indices >= node.shape_of(0)[axis])):
         raise node.error(f"an index is beyond {node.shape_of(0)[axis]} elements")
-    node.give(moving.take(node.draft, node.wish, node.volume(0), indices, axis))
+    node.give(copies.take(node.draft, node.wish, node.volume(0), indices, axis))
 
 
 SHAPES: Mapping[str, Callable[[Node], None]] = {

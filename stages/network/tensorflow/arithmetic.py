@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lairmake.stages.network.extraction.pointwise import (
+from lairmake.stages.network.operators.elementwise import (
     POWERS,
     SHARED,
     TRUE,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from lairmake.stages.network.extraction import moving
-from lairmake.stages.network.extraction.draft import Piece, Shape, iterators
+from lairmake.stages.network.operators import copies
+from lairmake.stages.network.operators.draft import Piece, Shape, iterators
 from lairmake.stages.network.tensorflow.convolutions import read_layout
 from lairmake.stages.network.tensorflow.node import Node, Operator, of
 
@@ -63,7 +63,7 @@ def space_to_batch(node: Node) -> None:
         all(n % b == 0 for n, b in zip(places, blocks, strict=True)),
         f"{list(places)} are no blocks of {blocks}",
     )
-    padded = moving.pad(node.draft, f"{node.wish}_padded", node.volume(0), sizes, low, 0.0)
+    padded = copies.pad(node.draft, f"{node.wish}_padded", node.volume(0), sizes, low, 0.0)
     at, phase = iterators(shape), f"floor(d0/{shape[0]})"
     for k in reversed(range(len(blocks))):
         at[k + 1] = f"{blocks[k]}*d{k + 1} + ({phase}) mod {blocks[k]}"

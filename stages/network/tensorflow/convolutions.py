@@ -8,9 +8,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from lairmake.stages.network.extraction import windows
-from lairmake.stages.network.extraction.draft import Shape
-from lairmake.stages.network.extraction.windows import Filters, Layout, Windows
+from lairmake.stages.network.operators import windows
+from lairmake.stages.network.operators.draft import Shape
+from lairmake.stages.network.operators.windows import Filters, Layout, Windows
 from lairmake.stages.network.tensorflow.node import Node, Operator, of
 
 LAYOUTS: Mapping[str, Layout] = {"NHWC": Layout(last=True), "NCHW": Layout()}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from lairmake.stages.lair.grammar import parse_expression
-from lairmake.stages.network.extraction.draft import Array
+from lairmake.stages.network.operators.draft import Array
 from lairmake.stages.network.tensorflow.arithmetic import EXPRESSIONS, PLAIN, TRUTHS
 from lairmake.stages.network.tensorflow.model import MOST_ELEMENTS, read_type
 from lairmake.stages.network.tensorflow.node import Node

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lairmake.stages.network.extraction import contracting, reducing
-from lairmake.stages.network.extraction.draft import Array
+from lairmake.stages.network.operators import elementwise
+from lairmake.stages.network.operators.draft import Array
 from lairmake.stages.network.tensorflow.convolutions import read_layout
 from lairmake.stages.network.tensorflow.node import Node, Operator, of
 
@@ -25,7 +25,7 @@ def product(node: Node) -> None:
     inner = a[-2 if turned[0] else -1], b[-1 if turned[1] else -2]
     node.check(inner[0] == inner[1], f"{inner[0]} columns do not fit {inner[1]} rows")
     x, y = node.volume(0), node.volume(1)
-    node.give(contracting.multiply(node.draft, node.wish, x, y, turned=turned))
+    node.give(elementwise.multiply(node.draft, node.wish, x, y, turned=turned))
 
 
 def batch_normalisation(node: Node) -> None:
@@ -45,7 +45,7 @@ def batch_normalisation(node: Node) -> None:
     ]
     small = node.attribute("epsilon", 0.0001)
     x, at = node.volume(0), f"d{axis}"
-    node.give(reducing.scale_batches(node.draft, node.wish, x, statistics, small, at))
+    node.give(elementwise.scale_batches(node.draft, node.wish, x, statistics, small, at))
 
 
 def softmax(node: Node) -> None:
@@ -53,7 +53,7 @@ def softmax(node: Node) -> None:
     rank = len(node.shape_of(0))
     node.check(rank > 0, "its operand has no dimensions")
     log = node.operator == "LogSoftmax"
-    node.give(reducing.softmax(node.draft, node.wish, node.volume(0), [rank - 1], log))
+    node.give(elementwise.softmax(node.draft, node.wish, node.volume(0), [rank - 1], log))
 
 
 def reduction(node: Node) -> None:
@@ -64,10 +64,10 @@ def reduction(node: Node) -> None:
     if not axes:
         node.alias()
     elif node.operator == "Mean":
-        node.give(reducing.mean(node.draft, node.wish, node.volume(0), axes, keep))
+        node.give(elementwise.mean(node.draft, node.wish, node.volume(0), axes, keep))
     else:
         by, x = REDUCTIONS[node.operator], node.volume(0)
-        node.give(reducing.reduce(node.draft, node.wish, x, axes, by, keep=keep))
+        node.give(elementwise.reduce(node.draft, node.wish, x, axes, by, keep=keep))
 
 
 _BATCHES = "data_format epsilon exponential_avg_factor is_training"

@@ -12,8 +12,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.extraction.draft import Array, Shape
-from lairmake.stages.network.extraction.input_sizes import InputSize
+from lairmake.stages.network.operators.draft import Array, InputSize, Shape
 from lairmake.stages.network.tensorflow.schema import TYPES, GraphDef
 
 TEXT = ".pbtxt"

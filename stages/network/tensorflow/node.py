@@ -8,8 +8,8 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from lairmake.stages.network.extraction.draft import Array, Indices, Piece, Place
-from lairmake.stages.network.extraction.operands import Known, Operands
+from lairmake.stages.network.operators.draft import Array, Indices, Piece, Place
+from lairmake.stages.network.operators.node import Known, Operands
 
 T = TypeVar("T", str, int, float, bool, list[int])
 KINDS: Mapping[type, tuple[str, str]] = {

@@ -8,10 +8,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lairmake.stages.diagnose import UserError, nearest, plural
-from lairmake.stages.network.extraction.checking import NoVolumeError
-from lairmake.stages.network.extraction.draft import Draft, Extracted, Origin, Place
-from lairmake.stages.network.extraction.gathering import list_unknown, raise_all
-from lairmake.stages.network.extraction.input_sizes import list_open
+from lairmake.stages.network.operators.draft import (
+    Draft,
+    Extracted,
+    NoVolumeError,
+    Origin,
+    Place,
+    list_open,
+    list_unknown,
+    raise_all,
+)
 from lairmake.stages.network.tensorflow import arithmetic, blocks, convolutions, layers, shapes
 from lairmake.stages.network.tensorflow.folding import FOLDS, INTEGERS, SIZES, fold
 from lairmake.stages.network.tensorflow.model import (

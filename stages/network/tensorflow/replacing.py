@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.extraction.draft import Place
-from lairmake.stages.network.extraction.drawing import draw_weights
+from lairmake.stages.network.operators.draft import Place
+from lairmake.stages.network.operators.node import draw_weights
 from lairmake.stages.network.tensorflow.model import TensorError, read_tensor
 from lairmake.stages.network.tensorflow.reading import read_name
 from lairmake.stages.network.tensorflow.schema import TYPES

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from lairmake.stages.network.extraction import moving
-from lairmake.stages.network.extraction.draft import Piece, Shape, iterators
+from lairmake.stages.network.operators import copies
+from lairmake.stages.network.operators.draft import Piece, Shape, iterators
 from lairmake.stages.network.tensorflow.node import Node, Operator, of
 from lairmake.stages.network.tensorflow.slicing import MASKS, read_slices
 
@@ -42,7 +42,7 @@ def expand_dimensions(node: Node) -> None:
 
 
 def _reshaped(node: Node, shape: Shape) -> None:
-    node.give(moving.reshape(node.draft, node.wish, node.volume(0), shape))
+    node.give(copies.reshape(node.draft, node.wish, node.volume(0), shape))
 
 
 def transpose(node: Node) -> None:
@@ -50,7 +50,7 @@ def transpose(node: Node) -> None:
     order, rank = node.numbers(1, "the order"), len(node.shape_of(0))
     order = [node.dimension(axis, rank) for axis in order]
     node.check(sorted(order) == list(range(rank)), f"its order {order} names not each once")
-    node.give(moving.transpose(node.draft, node.wish, node.volume(0), order))
+    node.give(copies.transpose(node.draft, node.wish, node.volume(0), order))
 
 
 def concatenate(node: Node) -> None:
@@ -62,7 +62,7 @@ def concatenate(node: Node) -> None:
     others = {_without(node.shape_of(k), axis) for k in numbers}
     node.check(len(others) == 1, "its operands have several shapes")
     volumes = [node.volume(k) for k in numbers if node.shape_of(k)[axis]]
-    node.give(moving.concatenate(node.draft, node.wish, volumes, axis))
+    node.give(copies.concatenate(node.draft, node.wish, volumes, axis))
 
 
 def _without(shape: Shape, axis: int) -> Shape:
@@ -120,7 +120,7 @@ def _cut_into(node: Node, x: str, axis: int, sizes: Sequence[int]) -> None:
     for k, size in enumerate(sizes):
         first = [start if n == axis else 0 for n in range(len(shape))]
         part = (*shape[:axis], size, *shape[axis + 1 :])
-        found = moving.cut(node.draft, node.result(k), x, first, [1] * len(shape), part)
+        found = copies.cut(node.draft, node.result(k), x, first, [1] * len(shape), part)
         node.give(found, k)
         start += size
 
@@ -134,7 +134,7 @@ def cut(node: Node) -> None:
     inside = all(0 <= a <= a + s <= n for n, a, s in zip(shape, first, sizes, strict=True))
     node.check(inside, f"{sizes} from {first} on are not in {list(shape)}")
     x, steps = node.volume(0), [1] * len(shape)
-    node.give(moving.cut(node.draft, node.wish, x, first, steps, tuple(sizes)))
+    node.give(copies.cut(node.draft, node.wish, x, first, steps, tuple(sizes)))
 
 
 def strided_slice(node: Node) -> None:
@@ -169,7 +169,7 @@ def pad(node: Node) -> None:
         given = node.known(2, "the value around")
         node.check(given.size == 1, "the value around is not one number")
         value = float(given.ravel()[0])
-    node.give(moving.pad(node.draft, node.wish, x, sizes, low, value))
+    node.give(copies.pad(node.draft, node.wish, x, sizes, low, value))
 
 
 def _around(node: Node) -> tuple[Shape, list[int], list[int]]:
@@ -188,7 +188,7 @@ def _mirrored(
         node.refuse(f"the mode {mode or 'that is not said'} is not known", "REFLECT is")
     inside = all(max(b, a) < n for n, b, a in zip(shape, low, high, strict=True))
     node.check(inside, f"what is put around is more than {list(shape)} have")
-    return moving.mirror(node.draft, node.wish, node.volume(0), sizes, low, "reflect")
+    return copies.mirror(node.draft, node.wish, node.volume(0), sizes, low, "reflect")
 
 
 def tile(node: Node) -> None:
@@ -196,7 +196,7 @@ def tile(node: Node) -> None:
     times, shape = node.numbers(1, "how often"), node.shape_of(0)
     fits = len(times) == len(shape) and min(times, default=1) > 0
     node.check(fits, f"how often, {times}, does not fit {len(shape)} dimensions")
-    node.give(moving.repeat(node.draft, node.wish, node.volume(0), times))
+    node.give(copies.repeat(node.draft, node.wish, node.volume(0), times))
 
 
 def expand(node: Node) -> None:
@@ -205,7 +205,7 @@ def expand(node: Node) -> None:
     pairs = zip(reversed(given), reversed(shape), strict=False)
     fits = len(given) <= len(shape) and all(a in (1, b) for a, b in pairs)
     node.check(fits, f"{list(given)} is not broadcast to {list(shape)}")
-    node.give(moving.expand(node.draft, node.wish, node.volume(0), shape))
+    node.give(copies.expand(node.draft, node.wish, node.volume(0), shape))
 
 
 def gather(node: Node) -> None:
@@ -218,7 +218,7 @@ def gather(node: Node) -> None:
     axis = node.dimension(axis, len(shape))
     inside = ((indices >= 0) & (indices < shape[axis])).all()
     node.check(bool(inside), f"an index is beyond {shape[axis]} elements")
-    node.give(moving.take(node.draft, node.wish, node.volume(0), indices, axis))
+    node.give(copies.take(node.draft, node.wish, node.volume(0), indices, axis))
 
 
 SHAPES: Mapping[str, Operator] = {

@@ -1,29 +1,111 @@
-"""A network while its graph is read: operations as operations.yaml has them, sizes as numbers.
-
-Every value of the graph is a volume, but for those that are known: an operator takes these as
-numbers where they are single, else as weights.
-"""
+"""The network while it is read."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.diagnose import UserError
+from lairmake.stages.diagnose import UserError, UserErrors, nearest, plural
 from lairmake.stages.lair.tree import make_plain_name
-from lairmake.stages.network.extraction.checking import (
-    NoVolumeError,
-    check_inside,
-    check_values,
-    write_box,
-)
+from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.volumes.operation import Operation, Program, make_domain, read_program
+
+# --- Volumes that cannot be: of values that are none, or of elements of others that are not there
+#
+# What is inferred of a graph are the shapes of results. Few operators have their operands checked,
+# so that these need not fit each other.
+
+TERM = re.compile(r"(?:(?P<factor>\d+)\*)?d(?P<of>\d+)|(?P<number>\d+)")
+
+
+class NoVolumeError(ValueError):
+    """A volume that cannot be: `reason` says why, and `hint` what to do."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+FITTING = "do its operands and attributes fit each other?"
+
+
+def cannot_read(reason: str) -> NoVolumeError:
+    """Return an error for operands or attributes of an operator that give nothing."""
+    return NoVolumeError(f"it cannot be read: {reason}", FITTING)
+
+
+def check_values(name: str, values: np.ndarray[Any, Any], type_: str) -> None:
+    """Raise NoVolumeError for values that are no numbers, or are infinite in a type alone."""
+    if not np.issubdtype(values.dtype, np.floating) and values.dtype.name != "bfloat16":
+        return
+    if np.isnan(values).any():
+        raise NoVolumeError(f"{name} holds values that are no numbers (NaN)", "export it anew")
+    finite = values[np.isfinite(values)]
+    most = float(np.abs(finite).max(initial=0))
+    if most > float(np.finfo(type_).max):
+        hint = "let `type` in network.yaml be a larger one, or scale the graph"
+        raise NoVolumeError(f"{name} holds {most:g}, which no {type_} is", hint)
+
+
+def write_box(shape: Sequence[int]) -> str:
+    """Return 0 <= d0 < size and ..., as isl writes it."""
+    bounds = [f"0 <= d{k} < {size}" for k, size in enumerate(shape)]
+    return " and ".join(bounds) or "true"
+
+
+def check_inside(
+    volume: str, sizes: Sequence[int], at: Sequence[str], over: Sequence[int], where: str = "true"
+) -> None:
+    """Raise NoVolumeError where { d -> volume[at] : d in the box of `over`, and where } is beyond.
+
+    So it is with another number of dimensions.
+    """
+    if len(at) != len(sizes) or not _is_inside(at, sizes, over, where):
+        shape = " x ".join(map(str, sizes)) or "one number"
+        reason = f"it reads more of {volume} than there is: {shape}"
+        raise NoVolumeError(reason, FITTING)
+
+
+def _is_inside(at: Sequence[str], sizes: Sequence[int], over: Sequence[int], where: str) -> bool:
+    """Return whether { [d] -> [at] : d in the box of `over`, and where } are in the box of sizes.
+
+    A sum of iterators is largest for the last instance, which says it for these; isl does for
+    others.
+    """
+    ends = [_find_last(each, over) for each in at]
+    if all(end is not None and end < size for end, size in zip(ends, sizes, strict=True)):
+        return True
+    instance = ", ".join(f"d{k}" for k in range(len(over)))
+    read = isl.Map(f"{{ [{instance}] -> [{', '.join(at)}] : {write_box(over)} and ({where}) }}")
+    element = ", ".join(f"d{k}" for k in range(len(sizes)))
+    return read.range().is_subset(isl.Set(f"{{ [{element}] : {write_box(sizes)} }}"))
+
+
+def _find_last(expression: str, over: Sequence[int]) -> int | None:
+    """Return the largest value of a sum of iterators times numbers; None for another expression."""
+    last = 0
+    for term in expression.split(" + "):
+        found = TERM.fullmatch(term)
+        if found is None:
+            return None
+        of, factor, number = found["of"], found["factor"], found["number"]
+        last += int(number) if of is None else int(factor or 1) * (over[int(of)] - 1)
+    return last
+
+# --- A network while its graph is read: operations as operations.yaml has them, sizes as numbers
+#
+# Every value of the graph is a volume, but for those that are known: an operator takes these as
+# numbers where they are single, else as weights.
 
 MOST_ELEMENTS = 2**27
 """How many elements a volume may have: more fill the memory of who computes it."""
@@ -281,3 +363,114 @@ def broadcast(volume: str, shape: Shape, rank: int, first: int = 0) -> Read:
 def count(shape: Sequence[int]) -> int:
     """Return how many elements a volume of a shape has."""
     return math.prod(shape)
+
+# --- Errors of a graph gathered, so that all are said at once -----------------------------------
+
+def list_unknown(nodes: Iterable[tuple[str, UserError]]) -> Iterator[UserError]:
+    """Yield the first error of each operator, with how many more nodes there are of it."""
+    first: dict[str, UserError] = {}
+    counts: dict[str, int] = {}
+    for operator, error in nodes:
+        first.setdefault(operator, error)
+        counts[operator] = counts.get(operator, 0) + 1
+    for operator, error in first.items():
+        more = counts[operator] - 1
+        have = "has" if more == 1 else "have"
+        added = f"; {plural(more, 'more node')} {have} it" if more else ""
+        yield UserError(f"{error.message}{added}", hint=error.hint)
+
+
+def raise_all(errors: Iterable[UserError]) -> None:
+    """Raise errors if there are any: the only one as it is, or UserErrors."""
+    found = list(errors)
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        raise UserErrors(found)
+
+# --- The sizes that inputs of a graph leave open, and what network.yaml says of them ------------
+#
+# An open size may have a name, which it shares with all others of that name, or none; its place
+# says which one it is in any case: `x_2` is dimension 2 of the input x.
+
+PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+"""A name that can only be meant as one: neither `?` nor `2*n`."""
+WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
+"""What YAML takes for something else than a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputSize:
+    """A dimension of an input: its size, None where that is open, and its name there, or ""."""
+
+    input: str
+    axis: int
+    size: int | None
+    name: str = ""
+
+    @property
+    def place(self) -> str:
+        """How the size is called by its place."""
+        return f"{self.input}_{self.axis}"
+
+    @property
+    def key(self) -> str:
+        """How to call it in network.yaml."""
+        return self.name if PLAIN.fullmatch(self.name) else self.place
+
+    def find(self, sizes: Mapping[str, int]) -> int | None:
+        """Return the size, as the graph or `sizes` have it: what is said of its place first."""
+        if self.size is not None:
+            return self.size
+        return sizes.get(self.place, sizes.get(self.name or self.place))
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.place})" if self.name else self.place
+
+
+def check_sizes(found: Sequence[InputSize], given: Graph) -> Iterator[UserError]:
+    """Yield an error for each size that network.yaml has and the graph does not leave open."""
+    open_ = [each for each in found if each.size is None]
+    known = {each.place: each.size for each in found if each.size is not None}
+    names = {each.place for each in open_} | {each.name for each in open_ if each.name}
+    keys = list(dict.fromkeys(each.key for each in open_))
+    spans = {name: given.key_span("sizes", name) for name in given.sizes}
+    for name, span in sorted(spans.items(), key=lambda each: each[1].start):
+        size = given.sizes[name]
+        if name in names or known.get(name) == size:
+            continue
+        others = f"sizes that the graph leaves open: {', '.join(keys)}" if keys else (
+            "the graph leaves no size open")
+        if name in known:
+            yield UserError(f"{name} is {known[name]} in the graph, and not {size}", span, others)
+        else:
+            near = nearest(name, names, cutoff=0.5)
+            hint = f"did you mean {near}?" if near else others
+            yield UserError(f"unknown size {name}", span, hint)
+
+
+def list_open(
+    found: Sequence[InputSize], sizes: Mapping[str, int], file: str
+) -> Iterator[UserError]:
+    """Yield one error for all sizes that are open, and that nobody says."""
+    open_ = [each for each in found if each.find(sizes) is None]
+    if not open_:
+        return
+    said = {**sizes, **dict.fromkeys((each.key for each in open_), 1)}
+    text = ", ".join(f"{write_key(name)}: {size}" for name, size in said.items())
+    hint = f"say {'it' if len(open_) == 1 else 'them'} in network.yaml: `sizes: {{{text}}}`"
+    if len(open_) == 1:
+        (only,) = open_
+        message = f"size {only.name or only.place} of input {only.input} is open"
+        yield UserError(f"{file}: {message}", hint=hint)
+        return
+    by_input = itertools.groupby(open_, key=lambda each: each.input)
+    listed = [f"of input {name}: {', '.join(map(str, those))}" for name, those in by_input]
+    count = plural(len(open_), "size")
+    yield UserError(f"{file}: {count} are open, {'; '.join(listed)}", hint=hint)
+
+
+def write_key(name: str) -> str:
+    """Return a key as YAML writes it between brackets."""
+    plain = re.fullmatch(r"[A-Za-z_][\w.]*", name) and name.lower() not in WORDS
+    return name if plain else json.dumps(name, ensure_ascii=False)

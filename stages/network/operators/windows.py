@@ -14,10 +14,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from lairmake.stages.network.extraction.checking import cannot_read
-from lairmake.stages.network.extraction.draft import Draft, Indices, Piece, Read, Shape, label
-from lairmake.stages.network.extraction.moving import pad
-from lairmake.stages.network.extraction.pointwise import apply
+from lairmake.stages.network.operators.copies import pad
+from lairmake.stages.network.operators.draft import (
+    Draft,
+    Indices,
+    Piece,
+    Read,
+    Shape,
+    cannot_read,
+    label,
+)
+from lairmake.stages.network.operators.elementwise import apply
 
 EMPTY = {"max=": -np.inf, "min=": np.inf, "+=": 0.0}
 """What changes nothing where it is reduced, by the operator."""

@@ -7,8 +7,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lairmake.stages.network.extraction.checking import FITTING, NoVolumeError
-from lairmake.stages.network.extraction.draft import Array, Draft, Piece, Shape, iterators
+from lairmake.stages.network.operators.draft import (
+    FITTING,
+    Array,
+    Draft,
+    NoVolumeError,
+    Piece,
+    Shape,
+    iterators,
+)
 
 MOST_PIECES = 64
 """How many pieces a copy may have; more than that is a table, and no slice."""

@@ -1,16 +1,17 @@
-"""A node of a framework's graph, as its operator sees it: what ONNX and TensorFlow share of it."""
+"""Operands that ONNX and TensorFlow share."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.extraction.checking import FITTING
-from lairmake.stages.network.extraction.draft import Array, Draft, Place, Shape
+from lairmake.stages.network.operators.draft import FITTING, Array, Draft, Place, Shape
 
+# --- A node of a framework's graph, as its operator sees it: what ONNX and TensorFlow share of it
 
 def misfit(place: Place, operands: Sequence[str]) -> UserError:
     """Return an error at a node whose operands or attributes give nothing together."""
@@ -118,3 +119,22 @@ class Operands:
     def dimensions(self, axes: Sequence[int], rank: int) -> list[int]:
         """Return dimensions, from 0, each once, sorted. Raises UserError."""
         return sorted({self.dimension(int(axis), rank) for axis in axes})
+
+# --- Weights as small integers, so that a whole network is computed without rounding ------------
+#
+# Source   design, Arithmetic: with `kind: integers` every order of evaluation gives the same bits
+
+GROWTH = 2.0**19
+"""By how much all sums together may grow what the inputs are: small integers, in float32."""
+
+
+def draw_weights(name: str, shape: Shape, terms: float, sums: int, seed: int) -> Array:
+    """Return -1, 0 and 1 for weights, drawn from a seed and their name.
+
+    Of `terms` that are summed so many are not zero that a chain of `sums` remains exact.
+    """
+    draw = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    most = GROWTH ** (1 / max(sums, 1))
+    signs = draw.choice([-1, 1], shape)
+    found: Array = signs * (draw.random(shape) < most / terms)
+    return found
