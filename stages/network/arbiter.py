@@ -29,7 +29,7 @@ from lairmake.stages.reference.strided import Array
 from lairmake.stages.volumes.operation import Program, make_domains
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.network.onnx.external import Beside
+    from lairmake.stages.network.onnx.model import Beside
 
 OPERATIONS = "NumPy, of operations.yaml"
 OUTPUTS = "outputs/ holds y.npy for every output y, computed elsewhere from inputs/*.npy"
@@ -85,7 +85,7 @@ class Arbiter:
 
 def choose_arbiter(asked: NetworkRun) -> Arbiter:
     """Return who says what the outputs have to be, and what. Raises UserError."""
-    from lairmake.stages.network.onnx.running import NoReferenceError
+    from lairmake.stages.network.onnx.reader import NoReferenceError
 
     if asked.told is not None:
         return _told(asked, asked.told)
@@ -115,8 +115,7 @@ def _told(asked: NetworkRun, told: Mapping[str, Array]) -> Arbiter:
 def _read_types(content: bytes, file: str) -> list[str]:
     """Return the types of numbers in a graph. Raises UserError."""
     if file.endswith(".onnx"):
-        from lairmake.stages.network.onnx.model import parse_model
-        from lairmake.stages.network.onnx.widening import list_number_types
+        from lairmake.stages.network.onnx.model import list_number_types, parse_model
 
         return list_number_types(parse_model(content, file))
     from lairmake.stages.network.tensorflow.model import list_types_of_nodes, load_graph_def
@@ -153,10 +152,8 @@ def _reference(asked: NetworkRun) -> Arbiter:
     """
     from onnx import TensorProto
 
-    from lairmake.stages.network.onnx.model import load_model
-    from lairmake.stages.network.onnx.replacing import replace_weights
-    from lairmake.stages.network.onnx.running import run_reference
-    from lairmake.stages.network.onnx.widening import rounds, widen
+    from lairmake.stages.network.onnx.model import load_model, rounds, widen
+    from lairmake.stages.network.onnx.reader import replace_weights, run_reference
 
     given = asked.given
     model = load_model(asked.content, asked.file, given.sizes, asked.beside)

@@ -29,7 +29,7 @@ from lairmake.stages.volumes.operation import DOMAINS_HEADER, write_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
-    from lairmake.stages.network.onnx.external import Beside
+    from lairmake.stages.network.onnx.model import Beside
     from lairmake.stages.network.operators.draft import Extracted
 
 READS = (
@@ -78,8 +78,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extracted:
     from lairmake.stages.network.onnx.model import list_sizes, load_model, parse_model
-    from lairmake.stages.network.onnx.reading import OPERATORS, extract
-    from lairmake.stages.network.onnx.replacing import replace_weights
+    from lairmake.stages.network.onnx.reader import OPERATORS, extract, replace_weights
     from lairmake.stages.network.operators.draft import check_sizes
 
     raise_all(check_sizes(list_sizes(parse_model(content, file)), given))

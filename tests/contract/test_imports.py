@@ -78,7 +78,7 @@ AGAIN = {
     "mapping/network_yaml.py: read_network_file": "connect conclude link operate report_network",
     "mapping/network_yaml.py: Pinned": "extract split fit supply confirm link operate report_network",
     "network/operators/draft.py: Shape": "extract confirm",
-    "network/onnx/running.py: run_reference": "confirm",
+    "network/onnx/reader.py: run_reference": "confirm",
     "network/parts/grouping.py: group": "split",
     "network/parts/part_layers.py: write_part_layer": "fit supply",
     "network/fitting/expecting.py: expect": "fit",

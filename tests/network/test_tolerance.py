@@ -8,10 +8,9 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.machine.types import TYPES as OF_LAIR
 from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.network.arbiter import NetworkRun, allow, choose_arbiter
-from lairmake.stages.network.onnx.external import nothing_beside
-from lairmake.stages.network.onnx.model import load_model
+from lairmake.stages.network.onnx.model import load_model, nothing_beside
 from lairmake.stages.network.onnx.node import NUMBERS
-from lairmake.stages.network.onnx.reading import extract
+from lairmake.stages.network.onnx.reader import extract
 from lairmake.stages.network.tensorflow.model import VALUES
 from lairmake.stages.network.tensorflow.reading import NUMBERS as OF_TENSORFLOW
 from lairmake.stages.parts.evaluation import evaluate

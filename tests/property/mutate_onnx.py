@@ -9,7 +9,7 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, ModelProto, numpy_helper
 
-from lairmake.stages.network.onnx.reading import OPERATORS
+from lairmake.stages.network.onnx.reader import OPERATORS
 
 NUMBERS = [-5, -1, 0, 1, 2, 3, 7, 1 << 31, 1 << 40]
 NAMES = ["", "x", "y", "w", "zz", "int"]

@@ -9,7 +9,7 @@ import onnx.parser
 from onnx import ModelProto, TensorProto, helper, numpy_helper, shape_inference
 
 from lairmake.stages.network.onnx.model import load_model
-from lairmake.stages.network.onnx.reading import Extracted, extract
+from lairmake.stages.network.onnx.reader import Extracted, extract
 from lairmake.stages.parts.evaluation import evaluate
 
 FILE = "g.onnx"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lairmake.stages.network.onnx.corrected import evaluator
+from lairmake.stages.network.onnx.node import evaluator
 from tests.network.onnx.drawing import attributes
 from tests.network.onnx.graphs import extracted, make_model, values
 

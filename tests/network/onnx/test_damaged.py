@@ -8,7 +8,7 @@ import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.network.onnx.model import load_model
-from lairmake.stages.network.onnx.reading import extract
+from lairmake.stages.network.onnx.reader import extract
 from tests.network.onnx.graphs import make_model
 from tests.network.onnx.test_operators import LATER, ROWS
 from tests.network.parts.in_numpy import supply

@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.store.folders import file_of
-from lairmake.stages.network.onnx.reading import OPERATORS
+from lairmake.stages.network.onnx.reader import OPERATORS
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.poly.text import read_objects
 from lairmake.stages.volumes.operation import read_program

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from lairmake.stages.network.onnx.reading import OPERATORS
+from lairmake.stages.network.onnx.reader import OPERATORS
 from tests.network.onnx.graphs import extracted, make_model, values
 
 UNARY = [

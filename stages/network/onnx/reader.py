@@ -1,32 +1,56 @@
-"""Turn an ONNX model into operations on volumes."""
+"""Model to operations."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping
 
-from onnx import ModelProto, NodeProto
+import numpy as np
+from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
+from onnx.reference.op_run import OpRun
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.onnx import arithmetic, attention, convolutions, layers, shapes
-from lairmake.stages.network.onnx.folding import fold, shape_of
+from lairmake.stages.network.onnx import operators
 from lairmake.stages.network.onnx.model import (
+    CONTROL,
+    NOT_FOLDED,
     NOT_INFERRED,
+    find_place,
     list_inputs,
     read_constants,
+    read_shape,
+    read_type,
     read_values,
+    unknown_operator,
 )
-from lairmake.stages.network.onnx.node import NUMBERS, Graph, Node, explain_type
-from lairmake.stages.network.onnx.refusals import CONTROL, NOT_FOLDED, find_place, unknown_operator
-from lairmake.stages.network.operators.draft import Draft, Extracted, NoVolumeError, Origin, Place
-from lairmake.stages.network.operators.node import misfit
+from lairmake.stages.network.onnx.node import (
+    NUMBERS,
+    Graph,
+    Node,
+    evaluator,
+    explain_type,
+    fold,
+    shape_of,
+)
+from lairmake.stages.network.operators.draft import (
+    Array,
+    Draft,
+    Extracted,
+    NoVolumeError,
+    Origin,
+    Place,
+    Shape,
+)
+from lairmake.stages.network.operators.node import draw_weights, misfit
+
+# --- Turn an ONNX model into operations on volumes ----------------------------------------------
 
 OPERATORS: Mapping[str, Callable[[Node], None]] = {
-    **arithmetic.ARITHMETIC, **attention.ATTENTION, **convolutions.CONVOLUTIONS, **layers.LAYERS,
-    **shapes.SHAPES,
+    **operators.ARITHMETIC, **operators.ATTENTION, **operators.CONVOLUTIONS, **operators.LAYERS,
+    **operators.SHAPES,
 }
 """Every operator that is known, by its name."""
-
 
 
 def extract(model: ModelProto, file: str, type_: str) -> Extracted:
@@ -145,3 +169,80 @@ def _result(graph: Graph, name: str, file: str) -> str:
         with _named(f"{file}: output {name}"):
             graph.volumes[name] = graph.draft.weigh(name, graph.constants[name])
     return graph.volumes[name]
+
+# --- Weights of a graph as small integers, so that the whole is computed without rounding -------
+
+FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
+SUMS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+
+
+def replace_weights(model: ModelProto, seed: int) -> None:
+    """Replace the weights of a model by -1, 0 and 1, drawn from a seed.
+
+    Of the terms of each sum so many are not zero that all sums of a chain remain exact. Single
+    numbers, and what statistics are, stay as they are.
+    """
+    sums = sum(node.op_type in SUMS for node in model.graph.node)
+    kept = set(_statistics(model))
+    for tensor in model.graph.initializer:
+        size = math.prod(tensor.dims)
+        if tensor.data_type in FLOATS and size > 1 and tensor.name not in kept:
+            shape = tuple(tensor.dims)
+            terms = size / min(shape[0], shape[-1]) if len(shape) > 1 else 1
+            drawn = draw_weights(tensor.name, shape, terms, sums, seed)
+            kind = numpy_helper.to_array(tensor).dtype
+            tensor.CopyFrom(numpy_helper.from_array(drawn.astype(kind), tensor.name))
+
+
+def _statistics(model: ModelProto) -> Iterator[str]:
+    """Yield what normalisations scale by: their results are no integers in any case."""
+    for node in model.graph.node:
+        if node.op_type.endswith("Normalization"):
+            yield from node.input
+
+# --- What a graph gives, by ONNX's own reference, with operators in place of those it gets wrong
+#
+# Source   ONNX, onnx.reference
+
+class NoReferenceError(Exception):
+    """The reference gives nothing for a graph, or not what the graph says that it gives."""
+
+
+def run_reference(
+    model: ModelProto, inputs: Mapping[str, Array], shapes: Mapping[str, Shape]
+) -> dict[str, Array]:
+    """Return the outputs of a model by their names, of inputs by theirs.
+
+    Inputs that no output needs may be left out: they are zero.
+    Raises NoReferenceError where the reference cannot compute them, or gives them other `shapes`.
+    """
+    values = {value.name: value for value in model.graph.input}
+    given = {
+        name: inputs.get(name, np.zeros(read_shape(values[name]) or ())).astype(
+            read_type(values[name])
+        ) for name in list_inputs(model)
+    }
+    try:
+        with np.errstate(all="ignore"):
+            found = evaluator(model).run(None, given)
+    except Exception as error:  # the reference raises what it likes
+        raise NoReferenceError(f"ONNX's reference cannot run {_find_failed(error)}") from error
+    names = [value.name for value in model.graph.output]
+    outputs = {name: np.asarray(each) for name, each in zip(names, found, strict=True)}
+    for name, each in outputs.items():
+        if each.shape != shapes[name]:
+            both = f"the shape {each.shape}, and not {shapes[name]}"
+            raise NoReferenceError(f"ONNX's reference gives {name} {both}")
+    return outputs
+
+
+def _find_failed(error: Exception) -> str:
+    """Return which node the reference could not run: that of the last operator that it called."""
+    found, at = "the graph", error.__traceback__
+    while at is not None:
+        operator = at.tb_frame.f_locals.get("self")
+        if isinstance(operator, OpRun):
+            node = operator.onnx_node
+            found = f"node {node.name or next(iter(node.output), '?')} ({node.op_type})"
+        at = at.tb_next
+    return found
