@@ -91,8 +91,7 @@ def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extra
 def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
     from lairmake.stages.network.operators.draft import check_sizes
     from lairmake.stages.network.tensorflow.model import list_sizes, load_graph_def
-    from lairmake.stages.network.tensorflow.reading import extract_frozen
-    from lairmake.stages.network.tensorflow.replacing import replace_constants
+    from lairmake.stages.network.tensorflow.reader import extract_frozen, replace_constants
 
     graph = load_graph_def(content, file)
     raise_all(check_sizes(list_sizes(graph), given))

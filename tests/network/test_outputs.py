@@ -8,7 +8,7 @@ from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.network.arbiter import NetworkRun, choose_arbiter
 from lairmake.stages.network.operators.draft import Draft
 from lairmake.stages.network.operators.elementwise import apply
-from lairmake.stages.network.tensorflow.schema import GraphDef
+from lairmake.stages.network.tensorflow.model import GraphDef
 
 Y = np.float32([[1, 2, 3]])
 

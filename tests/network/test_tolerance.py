@@ -12,7 +12,7 @@ from lairmake.stages.network.onnx.model import load_model, nothing_beside
 from lairmake.stages.network.onnx.node import NUMBERS
 from lairmake.stages.network.onnx.reader import extract
 from lairmake.stages.network.tensorflow.model import VALUES
-from lairmake.stages.network.tensorflow.reading import NUMBERS as OF_TENSORFLOW
+from lairmake.stages.network.tensorflow.reader import NUMBERS as OF_TENSORFLOW
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.reference.error_bound import (
     TOLERANCES,

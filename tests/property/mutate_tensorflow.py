@@ -8,7 +8,7 @@ from google.protobuf import text_format
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.network.tensorflow.model import load_graph_def
-from lairmake.stages.network.tensorflow.reading import OPERATORS
+from lairmake.stages.network.tensorflow.reader import OPERATORS
 
 OTHERS = ["If", "Range", "Fill", "Shape"]
 SIZES = [-1, 0, 1, 2, 50, 1 << 31, 1 << 40]

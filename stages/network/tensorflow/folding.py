@@ -12,10 +12,8 @@ import numpy as np
 
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.network.operators.draft import Array
-from lairmake.stages.network.tensorflow.arithmetic import EXPRESSIONS, PLAIN, TRUTHS
-from lairmake.stages.network.tensorflow.model import MOST_ELEMENTS, read_type
-from lairmake.stages.network.tensorflow.node import Node
-from lairmake.stages.network.tensorflow.slicing import read_slices
+from lairmake.stages.network.tensorflow.model import MOST_ELEMENTS, Node, read_type
+from lairmake.stages.network.tensorflow.operators import EXPRESSIONS, PLAIN, TRUTHS, read_slices
 from lairmake.stages.reference.evaluate import value
 
 Fold = Callable[[Node, Sequence[Array]], Array | Sequence[Array]]

@@ -1,19 +1,114 @@
-"""Read a frozen graph of TensorFlow, binary or text, and the tensors and shapes in it."""
+"""Frozen graph."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
-from google.protobuf import text_format
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.message import DecodeError
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.operators.draft import Array, InputSize, Shape
-from lairmake.stages.network.tensorflow.schema import TYPES, GraphDef
+from lairmake.stages.network.operators.draft import Array, Indices, InputSize, Piece, Place, Shape
+from lairmake.stages.network.operators.node import Known, Operands
+
+# --- The messages that a GraphDef consists of, for protobuf: no file of TensorFlow is needed ----
+#
+# Source   TensorFlow, core/framework/{graph,node_def,attr_value,tensor,tensor_shape,versions,
+#          types}.proto: names and numbers of fields
+
+PACKAGE = "lairmake.tensorflow"
+_TYPES = """
+    INVALID FLOAT DOUBLE INT32 UINT8 INT16 INT8 STRING COMPLEX64 INT64 BOOL QINT8 QUINT8 QINT32
+    BFLOAT16 QINT16 QUINT16 UINT16 COMPLEX128 HALF RESOURCE VARIANT UINT32 UINT64 FLOAT8_E5M2
+    FLOAT8_E4M3FN FLOAT8_E4M3FNUZ FLOAT8_E4M3B11FNUZ FLOAT8_E5M2FNUZ INT4 UINT4 INT2 UINT2
+    FLOAT4_E2M1FN
+    """
+TYPES = _TYPES.split()
+"""The types of elements by their numbers, without the DT_ that they begin with."""
+
+MESSAGES: Mapping[str, str] = {
+    "GraphDef": """
+        1 node NodeDef*; 2 library FunctionDefLibrary; 3 version int32; 4 versions VersionDef
+        """,
+    "VersionDef": "1 producer int32; 2 min_consumer int32; 3 bad_consumers int32*",
+    "FunctionDefLibrary": "1 function FunctionDef*",
+    "FunctionDef": "1 signature OpDef",
+    "OpDef": "1 name string",
+    "NodeDef": """
+        1 name string; 2 op string; 3 input string*; 4 device string; 5 attr AttrEntry*;
+        6 experimental_debug_info DebugInfo
+        """,
+    "DebugInfo": "1 original_node_names string*; 2 original_func_names string*",
+    "AttrEntry": "1 key string; 2 value AttrValue",
+    "AttrValue": """
+        1 list ListValue/; 2 s bytes/; 3 i int64/; 4 f float/; 5 b bool/; 6 type DataType/;
+        7 shape TensorShapeProto/; 8 tensor TensorProto/; 9 placeholder string/;
+        10 func NameAttrList/
+        """,
+    "ListValue": """
+        2 s bytes*; 3 i int64*; 4 f float*; 5 b bool*; 6 type DataType*; 7 shape TensorShapeProto*;
+        8 tensor TensorProto*; 9 func NameAttrList*
+        """,
+    "NameAttrList": "1 name string",
+    "TensorShapeProto": "2 dim Dim*; 3 unknown_rank bool",
+    "Dim": "1 size int64; 2 name string",
+    "TensorProto": """
+        1 dtype DataType; 2 tensor_shape TensorShapeProto; 3 version_number int32;
+        4 tensor_content bytes; 5 float_val float*; 6 double_val double*; 7 int_val int32*;
+        8 string_val bytes*; 9 scomplex_val float*; 10 int64_val int64*; 11 bool_val bool*;
+        12 dcomplex_val double*; 13 half_val int32*; 16 uint32_val uint32*; 17 uint64_val uint64*
+        """,
+}
+"""The fields of each message: number, name, and type; `*` for repeated, `/` for one of several."""
+
+
+def _fill(message: Any, name: str, fields: str) -> None:
+    """Describe a message to protobuf."""
+    message.name = name
+    message.options.map_entry = name == "AttrEntry"
+    field_type = descriptor_pb2.FieldDescriptorProto
+    for number, label, kind in (each.split() for each in fields.split(";")):
+        plain = kind.rstrip("*/")
+        field = message.field.add(name=label, number=int(number))
+        field.label = field_type.LABEL_REPEATED if "*" in kind else field_type.LABEL_OPTIONAL
+        if plain == plain.lower():
+            field.type = getattr(field_type, f"TYPE_{plain.upper()}")
+            continue
+        inside = "NodeDef." if plain == "AttrEntry" else ""
+        is_enum = plain == "DataType"
+        field.type = field_type.TYPE_ENUM if is_enum else field_type.TYPE_MESSAGE
+        field.type_name = f".{PACKAGE}.{inside}{plain}"
+    if fields.count("/"):
+        message.oneof_decl.add(name="value")
+        for field in message.field:
+            field.oneof_index = 0
+
+
+def _graph_def() -> Any:
+    """Return the class of GraphDef, which knows all others."""
+    file = descriptor_pb2.FileDescriptorProto(
+        name="lairmake/tensorflow.proto", package=PACKAGE, syntax="proto3"
+    )
+    kinds = file.enum_type.add(name="DataType")
+    for number, name in enumerate(TYPES):
+        kinds.value.add(name=f"DT_{name}", number=number)
+    for name, fields in MESSAGES.items():
+        is_inner = name == "AttrEntry"
+        inside = next(m for m in file.message_type if m.name == "NodeDef") if is_inner else None
+        _fill(file.message_type.add() if inside is None else inside.nested_type.add(), name, fields)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.GraphDef"))
+
+
+GraphDef = _graph_def()
+
+# --- Read a frozen graph of TensorFlow, binary or text, and the tensors and shapes in it --------
 
 TEXT = ".pbtxt"
 WITH = "convert_variables_to_constants_v2 of the function that is run"
@@ -195,3 +290,147 @@ def find_shape(node: Any, sizes: Mapping[str, int]) -> Shape | None:
     shape = [each.find(sizes) for each in found]
     assert None not in shape, "list_open lets no other pass"
     return tuple(size for size in shape if size is not None)
+
+# --- A node of a graph of TensorFlow, as its operator sees it: operands, attributes, its results
+
+T = TypeVar("T", str, int, float, bool, list[int])
+KINDS: Mapping[type, tuple[str, str]] = {
+    str: ("s", "text"), int: ("i", "whole number"), float: ("f", "number"), bool: ("b", "truth"),
+    list: ("list", "list of whole numbers"),
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Graph(Known):
+    """What is known of a graph so far, by the names of its values: `node`, or `node:1`.
+
+    `sources` has what values are that are the same as another, `truths` the volumes of 1 and 0.
+    """
+
+    sources: dict[str, str] = field(default_factory=dict)
+    truths: set[str] = field(default_factory=set)
+
+
+class Node(Operands):
+    """A node, with its operands by number and its attributes by name.
+
+    `inputs` are the values that it reads, without those that it only waits for.
+    """
+
+    def __init__(self, proto: Any, inputs: Sequence[str], graph: Graph, place: Place) -> None:
+        super().__init__([graph.sources.get(name, name) for name in inputs], graph, place)
+        self.operator: str = proto.op
+        self.wish: str = proto.name
+        self._graph = graph
+        self._attributes = proto.attr
+
+    def refuse(self, message: str, hint: str | None = None) -> NoReturn:
+        """Raise an error at the node."""
+        raise self.error(message, hint)
+
+    def name_of(self, k: int) -> str:
+        """Return what the graph calls an operand."""
+        return self._inputs[k]
+
+    def numbers(self, k: int, what: str) -> list[int]:
+        """Return the values of an operand of integers. Raises UserError."""
+        found = self.known(k, what)
+        if found.dtype.kind not in "iu":
+            raise self.error(f"{what}, {self._inputs[k]}, has the type {found.dtype}")
+        return super().numbers(k, what)
+
+    def number(self, k: int, what: str) -> int:
+        """Return the value of an operand that is one integer. Raises UserError."""
+        found = self.numbers(k, what)
+        if len(found) != 1:
+            raise self.error(f"{what}, {self._inputs[k]}, is not one number")
+        return found[0]
+
+    def is_truth(self, k: int) -> bool:
+        """Return whether an operand is 1 where something is true, and 0 elsewhere."""
+        known = self._graph.constants.get(self._inputs[k])
+        if known is not None:
+            return bool(known.dtype == np.bool_)
+        return self._graph.volumes[self._inputs[k]] in self._graph.truths
+
+    def attribute(self, name: str, default: T) -> T:
+        """Return an attribute of the type of a default. Raises UserError for one of another."""
+        if name not in self._attributes:
+            return default
+        value, (kind, noun) = self._attributes[name], KINDS[type(default)]
+        found: Any = getattr(value, kind)
+        if value.WhichOneof("value") != kind or (kind == "list" and _has_others(found)):
+            self.refuse(f"{name} is no {noun}")
+        if kind == "s":
+            found = found.decode(errors="replace")
+        return cast(T, list(found.i) if kind == "list" else found)
+
+    @property
+    def attribute_names(self) -> list[str]:
+        """What attributes it has."""
+        return sorted(self._attributes)
+
+    def type_number(self, name: str) -> int | None:
+        """Return the number of the type that an attribute is; None where there is none."""
+        given = name in self._attributes and self._attributes[name].WhichOneof("value") == "type"
+        return self._attributes[name].type if given else None
+
+    def tensor(self, name: str) -> Any:
+        """Return an attribute that is a tensor. Raises UserError."""
+        if name not in self._attributes or self._attributes[name].WhichOneof("value") != "tensor":
+            self.refuse(f"{name} is no tensor")
+        return self._attributes[name].tensor
+
+    def check(self, holds: bool, message: str) -> None:
+        """Raise UserError with a message, unless something holds."""
+        if not holds:
+            raise self.error(message, "is the graph whole? TensorFlow would not run it")
+
+    def result(self, k: int = 0) -> str:
+        """Return the name of a result."""
+        return self.wish if k == 0 else f"{self.wish}:{k}"
+
+    def give(self, volume: str, k: int = 0, *, is_truth: bool = False) -> None:
+        """Say which volume a result is, and whether that is of 1 and 0."""
+        self._graph.volumes[self.result(k)] = self.draft.rounded(volume)
+        if is_truth:
+            self._graph.truths.add(volume)
+
+    def give_copy(self, shape: Sequence[int], at: Indices) -> None:
+        """Add a copy of the first operand, the elements `at`, as the result. Raises UserError."""
+        if 0 in shape:
+            raise self.error("its result has no elements")
+        piece = Piece(volume=self.volume(0), at=at)
+        self.give(self.draft.copy(self.wish, tuple(shape), [piece]))
+
+    def give_constant(self, values: Array, k: int = 0) -> None:
+        """Say which values a result has."""
+        self._graph.constants[self.result(k)] = values
+
+    def alias(self, k: int = 0) -> None:
+        """Say that the result is what operand k is."""
+        self._graph.sources[self.result()] = self._inputs[k]
+
+
+def _has_others(values: Any) -> bool:
+    """Return whether a list has anything but whole numbers."""
+    return any(each.name != "i" for each, _ in values.ListFields())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """How operations of an operator are added: its `least` to `most` operands, its attributes.
+
+    Those that say types are known of all.
+    """
+
+    add: Callable[[Node], None]
+    least: int
+    most: int
+    attributes: frozenset[str] = frozenset()
+
+
+def of(add: Callable[[Node], None], count: int, attributes: str = "", most: int = 0) -> Operator:
+    """Return an operator of `count` operands, or of up to `most`."""
+    names = frozenset(attributes.split())
+    return Operator(add=add, least=count, most=most or count, attributes=names)

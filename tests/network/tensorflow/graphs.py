@@ -12,9 +12,8 @@ import re
 
 import numpy as np
 
-from lairmake.stages.network.tensorflow.model import load_graph_def
-from lairmake.stages.network.tensorflow.reading import extract_frozen
-from lairmake.stages.network.tensorflow.schema import TYPES, GraphDef
+from lairmake.stages.network.tensorflow.model import TYPES, GraphDef, load_graph_def
+from lairmake.stages.network.tensorflow.reader import extract_frozen
 from lairmake.stages.parts.evaluation import evaluate
 
 FILE = "g.pb"

@@ -7,7 +7,7 @@ from google.protobuf import text_format
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.network.tensorflow.model import load_graph_def
-from lairmake.stages.network.tensorflow.reading import extract_frozen
+from lairmake.stages.network.tensorflow.reader import extract_frozen
 from tests.network.tensorflow.cases import ROWS
 from tests.network.tensorflow.graphs import FILE, draw, make_graph, written
 from tests.property.mutator import damage

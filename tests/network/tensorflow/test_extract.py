@@ -9,8 +9,7 @@ from google.protobuf import text_format
 
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.store.folders import file_of
-from lairmake.stages.network.tensorflow.model import load_graph_def, read_tensor
-from lairmake.stages.network.tensorflow.schema import GraphDef
+from lairmake.stages.network.tensorflow.model import GraphDef, load_graph_def, read_tensor
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.poly.text import read_objects
 from lairmake.stages.volumes.operation import read_program

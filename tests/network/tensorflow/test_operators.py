@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lairmake.stages.network.tensorflow.reading import FOLDED, GIVEN, OPERATORS
+from lairmake.stages.network.tensorflow.reader import FOLDED, GIVEN, OPERATORS
 from tests.network.tensorflow.cases import PLACES, ROWS
 from tests.network.tensorflow.graphs import digest, draw, extracted, make_graph, values, written
 
