@@ -30,19 +30,17 @@ from lairmake.stages.network.fitting.sizing import (
     list_halves,
     tell_cycles,
 )
-from lairmake.stages.network.parts.part_layers import (
+from lairmake.stages.network.parts.part import (
     Fitted,
-    count_rows,
-    find_largest,
-    is_fitted,
-    write_part_layer,
-)
-from lairmake.stages.network.parts.spreading import (
     Lanes,
     count_lanes,
+    count_rows,
+    find_largest,
     find_most_lanes,
     find_source,
     find_takers,
+    is_fitted,
+    write_part_layer,
 )
 from lairmake.stages.poly.text import spell_object
 

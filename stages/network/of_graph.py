@@ -8,7 +8,7 @@ from typing import Any
 from lairmake.stages.diagnose import Source, Span, UserErrors
 from lairmake.stages.mapping.isl_texts import IslText
 from lairmake.stages.mapping.network_yaml import Crossing, End, Given, Graph, Network
-from lairmake.stages.network.parts.described import find_chained
+from lairmake.stages.network.parts.part import find_chained
 from lairmake.stages.network.whole.joints import refuse_mixed
 
 PARTS = "parts.yaml"

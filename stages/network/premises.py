@@ -12,7 +12,7 @@ from lairmake.stages.mapping.isl_texts import parse_map, parse_set, parse_target
 from lairmake.stages.mapping.layer_yaml import is_anywhere
 from lairmake.stages.mapping.machine import Machines, read_machine
 from lairmake.stages.mapping.network_yaml import Graph
-from lairmake.stages.network.parts.said_of_part import SaidOfPart
+from lairmake.stages.network.parts.part import SaidOfPart
 
 
 def check_asked(given: Graph, files: Machines) -> list[UserError]:

@@ -23,12 +23,9 @@ from lairmake.stages.mapping.layer_names import check_names
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.network_yaml import Graph, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.network.parts.described import RESULT, Around, describe
 from lairmake.stages.network.parts.dividing import Piece, cut
-from lairmake.stages.network.parts.grouping import Group, group
-from lairmake.stages.network.parts.part_layers import find_room
-from lairmake.stages.network.parts.resolving import find_padded, resolve
-from lairmake.stages.network.parts.said_of_part import SaidOfPart
+from lairmake.stages.network.parts.grouping import Group, find_padded, group, resolve
+from lairmake.stages.network.parts.part import RESULT, Around, SaidOfPart, describe, find_room
 from lairmake.stages.parts.partition import find_constants
 from lairmake.stages.parts.tiling import NoSliceError
 from lairmake.stages.volumes.operation import Operation, Program, make_domains, read_program

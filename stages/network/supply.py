@@ -21,14 +21,15 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.mapping.network_yaml import Graph, read_graph
-from lairmake.stages.network.parts.described import (
+from lairmake.stages.network.parts.grouping import make_inputs, take
+from lairmake.stages.network.parts.part import (
     RESULT,
     find_chained,
     is_result,
     list_given,
+    read_fitted,
+    write_part_layer,
 )
-from lairmake.stages.network.parts.fed import make_inputs, take
-from lairmake.stages.network.parts.part_layers import read_fitted, write_part_layer
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.reference.data import stack_samples

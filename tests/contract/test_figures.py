@@ -24,7 +24,7 @@ from lairmake.stages.make.doit.commands import trace
 from lairmake.stages.make.report import planned, table
 from lairmake.stages.make.store import remote
 from lairmake.stages.network.operators import copies, draft
-from lairmake.stages.network.parts import part_layers
+from lairmake.stages.network.parts import part
 from lairmake.stages.picture import of_run, phased, routed
 from lairmake.stages.program.child.limits import LIMITS
 from lairmake.stages.program.interpreter import graph_run
@@ -83,7 +83,7 @@ MINUTES = {60: "a minute"}
         ("docs/report.md", f"SHA-256 `{hashlib.sha256(LIBRARY).hexdigest()}`"),
         ("docs/graphs.md", f"copies of more than {copies.MOST_PIECES} pieces"),
         ("docs/graphs.md", f"more than 2^{draft.MOST_ELEMENTS.bit_length() - 1} elements"),
-        ("docs/graphs.md", f"at most {part_layers.WIDTH} x {part_layers.HEIGHT} PEs"),
+        ("docs/graphs.md", f"at most {part.WIDTH} x {part.HEIGHT} PEs"),
         ("docs/kernels.md", f"Of more than {table.MOST_ROWS} distinct tiles only the slowest "
                             f"{NUMBERS[table.SLOWEST]} have lines"),
         ("docs/machines.md", f"as wse3 does for {NUMBERS[len(load_profile('wse3').unswitched)]}:"),

@@ -80,7 +80,7 @@ AGAIN = {
     "network/operators/draft.py: Shape": "extract confirm",
     "network/onnx/reader.py: run_reference": "confirm",
     "network/parts/grouping.py: group": "split",
-    "network/parts/part_layers.py: write_part_layer": "fit supply",
+    "network/parts/part.py: write_part_layer": "fit supply",
     "network/fitting/expecting.py: expect": "fit",
     "layer/search/beam.py": "choose fit",
     "mapping/kernel_yaml.py": "shape partition tile emit assemble report_kernel",

@@ -119,8 +119,12 @@ def _graph_parts(inputs: FolderInputs) -> Plan:
 def _graph_part(name: str, described: Mapping[str, Any], given: Graph) -> Sequence[Any]:
     """Return what a plan says of a part; for a folder of the user's only inputs are written."""
     from lairmake.stages.mapping.layer_yaml import read_mapping
-    from lairmake.stages.network.parts.described import find_chained, is_result, list_given
-    from lairmake.stages.network.parts.part_layers import write_part_layer
+    from lairmake.stages.network.parts.part import (
+        find_chained,
+        is_result,
+        list_given,
+        write_part_layer,
+    )
 
     moved = {
         tensor: [end.split(".") for end in sources if is_result(end)]

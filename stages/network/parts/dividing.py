@@ -19,8 +19,7 @@ from math import ceil, prod
 
 import islpy as isl
 
-from lairmake.stages.network.parts.alike import tile_group
-from lairmake.stages.network.parts.grouping import Group
+from lairmake.stages.network.parts.grouping import Group, tile_group
 from lairmake.stages.parts.tiling import NoSliceError, Rows, Statement, Tile
 from lairmake.stages.poly.box import bounding_box
 

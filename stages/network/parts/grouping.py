@@ -1,25 +1,48 @@
-"""Which operations of a network are together in a part.
-
-Source   V Sec. 1: a network is broken up into parts, each compiled for PEs of its own
-
-All operations of a node of the graph are together: those of a softmax, for one. What follows a part
-stays with it where it needs no element of another PE: a function of each element, or a pooling of
-which no two windows share an element.
-"""
+"""Operations to parts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import islpy as isl
+import numpy as np
 
+from lairmake.stages.diagnose import Source, Span
+from lairmake.stages.lair.layer import Layer, Tensor
 from lairmake.stages.lair.tree import make_plain_name
-from lairmake.stages.volumes.operation import Operation, Program
+from lairmake.stages.mapping.layer_yaml import Data
+from lairmake.stages.parts.evaluation import evaluate, extents
+from lairmake.stages.parts.partition import affine_pieces, find_constants, find_ends, find_needed
+from lairmake.stages.parts.rewrites import split_loops
+from lairmake.stages.parts.tiling import (
+    NoSliceError,
+    Slice,
+    Statement,
+    Tile,
+    list_regions,
+    tile,
+    where,
+)
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.functions import find_function_in
+from lairmake.stages.reference.data import generate, read_inputs
+from lairmake.stages.reference.strided import Array
+from lairmake.stages.volumes.operation import Operation, Program, make_domains
 
-OUT = isl.dim_type.out
+IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
+
+# --- Which operations of a network are together in a part ---------------------------------------
+#
+# Source   V Sec. 1: a network is broken up into parts, each compiled for PEs of its own
+#
+# All operations of a node of the graph are together: those of a softmax, for one. What follows a
+# part stays with it where it needs no element of another PE: a function of each element, or a
+# pooling of which no two windows share an element.
+
 POOLED = ("+=", "max=", "min=")
 
 
@@ -148,3 +171,265 @@ def _why(nodes: Sequence[Sequence[Operation]]) -> str:
     if len(nodes[0]) > 1:
         return f"{said}, is one part"
     return f"{said}, is alone: what follows it needs elements of several PEs, or of other parts"
+
+# --- Tiles of groups of operations: for groups that are alike but for names, they are found once
+#
+# Most parts of a deep network are alike. What volumes are called, and what is read, makes no
+# difference to a tile, but for volumes that are needed twice: these get further names.
+
+MOST_REMEMBERED = 256
+FOUND: dict[tuple[str, ...], Tile | None] = {}
+"""The tiles that this process found, by what isl prints of groups with names `v0`, `v1`, ...; None
+for those that have other names beside, or are none."""
+
+
+def tile_group(elements: isl.Set, operations: Sequence[Operation]) -> Tile:
+    """Return what computes a box of the result of the last computation. Raises NoSliceError."""
+    volumes = dict.fromkeys(v for each in operations for v in (*each.operands, each.name))
+    names = {volume: f"v{n}" for n, volume in enumerate(volumes)}
+    plain = [_unname(each, names) for each in operations]
+    box = elements.set_tuple_name(plain[-1].name)
+    key = str(box), *(text for each in plain for text in _tell(each))
+    if key not in FOUND:
+        if len(FOUND) == MOST_REMEMBERED:
+            FOUND.clear()
+        FOUND[key] = _tile_unnamed(box, plain)
+    found = FOUND[key]
+    return _tile(elements, operations) if found is None else _name(found, operations, names)
+
+
+def _tile(elements: isl.Set, operations: Sequence[Operation]) -> Tile:
+    sizes = [high + 1 - low for low, high in bounding_box(elements)]
+    (region,) = list_regions(elements, sizes)
+    return tile(region, operations[-1].name, operations)
+
+
+def _tile_unnamed(elements: isl.Set, operations: Sequence[Operation]) -> Tile | None:
+    """Return what computes a box. None where there is none, or volumes are needed twice."""
+    try:
+        found = _tile(elements, operations)
+    except NoSliceError:
+        return None
+    volumes = {name: each.volume for name, each in {**found.inputs, **found.computed}.items()}
+    return found if all(name == volume for name, volume in volumes.items()) else None
+
+
+def _unname(operation: Operation, names: Mapping[str, str]) -> Operation:
+    """Return a computation with other names of its volumes, and no value.
+
+    What it reads has the names of its places.
+    """
+    assert operation.loops is not None
+    (result,) = operation.results
+    reads = enumerate(operation.reads.values())
+    return replace(
+        operation, name=names[operation.name], loops=operation.loops.set_tuple_name("d"),
+        reads={str(n): _unname_access(each, names) for n, each in reads},
+        results=(
+            replace(
+                result, volume=names[result.volume], value="",
+                writes=_unname_access(result.writes, names),
+                init=None if result.init is None else names[result.init],
+            ),
+        ),
+    )
+
+
+def _unname_access(access: isl.Map, names: Mapping[str, str]) -> isl.Map:
+    return access.set_tuple_name(IN, "d").set_tuple_name(OUT, names[access.get_tuple_name(OUT)])
+
+
+def _tell(operation: Operation) -> Iterator[str]:
+    """Yield what tells a computation from others."""
+    (result,) = operation.results
+    yield from (operation.name, result.operator, str(result.init))
+    yield from map(str, (operation.loops, result.writes, *operation.reads.values()))
+
+
+def _name(found: Tile, operations: Sequence[Operation], names: Mapping[str, str]) -> Tile:
+    """Return a tile with the names of volumes, values and what they read."""
+    real = {other: name for name, other in names.items()}
+    by_name = {names[each.name]: each for each in operations}
+    tiles = found.region.tiles.set_tuple_name(OUT, real[found.output.volume])
+    return Tile(
+        region=replace(found.region, tiles=tiles),
+        output=_name_slice(found.output, real),
+        inputs={real[name]: _name_slice(each, real) for name, each in found.inputs.items()},
+        computed={real[name]: _name_slice(each, real) for name, each in found.computed.items()},
+        statements=tuple(_name_statement(s, by_name[s.tensor], real) for s in found.statements),
+    )
+
+
+def _name_slice(found: Slice, real: Mapping[str, str]) -> Slice:
+    return replace(found, volume=real[found.volume])
+
+
+def _name_statement(found: Statement, by: Operation, real: Mapping[str, str]) -> Statement:
+    reads = zip(by.reads, found.reads.values(), strict=True)
+    return replace(
+        found, tensor=by.name, value=by.results[0].value,
+        reads={label: (real[tensor], rows) for label, (tensor, rows) in reads},
+    )
+
+# --- What operations read in the end, through copies --------------------------------------------
+#
+# Source   F Def. 4.10: a copy has no values of its own
+#
+# A copy that an access can do itself, as a transposition or a slice, is none between two
+# operations, and where dimensions are collapsed, the loops of who reads are split. What is left are
+# copies that differ from element to element, as a padding: maps of what crosses from part to part.
+
+def resolve(program: Program) -> Program:
+    """Return the operations that the outputs need; computations read through plain copies."""
+    plain = find_constants(program)
+    operations = tuple(
+        _through(each, program, plain) if each.kind == "compute" else each
+        for each in find_needed(program)
+    )
+    found = replace(program, operations=operations)
+    return replace(found, operations=tuple(find_needed(found)))
+
+
+def _through(operation: Operation, program: Program, plain: Mapping[str, float]) -> Operation:
+    """Return a computation with what it reads through copies that accesses can do."""
+    split = split_loops(operation, lambda read: [_follow(read, program, plain)[-1]])
+    assert split.loops is not None
+    reads = {}
+    for label, read in split.reads.items():
+        ends = _follow(read.intersect_domain(split.loops), program, plain)
+        reads[label] = next((end for end in reversed(ends) if is_affine(end)), read)
+    return replace(split, reads=reads)
+
+
+def _follow(read: isl.Map, program: Program, plain: Mapping[str, float]) -> list[isl.Map]:
+    """Return a read, and what it is through one copy, two, and so on.
+
+    It ends before a copy of which instances read several pieces, as of a concatenation, and before
+    a number.
+    """
+    found = [read]
+    while (writer := program.writer(found[-1].get_tuple_name(OUT) or "")).kind == "copy":
+        pieces = [
+            through for copy in writer.copies for piece in affine_pieces(copy)
+            if not (through := found[-1].apply_range(piece).coalesce()).is_empty()
+        ]
+        if len(pieces) != 1 or pieces[0].get_tuple_name(OUT) in plain:
+            break
+        found.append(pieces[0])
+    return found
+
+
+def is_affine(read: isl.Map) -> bool:
+    """Return whether a function is one expression without quotients."""
+    pieces: list[isl.MultiAff] = []
+    find_function_in(read).coalesce().foreach_piece(lambda _, by: pieces.append(by))
+    if len(pieces) != 1:
+        return False
+    return all(not pieces[0].get_at(k).dim(DIV) for k in range(pieces[0].dim(OUT)))
+
+
+def trace(elements: isl.Map, program: Program) -> dict[str, isl.Map]:
+    """Return { x[e] -> v[e'] } by volumes v that are no copies, of { x[e] -> volume[e'] }.
+
+    Numbers are volumes, too: `find_constants` has their values.
+    """
+    found: dict[str, isl.Map] = {}
+    for end in find_ends(elements, program, {}):
+        name = end.get_tuple_name(OUT) or ""
+        found[name] = found[name].union(end) if name in found else end
+    return {name: each.coalesce() for name, each in found.items()}
+
+
+def find_padded(program: Program, numbers: Collection[str]) -> set[str]:
+    """Return the copies that hold `numbers`, at places where nothing else is."""
+    found: set[str] = set()
+    for each in program.operations:
+        if each.kind == "copy" and any(n in numbers or n in found for n in each.operands):
+            found.add(each.name)
+    return found
+
+# --- The values of a network: what is given to it, what it gives, and what its parts take -------
+#
+# Source   F Def. 4.10: volumes are what operations give; `evaluate` says how each is rounded
+
+NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
+
+
+def make_inputs(
+    program: Program, volumes: isl.UnionSet, weights: Collection[str], data: Data,
+    given: Mapping[str, Array], invocations: int = 1,
+) -> list[dict[str, Array]]:
+    """Return the inputs of a network, in their types and shapes: given, or made as `data` says.
+
+    There is one of each for every invocation; a file without an axis for that has the same each
+    time. Raises UserErrors for a file that is no such input.
+    """
+    domains = make_domains(volumes)
+    tensors = tuple(
+        Tensor(name=each.name, type=program.types[each.name], span=NOWHERE,
+               shape=extents(domains[each.name], {}))
+        for each in program.operations if each.kind == "input" and each.name not in weights
+    )
+    layer = Layer(name=program.name, inputs=tensors, outputs=(), statements=())
+    names = [tensor.name for tensor in tensors]
+    read = read_inputs(dict(given), layer, invocations, names)
+    made, _ = generate(layer, data.seed, data.kind, data.density, (), invocations, names)
+    return [
+        {**inputs, **{name: values[n % len(values)] for name, values in read.items()}}
+        for n, inputs in enumerate(made)
+    ]
+
+
+def take(described: Mapping[str, Any], values: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the tensors that a part takes, of the values of all volumes."""
+    return {
+        tensor: values[slice_["volume"]][where(slice_, [0] * _rank(slice_["offset"]))]
+        for tensor, slice_ in described["inputs"].items()
+    }
+
+
+def _rank(offset: str) -> int:
+    return int(isl.MultiAff(offset).dim(isl.dim_type.in_))
+
+
+def put_together(
+    parts: Mapping[str, Mapping[str, Any]], given: Mapping[str, Array], volumes: isl.UnionSet
+) -> dict[str, Array]:
+    """Return the volumes that are results of parts, of what each part gave; pieces make one."""
+    domains, results = make_domains(volumes), dict[str, Array]()
+    for name, each in parts.items():
+        volume, piece = each["output"], each.get("piece")
+        if piece is None:
+            results[volume] = given[name]
+            continue
+        empty = np.zeros(extents(domains[volume], {}), given[name].dtype)
+        whole = results.setdefault(volume, empty)
+        whole[where(piece, [0] * _rank(piece["offset"]))] = given[name]
+    return results
+
+
+def pass_on(
+    program: Program, volumes: isl.UnionSet, inputs: Mapping[str, Array],
+    results: Mapping[str, Array],
+) -> dict[str, Array]:
+    """Return all volumes where parts gave these `results`: other computations are left out.
+
+    So are copies of them, and copies of these.
+    """
+    kept: dict[str, Operation] = {}
+    for each in program.operations:
+        if each.name in results:
+            kept[each.name] = _stub(each)
+        elif each.kind != "compute" and kept.keys() >= set(each.operands):
+            kept[each.name] = each
+    return evaluate(_with(program, list(kept.values())), volumes, {**inputs, **results})
+
+
+def _stub(operation: Operation) -> Operation:
+    return Operation(
+        name=operation.name, kind="input", source=operation.source, line=operation.line
+    )
+
+
+def _with(program: Program, operations: Sequence[Operation]) -> Program:
+    return replace(program, operations=tuple(operations))

@@ -13,8 +13,8 @@ from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.layer_yaml import read_mapping
 from lairmake.stages.network.carrying import carry
-from lairmake.stages.network.parts.described import find_chained, is_result
-from lairmake.stages.network.parts.fed import pass_on, put_together
+from lairmake.stages.network.parts.grouping import pass_on, put_together
+from lairmake.stages.network.parts.part import find_chained, is_result
 from lairmake.stages.parts.evaluation import evaluate
 from lairmake.stages.poly.text import read_objects
 from lairmake.stages.reference.evaluate import evaluate_all

@@ -2,9 +2,7 @@
 
 import pytest
 
-from lairmake.stages.network.parts.alike import FOUND, _tile, tile_group
-from lairmake.stages.network.parts.grouping import group
-from lairmake.stages.network.parts.resolving import resolve
+from lairmake.stages.network.parts.grouping import FOUND, _tile, group, resolve, tile_group
 from lairmake.stages.volumes.operation import make_domains
 from tests.network.onnx.graphs import extracted, make_model
 from tests.network.parts.test_parts import MODELS, weights

@@ -18,7 +18,7 @@ from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.mapping.ports import read_ports
 from lairmake.stages.network import fit
 from lairmake.stages.network.crossing import Stop, check_crossing
-from lairmake.stages.network.parts.spreading import find_most_lanes, find_takers
+from lairmake.stages.network.parts.part import find_most_lanes, find_takers
 from lairmake.stages.poly.canonical import find_set
 from lairmake.stages.poly.sides import Rectangle
 from tests.network.onnx.graphs import make_model

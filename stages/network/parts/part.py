@@ -1,0 +1,643 @@
+"""A part as LAIR and layer.yaml."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import string
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+import yaml
+
+from lairmake.stages.diagnose import Span
+from lairmake.stages.lair.tree import make_plain_name
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.mapping.isl_texts import IslText, parse_target
+from lairmake.stages.mapping.layer_yaml import ANYWHERE, Analysis, TensorMapping, is_whole
+from lairmake.stages.mapping.network_yaml import Graph, Part
+from lairmake.stages.network.parts.dividing import Piece, Room
+from lairmake.stages.network.parts.grouping import Group, trace
+from lairmake.stages.parts.tile_layer import iterators, write_lair
+from lairmake.stages.parts.tiling import Rows, Slice, Statement, Tile
+from lairmake.stages.poly.box import bounding_box
+from lairmake.stages.poly.canonical import letters
+from lairmake.stages.poly.functions import find_greatest, find_least
+from lairmake.stages.poly.iscc import Told, tell
+from lairmake.stages.poly.text import spell_object
+from lairmake.stages.volumes.operation import Program
+
+IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+# --- Names that people know for the iterators of a part, alike in all of its statements ---------
+#
+# A result is [n, k, i, j], as of a convolution: sample, channel, row and column; one of fewer
+# dimensions has the last of these, a vector i. Where windows move, i and j are where these start,
+# whatever the layout; windows are a and b, and what else is summed is c. An iterator that reads a
+# tensor which has been read or computed before has the name of its dimension: so a direction of a
+# placement, `(k, i)`, is one of all statements that have these.
+
+Names = Mapping[int, str]
+"""What iterators are called, by their places among all of a statement."""
+
+RESULTS, PLACES, WINDOWS, SUMS, GROUPS = "nkij", "ij", "ab", "cab", "g"
+
+
+def name_loops(tile: Tile, names: Mapping[str, str]) -> dict[str, Names]:
+    """Return what the iterators are called of each statement, by the tensor that it computes.
+
+    `names` says what tensors are called in LAIR: no iterator is called like one of them.
+    """
+    taken = set(names.values())
+    known: dict[str, Sequence[str | None]] = {}
+    loops: dict[str, Names] = {}
+    for statement in tile.statements:
+        along = _Along(statement=statement, results=_find_results(statement))
+        found = loops[statement.tensor] = _name(along, known, taken)
+        for tensor, rows in ((statement.tensor, statement.target), *along.reads(known)):
+            runners = map(along.find, rows)
+            known.setdefault(tensor, [None if k is None else found.get(k) for k in runners])
+    return loops
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Along:
+    """Which iterators of a statement run along which dimensions.
+
+    `results` has the iterator along each dimension of the result, None where there is none.
+    """
+
+    statement: Statement
+    results: Sequence[int | None]
+
+    def find(self, row: Sequence[int]) -> int | None:
+        """Return that along a dimension of any tensor: one of the result, or the only one."""
+        several = [k for k in _used(row) if self.statement.size[k] > 1]
+        own = [k for k in several if k in self.results]
+        return own[0] if own else several[0] if len(several) == 1 else None
+
+    def reads(self, known: Collection[str]) -> list[tuple[str, Rows]]:
+        """Return what is read, tensors that are known first."""
+        return sorted(self.statement.reads.values(), key=lambda read: read[0] not in known)
+
+    def windows(self) -> dict[int, int]:
+        """Return the iterators that move a place of the result, each with the one of this."""
+        results, target = self.results, self.statement.target
+        sums = set(range(len(self.statement.size))).difference(*map(_used, target))
+        moved = {
+            k: place
+            for _, rows in self.statement.reads.values() for used in map(_used, rows)
+            for k in used if k in sums for place in used if place in results
+        }
+        for place, row in zip(results, target, strict=True):
+            if place is not None:
+                moved |= {k: place for k in _used(row) if k != place and row[k] <= row[place]}
+        return moved
+
+
+def _find_results(statement: Statement) -> list[int | None]:
+    """Return the iterator along each dimension of the result, None where there is none."""
+    rows = [row for _, rows in statement.reads.values() for row in rows]
+    single = {used[0] for row in rows if len(used := _used(row)) == 1}
+    return [_find_result(row, statement, single) for row in statement.target]
+
+
+def _find_result(row: Sequence[int], statement: Statement, single: Collection[int]) -> int | None:
+    """Return the iterator along a dimension of the result.
+
+    Of several it is that of the largest step which also is alone in an index of what is read,
+    `single`, as those of a transposed convolution are; else the last one, as channels within a
+    group.
+    """
+    used = [k for k in _used(row) if statement.size[k] > 1] or _used(row)
+    alone = [k for k in used if len(used) > 1 and k in single]
+    return max(alone, key=lambda k: row[k]) if alone else next(reversed(used), None)
+
+
+def _used(row: Sequence[int]) -> list[int]:
+    """Return the iterators that an index has, the last entry of which is its constant."""
+    return [k for k, factor in enumerate(row[:-1]) if factor]
+
+
+def _name(
+    along: _Along, known: Mapping[str, Sequence[str | None]], taken: Collection[str]
+) -> dict[int, str]:
+    """Return what the iterators of a statement are called that it is written with."""
+    found: dict[int, str] = {}
+    kept = iterators(along.statement)
+    wishes = itertools.chain(_known(along, known), _results(along))
+    for k, name in wishes:
+        if k in kept and k not in found and name not in {*found.values(), *taken}:
+            found[k] = name
+    windows, results = along.windows(), {k for row in along.statement.target for k in _used(row)}
+    for k in kept:
+        if k not in found:
+            first = WINDOWS if k in windows else GROUPS if k in results else SUMS
+            used = {*found.values(), *taken}
+            found[k] = next(each for each in _free_names(first) if each not in used)
+    return {k: found[k] for k in kept}
+
+
+def _known(
+    along: _Along, known: Mapping[str, Sequence[str | None]]
+) -> Iterator[tuple[int, str]]:
+    """Yield iterators with the names of dimensions that they run along."""
+    for tensor, rows in along.reads(known):
+        for row, name in zip(rows, known.get(tensor, ()), strict=False):
+            k = along.find(row)
+            if k is not None and name is not None:
+                yield k, name
+
+
+def _results(along: _Along) -> Iterator[tuple[int, str]]:
+    """Yield iterators with the names of dimensions of a result, from the last one on."""
+    runners, places = along.results, set(along.windows().values())
+    names = RESULTS if len(runners) > 1 else PLACES[:1]
+    others = [k for k in runners if k is not None and k not in places]
+    if places and runners and (runners[0] is not None or len(others) < 2):
+        rank = min(len(PLACES), max(len(runners) - 2, 1))
+        rest = [k for k in runners if k in places or (k is None and len(places) < rank)]
+        runners, names = [*others, *rest[-rank:]], RESULTS[: -len(PLACES)] + PLACES[:rank]
+    for k, name in zip(reversed(runners), reversed(names), strict=False):
+        if k is not None:
+            yield k, name
+
+
+def _free_names(first: str) -> Iterator[str]:
+    """Yield names that have no meaning elsewhere: some, other letters, then c1, c2, ..."""
+    yield from (each for each in first + string.ascii_lowercase if each not in RESULTS)
+    yield from (f"c{n}" for n in itertools.count(1))
+
+# --- A part as a layer: its LAIR, the slices that its tensors are, and what crosses to it -------
+#
+# Tensors have the same names in all parts, so that those which compute alike are one text: `x`,
+# `x1`, ... arrive, `w`, `w1`, ... are weights, and `y` is the result.
+
+RESULT = "y"
+Described = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is known of a network: its operations, weights, and parts.
+
+    `numbers` are the volumes that have one value everywhere; `parts` has the parts of each volume
+    that is the result of one or of several.
+    """
+
+    program: Program
+    weights: Collection[str]
+    numbers: Mapping[str, float]
+    parts: Mapping[str, Sequence[Piece]]
+
+
+def describe(part: Piece, around: Around) -> Described:
+    """Return what parts.yaml says of a part."""
+    found, group = part.tile, part.group
+    sources = {name: _sources(name, slice_, around) for name, slice_ in found.inputs.items()}
+    names = _names(found, group, {n for n, each in sources.items() if _is_weight(each, around)})
+    return {
+        "why": part.why,
+        "operations": [each.name for each in group.operations],
+        "output": group.result,
+        **({} if part.is_whole else {"piece": _slice(found.output)}),
+        "inputs": {names[name]: _slice(slice_) for name, slice_ in found.inputs.items()},
+        "arrives": {
+            names[name]: _arrival(names[name], each, around)
+            for name, each in sources.items() if not _is_weight(each, around)
+        },
+        "leaves": _in_order(tell(_result(part))),
+        "lair": write_lair(found, "part", names, around.program.types, name_loops(found, names)),
+    }
+
+
+def find_chained(described: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return by what maps the tensors come that are made of results of parts, these sources first.
+
+    What else they are made of are volumes: inputs of the network, weights, numbers.
+    """
+    return {
+        tensor: dict(sorted(each["from"].items(), key=lambda source: not is_result(source[0])))
+        for tensor, each in described["arrives"].items() if any(map(is_result, each["from"]))
+    }
+
+
+def list_given(described: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the files of what such tensors are made of beside results, each with its volume."""
+    return [
+        (f"given/{tensor}_{n}.npy", end)
+        for tensor, sources in find_chained(described).items()
+        for n, end in enumerate(sources) if not is_result(end)
+    ]
+
+
+def is_result(end: str) -> bool:
+    """Return whether a source is the result of a part, `conv1.y`."""
+    return end.endswith(f".{RESULT}")
+
+
+def _sources(name: str, slice_: Slice, around: Around) -> dict[str, isl.Map]:
+    """Return { name[l] -> v[e] } by volumes that are no copies, of a slice that is called so."""
+    at = slice_.at().domain_factor_range().set_tuple_name(IN, name)
+    return trace(at, around.program)
+
+
+def _is_weight(sources: Mapping[str, isl.Map], around: Around) -> bool:
+    """Return whether all of a tensor is known."""
+    return all(name in around.weights or name in around.numbers for name in sources)
+
+
+def _names(found: Tile, group: Group, weights: Collection[str]) -> dict[str, str]:
+    """Return what a part calls its tensors."""
+    names: dict[str, str] = {}
+    sources = {each.name: each.source for each in group.operations}
+    for name in found.inputs:
+        stem = "w" if name in weights else "x"
+        count = sum(each.startswith(stem) for each in names.values())
+        names[name] = f"{stem}{count or ''}"
+    for n, name in enumerate(found.computed):
+        source = make_plain_name(sources.get(name, "again").lower())
+        names[name] = RESULT if name == group.result else f"{source}_{n}"
+    return names
+
+
+def _arrival(called: str, sources: Mapping[str, isl.Map], around: Around) -> Described:
+    """Return how a tensor comes: in which order, from where, and what does not come.
+
+    Of what is known, numbers that are equal do not come; all else does.
+    """
+    numbers = around.numbers
+    known = sorted({numbers[name] for name in sources if name in numbers})[:1]
+    moving = {name: each for name, each in sources.items() if numbers.get(name) not in known}
+    maps = {name: each.set_tuple_name(IN, called) for name, each in moving.items()}
+    found: Described = {
+        "order": _order(list(maps.values())),
+        "from": {
+            end: spell_object(each) for name, moved in maps.items()
+            for end, each in _list_ends(name, moved, around)
+        },
+    }
+    return {**found, "otherwise": known[0]} if known else found
+
+
+def _list_ends(
+    volume: str, moved: isl.Map, around: Around
+) -> Iterator[tuple[str, isl.Map]]:
+    """Yield what a user sees that { x[e] -> volume[e'] } leads to, and which element of it.
+
+    That is the result of a part, of which the first element is at zero, or an input of the network.
+    """
+    for part in around.parts.get(volume, ()):
+        if part.is_whole:
+            yield f"{part.name}.{RESULT}", moved
+        elif not (inside := moved.intersect_range(part.elements)).is_empty():
+            yield f"{part.name}.{RESULT}", inside.apply_range(_from_zero(part.elements)).coalesce()
+    if volume not in around.parts:
+        yield volume, moved
+
+
+def _from_zero(box: isl.Set) -> isl.Map:
+    """Return { v[e] -> v[e - first] } for the elements of a box."""
+    name, first = box.get_tuple_name(), [low for low, _ in bounding_box(box)]
+    names = letters(len(first))
+    there = ", ".join(f"{each} - {low}" for each, low in zip(names, first, strict=True))
+    moved = isl.Map(f"{{ {name}[{', '.join(names)}] -> {name}[{there}] }}")
+    return moved.intersect_domain(box)
+
+
+def _order(maps: list[isl.Map]) -> str:
+    """Return { x[e] -> [i, ...] }, the order in which a tensor comes over one lane.
+
+    That is its own, row by row, or that of its source, where this is another one. An element of
+    that which is there several times, as one that is reflected, comes as often.
+    """
+    every = maps[0].domain()
+    for each in maps[1:]:
+        every = every.union(each.domain())
+    if len(maps) == 1 and not _is_ordered(maps[0]) and maps[0].is_injective():
+        return str(_without_single(maps[0].reset_tuple_id(OUT)))
+    return _in_order(tell(every.coalesce()))
+
+
+def _is_ordered(moved: isl.Map) -> bool:
+    """Return whether a function does not change the order of any two elements."""
+    return _keeps_order(tell(_plain(moved)))
+
+
+@functools.lru_cache(256)
+def _keeps_order(moved: Told) -> bool:
+    """Return whether { [e] -> [e'] } does not change the order of any two elements."""
+    plain: isl.Map = moved.it
+    later = isl.Map.lex_lt(plain.domain().get_space())
+    pairs = later.intersect_domain(plain.domain())
+    image = pairs.apply_domain(plain).apply_range(plain)
+    return bool(image.is_subset(isl.Map.lex_lt(image.range().get_space())))
+
+
+def _plain(relation: isl.Map) -> isl.Map:
+    return relation.reset_tuple_id(IN).reset_tuple_id(OUT)
+
+
+@functools.lru_cache(256)
+def _in_order(elements: Told) -> str:
+    """Return { x[e] -> [e] }, without the dimensions of one element."""
+    space = elements.it.get_space()
+    same = isl.Map.identity(space.map_from_set()).intersect_domain(elements.it)
+    return str(_without_single(same.reset_tuple_id(OUT)))
+
+
+def _without_single(order: isl.Map) -> isl.Map:
+    """Return an order without the dimensions of which there is one value; one at least is left.
+
+    A tensor that is one number has no dimension, and its order has one with the value 0.
+    """
+    if order.dim(OUT) == 0:
+        return order.insert_dims(OUT, 0, 1).fix_val(OUT, 0, 0)
+    for k in reversed(range(order.dim(OUT))):
+        values = order.range()
+        least, most = find_least(values, k), find_greatest(values, k)
+        if least.eq(most) and order.dim(OUT) > 1:
+            order = order.project_out(OUT, k, 1)
+    return order
+
+
+def _result(part: Piece) -> isl.Set:
+    """Return the elements of the result of a part, as it counts them."""
+    elements = part.elements
+    if not part.is_whole:
+        elements = elements.apply(_from_zero(elements)).coalesce()
+    return elements.set_tuple_name(RESULT)
+
+
+def _slice(found: Slice) -> Described:
+    return {
+        "volume": found.volume, "offset": str(found.offset),
+        "stride": list(found.stride), "size": list(found.size),
+    }
+
+# --- Over which lanes the result of a part may cross to those that take it ----------------------
+#
+# One lane is always possible. Several have blocks of one dimension, one below the other, as many as
+# there are rows of PEs at most: a port then has so much less to carry, and what arrives may be
+# where it is needed.
+
+Lanes = isl.Map
+"""{ y[e] -> [lane] }"""
+
+
+def find_source(end: str) -> str | None:
+    """Return the part of which a result is, `conv1` of `conv1.y`; None for what is none."""
+    return end.removesuffix(f".{RESULT}") if is_result(end) else None
+
+
+def find_takers(parts: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the parts that take the result of each, by its name.
+
+    What somebody puts together of several crosses over one lane, so that nobody is told for these.
+    """
+    found: dict[str, list[str]] = {name: [] for name in parts}
+    for name, described in parts.items():
+        for each in described["arrives"].values():
+            for source in filter(None, map(find_source, each["from"])):
+                if len(each["from"]) > 1:
+                    found.pop(source, None)
+                elif source in found:
+                    found[source].append(name)
+    return {name: takers for name, takers in found.items() if takers}
+
+
+def find_most_lanes(elements: isl.Set, rows: int) -> Lanes | None:
+    """Return the lanes with blocks of the dimension that gives most of them, of the outermost such.
+
+    `elements` are those of the result, { y[e] }, and `rows` is how many lanes there may be. None
+    where there is only one.
+    """
+    names, most, best = letters(elements.dim(isl.dim_type.set)), 1, None
+    for name, (low, high) in zip(names, bounding_box(elements), strict=True):
+        size = high - low + 1
+        block = -(-size // rows)
+        if (count := -(-size // block)) > most:
+            most, best = count, f"({name} - {low})//{block}"
+    if best is None:
+        return None
+    return isl.Map(f"{{ {RESULT}[{', '.join(names)}] -> [{best}] }}").intersect_domain(elements)
+
+
+def count_lanes(lanes: Lanes) -> int:
+    """Return how many lanes there are."""
+    ((low, high),) = bounding_box(lanes.range())
+    return high - low + 1
+
+# --- layer.yaml of a part: where it may lie, and over which lanes its tensors come and go -------
+#
+# What crosses does so from the west to the east, over one lane, row by row, or over those that
+# `fit` found: so both of its ends agree, whatever the placements of the parts.
+
+WIDTH, HEIGHT = 20, 8
+"""The rectangle of a part, in PEs, where network.yaml says none."""
+
+
+OWN = ("machine", "search", "tensors")
+"""What a user says of a part that then is not fitted to others, nor is one that has its places."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What `fit` found for a part: its width and height, and the lanes { y[e] -> [lane] } of its
+    result.
+
+    None where nothing was found: as large as it may be, and one lane.
+    """
+
+    size: tuple[int, int] | None = None
+    lanes: isl.Map | None = None
+
+
+def read_fitted(said: Mapping[str, Any]) -> dict[str, Fitted]:
+    """Return what fitted.yaml says, by the names of parts."""
+    return {
+        name: Fitted(
+            size=tuple(each["size"]) if "size" in each else None,
+            lanes=isl.Map(each["lanes"]) if "lanes" in each else None,
+        )
+        for name, each in said.items()
+    }
+
+
+def is_fitted(name: str, given: Graph) -> bool:
+    """Return whether a part may be fitted to others: it is none of the user's own making.
+
+    Directions leave its places open.
+    """
+    if given.folder_of(name) is not None or set(OWN) & set(given.said_of(name)):
+        return False
+    placement = given.parts[name].placement if name in given.parts else None
+    return placement is None or not is_whole(placement)
+
+
+def write_part_layer(
+    described: Mapping[str, Any], name: str, given: Graph,
+    fitted: Mapping[str, Fitted] | None = None,
+) -> str:
+    """Return the layer.yaml of a part; the keys of a user win over what is chosen for it.
+
+    `fitted` is what was found for parts, by their names: for this one, and those it takes from.
+    """
+    said, fitted = given.said_of(name), fitted or {}
+    own = fitted.get(name, Fitted())
+    width, height = own.size or find_largest(name, given)
+    tensors: dict[str, Any] = {
+        tensor: _arrives(each, row, fitted) for row, (tensor, each) in
+        enumerate(described["arrives"].items())
+    }
+    order = isl.Map(described["leaves"])
+    lanes = _one_lane(order, 0) if own.lanes is None else own.lanes
+    tensors[RESULT] = {"leaves": _ports(order, width, lanes)}
+    for tensor, more in said.pop("tensors", {}).items():
+        tensors[tensor] = {**tensors.get(tensor, {}), **more}
+    layer = {
+        "machine": _machine(given.machine), "target": f"{{ PE[{width}, {height}] }}",
+        "placement": "search", "goal": given.goal_of_parts, "tensors": tensors,
+    }
+    if "machine" in said:
+        said["machine"] = _machine(said["machine"])
+    if given.invocations > 1:
+        layer["invocations"] = given.invocations
+    return yaml.safe_dump({**layer, **said}, sort_keys=False, width=100)
+
+
+def count_rows(described: Mapping[str, Any], name: str, fitted: Mapping[str, Fitted]) -> int:
+    """Return how many rows of PEs a part has at least: those at which its tensors come and go."""
+    own, rows = fitted.get(name, Fitted()).lanes, [1]
+    for row, each in enumerate(described["arrives"].values()):
+        lanes = find_lanes(each, fitted)
+        rows.append(row + 1 if lanes is None else _find_last(lanes) + 1)
+    return max(*rows, 0 if own is None else _find_last(own) + 1)
+
+
+def _find_last(lanes: isl.Map) -> int:
+    ((_, last),) = bounding_box(lanes.range())
+    return last
+
+
+def find_largest(name: str, given: Graph) -> tuple[int, int]:
+    """Return the width and height that a part may have, in PEs."""
+    own = given.parts[name].target if name in given.parts else None
+    target = own or given.target
+    return (WIDTH, HEIGHT) if target is None else parse_target(target)
+
+
+def find_room(name: str, given: Graph, memory: int) -> Room:
+    """Return what a part gets, on PEs with so many bytes; a folder of the user's has all."""
+    if given.folder_of(name) is not None:
+        return Room(width=1, height=1, memory=sys.maxsize, size=0)
+    width, height = find_largest(name, given)
+    return Room(width=width, height=height, memory=memory, size=BYTES[given.type])
+
+
+def _arrives(
+    described: Mapping[str, Any], row: int, fitted: Mapping[str, Fitted]
+) -> dict[str, Any]:
+    order = isl.Map(described["order"])
+    found = {"arrives": _ports(order, -1, find_lanes(described, fitted) or _one_lane(order, row))}
+    if "otherwise" in described:
+        found["otherwise"] = described["otherwise"]
+    return found
+
+
+def find_lanes(described: Mapping[str, Any], fitted: Mapping[str, Fitted]) -> isl.Map | None:
+    """Return { x[e] -> [lane] } of what arrives over several lanes, those of a part's result."""
+    if len(described["from"]) != 1:
+        return None
+    ((end, moved),) = described["from"].items()
+    found = fitted.get(find_source(end) or "", Fitted())
+    if found.lanes is None:
+        return None
+    return isl.Map(moved).set_tuple_name(OUT, RESULT).apply_range(found.lanes)
+
+
+def _one_lane(order: isl.Map, row: int) -> isl.Map:
+    """Return { x[e] -> [row] } of { x[e] -> [i, ...] }."""
+    return isl.Map.from_domain_and_range(order.domain(), isl.Set(f"{{ [{row}] }}"))
+
+
+def _ports(order: isl.Map, x: int, lanes: isl.Map) -> str:
+    """Return { x[e] -> [PE[x, y] -> index[i, ...]] } of { x[e] -> [i, ...] }, { x[e] -> [y] }."""
+    place = lanes.apply_range(isl.Map(f"{{ [y] -> PE[{x}, y] }}"))
+    return spell_object(place.range_product(order.set_tuple_name(OUT, "index")))
+
+
+def _machine(machine: str | dict[str, Any]) -> Any:
+    """Return a machine as a part names it: a path starts from the folder of the part."""
+    figures = {"profile": machine} if isinstance(machine, str) else dict(machine)
+    if str(figures.get("profile", "")).endswith(".yaml"):
+        figures["profile"] = f"../../../{figures['profile']}"
+    return figures if len(figures) > 1 else figures.get("profile", machine)
+
+# --- What network.yaml says of a part that is made from a graph, as layer.yaml says it of a layer
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidOfPart:
+    """What network.yaml says of a part that is made from a graph.
+
+    What it says of a tensor is added to what is chosen: what `arrives`, and that others leave.
+    """
+
+    name: str
+    graph: Graph
+    arrives: Collection[str]
+    leaves: Collection[str]
+
+    @property
+    def _part(self) -> Part:
+        return self.graph.parts[self.name]
+
+    @property
+    def machine(self) -> str | dict[str, Any]:
+        """The machine of the part."""
+        return self._part.machine
+
+    @property
+    def tensors(self) -> dict[str, TensorMapping]:
+        """What is said of tensors, with the ports that all of them have."""
+        ports = IslText(text=ANYWHERE, source=self.span().source, offsets=(0,) * 5)
+        added: dict[str, dict[str, IslText]] = {}
+        for way, names in (("arrives", self.arrives), ("leaves", self.leaves)):
+            added |= {name: {way: ports} for name in names}
+        return {
+            name: each.model_copy(update={
+                way: ports for way in added.get(name, {}) if getattr(each, way) is None
+            })
+            for name, each in self._part.tensors.items()
+        }
+
+    @property
+    def placement(self) -> IslText | None:
+        """Where instances run."""
+        return self._part.placement
+
+    @property
+    def search(self) -> list[str]:
+        """Statements for which a search finds places."""
+        return self._part.search
+
+    @property
+    def schedule(self) -> IslText | None:
+        """When instances run."""
+        return self._part.schedule
+
+    @property
+    def analysis(self) -> Analysis:
+        """The tensors between which the program map goes."""
+        return self._part.analysis
+
+    def span(self, *path: str | int) -> Span:
+        """Return the place of a value."""
+        return self.graph.span("parts", self.name, *path)
+
+    def key_span(self, *path: str | int) -> Span:
+        """Return the place of a key."""
+        return self.graph.key_span("parts", self.name, *path)
