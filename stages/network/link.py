@@ -28,8 +28,7 @@ from lairmake.stages.mapping.network_yaml import (
     read_network_file,
 )
 from lairmake.stages.network.agreeing import check_ends
-from lairmake.stages.network.of_graph import PARTS, describe_whole
-from lairmake.stages.network.whole.joined import link, name_bridge
+from lairmake.stages.network.whole.joined import PARTS, describe_whole, link, name_bridge
 from lairmake.stages.network.whole.joints import list_joints
 from lairmake.stages.shipped import shipped
 from lairmake.stages.templates import template_in

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from lairmake.stages.fabric.layout import read_layout
-from lairmake.stages.network.running import record
+from lairmake.stages.network.whole.joined import record
 from lairmake.stages.picture.of_fabric import FabricOnPage, describe_fabric
 from lairmake.stages.picture.of_run import read_usage, record_again
 from lairmake.stages.picture.of_stop import report_stop

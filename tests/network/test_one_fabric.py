@@ -16,8 +16,8 @@ from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of, parts_of
 from lairmake.stages.mapping.network_yaml import read_network
 from lairmake.stages.network.agreeing import check_ends
+from lairmake.stages.network.whole.joined import write_programs
 from lairmake.stages.network.whole.joints import list_joints
-from lairmake.stages.network.whole.programs import write_programs
 from lairmake.stages.picture.report_network import READS, draw_stop
 
 GIVES = "lair gives(): float32 w[8] -> float32 y[8] { all (i) in (8) y[i] = w[i] + 1 }\n"

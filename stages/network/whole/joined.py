@@ -1,25 +1,190 @@
-"""The layouts of all parts of a network as one, with what lies between them."""
+"""All layouts as one."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
+import numpy as np
 
-from lairmake.stages.diagnose import UserErrors
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
+from lairmake.stages.fabric.compiler import CompilerError, build_library
+from lairmake.stages.fabric.deadlock import error_of
+from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from lairmake.stages.fabric.grid import move_layout
-from lairmake.stages.fabric.layout import Entry, Exit, Layout, Memory, Role
+from lairmake.stages.fabric.layout import (
+    Entry,
+    Exit,
+    Layout,
+    LocalTensor,
+    Memory,
+    Queue,
+    Role,
+    read_layout,
+)
+from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.mapping.network_yaml import Network
+from lairmake.stages.mapping.isl_texts import IslText
+from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.network_yaml import (
+    Crossing,
+    End,
+    Given,
+    Graph,
+    Network,
+    describe_network,
+    read_graph,
+    read_network_file,
+)
 from lairmake.stages.movement.flow import Colour
-from lairmake.stages.network.whole.floorplan import find_rectangle, place_parts
-from lairmake.stages.network.whole.joints import Joint, Pair
-from lairmake.stages.network.whole.part_names import name_colour, name_layout
-from lairmake.stages.network.whole.ways import Way, check_ways, cross, enter, leave
+from lairmake.stages.network.parts.part import find_chained
+from lairmake.stages.network.whole.floorplan import (
+    Way,
+    check_ways,
+    cross,
+    enter,
+    find_rectangle,
+    leave,
+    place_parts,
+)
+from lairmake.stages.network.whole.joints import Joint, Pair, refuse_mixed
 from lairmake.stages.poly.sides import Rectangle
 from lairmake.stages.poly.text import spell_object
+from lairmake.stages.reference.data import input_samples
+from lairmake.stages.shipped import users_cache
 
+if TYPE_CHECKING:
+    from lairmake.stages.fabric.outcome import Asked
+    from lairmake.stages.mapping.inputs import Inputs
+
+# --- The programs of several parts in one library: each text is compiled once, as it is ---------
+#
+# All programs of a role have one name, whatever the part; before a text a line gives it another
+# one.
+
+Program = tuple[str, str]
+"""The role that a program says it has, and its text."""
+
+
+def write_programs(
+    programs: Mapping[str, Program], folder: Path
+) -> tuple[list[Path], dict[str, str]]:
+    """Write distinct programs into a folder; return their files, and the symbol of each role."""
+    numbers = {program: n for n, program in enumerate(dict.fromkeys(programs.values()))}
+    files = []
+    for (role, text), number in numbers.items():
+        file = folder / f"pe_{number}.c"
+        line = f"#define program_{role} program_{number}\n#line 1\n"
+        file.write_text(line + text, encoding="utf-8")
+        files.append(file)
+    return files, {name: f"program_{numbers[each]}" for name, each in programs.items()}
+
+# --- A network as stages need it that put all parts on one fabric, whoever says what its parts are
+
+PARTS = "parts.yaml"
+
+
+def describe_whole(given: Graph, parts: Mapping[str, Any]) -> Network:
+    """Return the network of the parts of a graph. Raises UserErrors for what is not built on one
+    fabric."""
+    mixed = [refuse_mixed(*each) for each in _list_mixed(parts, given)]
+    if mixed:
+        raise UserErrors(mixed)
+    return Network(
+        parts={name: given.folder_of(name) or name for name in parts},
+        crossings=tuple(_cross(parts, given)), spans={name: given.span_of(name) for name in parts},
+        fabric=given,
+    )
+
+
+def _list_mixed(
+    parts: Mapping[str, Any], given: Graph
+) -> Iterator[tuple[End, list[str], Span]]:
+    """Yield each input that comes from parts and from elsewhere, too, or from several."""
+    for name, described in parts.items():
+        for tensor, sources in find_chained(described).items():
+            if len(sources) > 1:
+                yield End(part=name, tensor=tensor), list(sources), given.span_of(name)
+
+
+def _cross(parts: Mapping[str, Any], given: Graph) -> Iterator[Crossing]:
+    """Yield what crosses from one part to another, by the maps that parts.yaml has."""
+    for name, described in parts.items():
+        for tensor, sources in find_chained(described).items():
+            ((source, text),) = sources.items()
+            part, _, output = source.partition(".")
+            made = IslText(
+                text=text, source=Source(path=PARTS, text=text), offsets=tuple(range(len(text) + 1))
+            )
+            end, span = End(part=part, tensor=output), given.span_of(name)
+            yield Crossing(
+                to=End(part=name, tensor=tensor), given=(Given(end=end, map=made, span=span),),
+                span=span,
+            )
+
+# --- The layout of a part among those of others: what it has is called by the part, too ---------
+#
+# Roles, streams and tensors are called `part.name`, for those of another part may have the same
+# name. Colours keep their numbers, and are called by them: parts never touch, so that a number may
+# be another colour in each. Roles say what their part calls it.
+
+def name_colour(number: int) -> str:
+    """Return what a colour is called on the fabric of several parts."""
+    return f"colour{number}"
+
+
+def name_layout(layout: Layout, part: str) -> Layout:
+    """Return the layout of a part with names that no other part has."""
+    names = {name: name_colour(each.number) for name, each in layout.colours.items()}
+    return Layout(
+        grid=layout.grid,
+        roles={f"{part}.{n}": _name_role(r, part, names) for n, r in layout.roles.items()},
+        colours={names[n]: each for n, each in layout.colours.items()},
+        arrivals={
+            f"{part}.{n}": _name_entry(each, part, names) for n, each in layout.arrivals.items()
+        },
+        departures={
+            f"{part}.{n}": _name_exit(each, part, names) for n, each in layout.departures.items()
+        },
+    )
+
+
+def _name_role(role: Role, part: str, names: Mapping[str, str]) -> Role:
+    return replace(
+        role,
+        listens=None if role.listens is None else tuple(names[name] for name in role.listens),
+        streams={new: old for old, new in names.items()},
+        input_queues=_rename(role.input_queues, names),
+        output_queues=_rename(role.output_queues, names),
+        tensors={name: _name_local(each, part) for name, each in role.tensors.items()},
+    )
+
+
+def _rename(
+    queues: Mapping[str, Queue] | None, names: Mapping[str, str]
+) -> Mapping[str, Queue] | None:
+    return None if queues is None else {names[name]: queue for name, queue in queues.items()}
+
+
+def _name_local(local: LocalTensor, part: str) -> LocalTensor:
+    return local if local.stored is None else replace(local, tensor=f"{part}.{local.tensor}")
+
+
+def _name_entry(entry: Entry, part: str, names: Mapping[str, str]) -> Entry:
+    return replace(entry, tensor=f"{part}.{entry.tensor}", colour=names[entry.colour])
+
+
+def _name_exit(departure: Exit, part: str, names: Mapping[str, str]) -> Exit:
+    return replace(
+        departure, tensor=f"{part}.{departure.tensor}",
+        colours=tuple(names[name] for name in departure.colours),
+    )
+
+# --- The layouts of all parts of a network as one, with what lies between them ------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
@@ -163,3 +328,85 @@ def _counts(
 
 def _each(pes: isl.UnionSet, number: int) -> str:
     return spell_object(isl.UnionMap.from_domain_and_range(pes, isl.UnionSet(f"{{ [{number}] }}")))
+
+# --- Run all parts of a network on one simulated fabric, sample after sample --------------------
+
+Array = np.ndarray
+BRIDGES = "build/bridges/pe_"
+HINT = "the programs are at fault, or where they lie: please report it with the network folder"
+
+
+def read_network_of(inputs: Inputs) -> Network:
+    """Return the network of a folder, with the parts that `split` found in a graph."""
+    if inputs.names(PARTS):
+        graph = inputs.file_or_empty("network.yaml", read_graph)
+        return describe_whole(graph, inputs.yaml(PARTS))
+    return describe_network(inputs.file("network.yaml", read_network_file))
+
+
+def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
+    """Run all parts on one fabric once more, and record it, with the events that are asked for."""
+    source = inputs.source("layout.yaml")
+    layout = read_layout(source)
+    return run_network(inputs, read_network_of(inputs), layout, source, recorded=True, asked=asked)
+
+
+def run_network(
+    inputs: Inputs, network: Network, layout: Layout, source: Source, *, recorded: bool = False,
+    asked: Asked | None = None,
+) -> FabricRun:
+    """Compile all programs, equal ones once, and run them."""
+    first = inputs.part(next(iter(network.parts)))
+    profile = read_machine(first.mapping(), first)
+    programs = dict(_programs(inputs, network))
+    with tempfile.TemporaryDirectory() as folder:
+        files, symbols = write_programs(programs, Path(folder))
+        try:
+            library = build_library(
+                files, Path(folder), cache=users_cache(), recorded=recorded, generated=True
+            )
+        except CompilerError as error:
+            raise UserError(str(error), hint=error.hint) from error
+        try:
+            return run_fabric(
+                library, layout, profile, dict(_values(inputs, network, layout)),
+                first.mapping().invocations, shapes=dict(_shapes(inputs, network)),
+                tell=inputs.tell, symbols=symbols, recorded=recorded, asked=asked,
+            )
+        except (FabricStuck, FabricFailure) as error:
+            raise error_of(error, source, "simd", HINT) from error
+
+
+def _programs(inputs: Inputs, network: Network) -> Iterator[tuple[str, Program]]:
+    """Yield the program of each role on the fabric of the whole."""
+    for name in network.parts:
+        part = inputs.part(name)
+        for role in read_layout(part.source("build/layout.yaml")).roles:
+            yield f"{name}.{role}", (role, part.text(f"build/simd/pe_{role}.c"))
+    for file in inputs.names(f"{BRIDGES}*.c"):
+        role = file.removeprefix(BRIDGES).removesuffix(".c")
+        yield role, (role, inputs.text(file))
+
+
+def _values(
+    inputs: Inputs, network: Network, layout: Layout
+) -> Iterator[tuple[str, list[Array]]]:
+    """Yield what each input of the network is in each sample; once, if it lies in memory."""
+    arriving = {each.tensor for each in layout.arrivals.values()}
+    crossing = {str(each.to) for each in network.crossings}
+    for name in network.parts:
+        part = inputs.part(name)
+        layer = part.lair()
+        samples = input_samples(part.mapping(), layer, part.arrays())
+        for tensor in layer.inputs:
+            values = [each[tensor.name] for each in samples]
+            whole = f"{name}.{tensor.name}"
+            if whole not in crossing:
+                alike = all(value is values[0] for value in values)
+                yield whole, values[:1] if alike or whole not in arriving else values
+
+
+def _shapes(inputs: Inputs, network: Network) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for name in network.parts:
+        for tensor in inputs.part(name).lair().outputs:
+            yield f"{name}.{tensor.name}", tensor.shape

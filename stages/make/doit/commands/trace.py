@@ -27,7 +27,7 @@ LAYOUTS = {
 }
 """The layout of what each stage runs."""
 RUNS = {
-    "operate": "lairmake.stages.network.running",
+    "operate": "lairmake.stages.network.whole.joined",
     "execute": "lairmake.stages.program.execution.running",
     "simulate": "lairmake.stages.layer.outcome",
 }
