@@ -24,8 +24,7 @@ from lairmake.stages.mapping.network_yaml import (
     describe_network,
     read_network_file,
 )
-from lairmake.stages.network.carrying import carry
-from lairmake.stages.network.crossing_maps import read_moves
+from lairmake.stages.network.maps import carry, read_moves
 from lairmake.stages.reference.data import as_sent, input_samples, stack_samples
 from lairmake.stages.reference.evaluate import (
     Arrays,

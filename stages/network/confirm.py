@@ -25,9 +25,9 @@ import numpy as np
 
 from lairmake.stages.diagnose import plural
 from lairmake.stages.mapping.network_yaml import read_graph
-from lairmake.stages.network.arbiter import NetworkRun, allow, choose_arbiter
 from lairmake.stages.network.parts.grouping import make_inputs, pass_on, put_together, take
 from lairmake.stages.network.parts.part import count_lanes, find_lanes, find_source, read_fitted
+from lairmake.stages.network.reference import NetworkRun, allow, choose_arbiter
 from lairmake.stages.reference.data import find_origins, stack_samples
 from lairmake.stages.reference.evaluate import (
     describe_parts,

@@ -25,10 +25,8 @@ from lairmake.stages.mapping.network_yaml import (
 )
 from lairmake.stages.mapping.ports import Direction, read_ports
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.network.covering import check_given
-from lairmake.stages.network.crossing import Stop, check_crossing, check_sizes
-from lairmake.stages.network.crossing_maps import read_moves
-from lairmake.stages.network.ends import list_unknown_ends
+from lairmake.stages.network.crossing import Stop, check_crossing, check_given, check_sizes
+from lairmake.stages.network.maps import list_unknown_ends, read_moves
 from lairmake.stages.poly.canonical import find_set
 from lairmake.stages.poly.sides import bounding_rectangle
 from lairmake.stages.poly.text import spell_object, write_objects

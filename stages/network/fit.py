@@ -21,15 +21,6 @@ from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.mapping.machine import check_grid, read_machine
 from lairmake.stages.mapping.network_yaml import Graph, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.network.fitting.expecting import Expected, Part, expect, read_given, read_part
-from lairmake.stages.network.fitting.sizing import (
-    Size,
-    Sized,
-    describe_size,
-    find_smallest,
-    list_halves,
-    tell_cycles,
-)
 from lairmake.stages.network.parts.part import (
     Fitted,
     Lanes,
@@ -41,6 +32,19 @@ from lairmake.stages.network.parts.part import (
     find_takers,
     is_fitted,
     write_part_layer,
+)
+from lairmake.stages.network.sizing import (
+    Expected,
+    Part,
+    Size,
+    Sized,
+    describe_size,
+    expect,
+    find_smallest,
+    list_halves,
+    read_given,
+    read_part,
+    tell_cycles,
 )
 from lairmake.stages.poly.text import spell_object
 

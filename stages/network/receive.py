@@ -18,7 +18,7 @@ from itertools import count, takewhile
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.network.carrying import carry
+from lairmake.stages.network.maps import carry
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs

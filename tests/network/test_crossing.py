@@ -9,9 +9,8 @@ import pytest
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.mapping.network_yaml import End
-from lairmake.stages.network.covering import check_given
-from lairmake.stages.network.crossing import Stop, check_crossing, check_sizes
-from lairmake.stages.network.crossing_maps import read_moves
+from lairmake.stages.network.crossing import Stop, check_crossing, check_given, check_sizes
+from lairmake.stages.network.maps import read_moves
 from lairmake.stages.poly.sides import Rectangle
 
 SOURCE = Source(path="network.yaml", text="  last.x: first.y\n")

@@ -13,10 +13,8 @@ from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.mapping.isl_texts import IslText
 from lairmake.stages.mapping.network_yaml import End
-from lairmake.stages.network.carrying import carry
-from lairmake.stages.network.covering import check_given
-from lairmake.stages.network.crossing import Stop, check_crossing
-from lairmake.stages.network.crossing_maps import domain_of, read_moves
+from lairmake.stages.network.crossing import Stop, check_crossing, check_given
+from lairmake.stages.network.maps import carry, domain_of, read_moves
 from lairmake.stages.poly.sides import Rectangle
 
 SOURCE = Source(path="network.yaml", text="  last.x: {from: first.y}\n")

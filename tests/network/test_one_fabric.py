@@ -15,7 +15,7 @@ from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of, parts_of
 from lairmake.stages.mapping.network_yaml import read_network
-from lairmake.stages.network.agreeing import check_ends
+from lairmake.stages.network.link import check_ends
 from lairmake.stages.network.whole.joined import write_programs
 from lairmake.stages.network.whole.joints import list_joints
 from lairmake.stages.picture.report_network import READS, draw_stop

@@ -5,9 +5,9 @@ import pytest
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.mapping.network_yaml import Graph
-from lairmake.stages.network.arbiter import NetworkRun, choose_arbiter
 from lairmake.stages.network.operators.draft import Draft
 from lairmake.stages.network.operators.elementwise import apply
+from lairmake.stages.network.reference import NetworkRun, choose_arbiter
 from lairmake.stages.network.tensorflow.model import GraphDef
 
 Y = np.float32([[1, 2, 3]])

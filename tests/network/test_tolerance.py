@@ -7,10 +7,10 @@ from onnx import TensorProto, helper, numpy_helper
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.machine.types import TYPES as OF_LAIR
 from lairmake.stages.mapping.network_yaml import Graph
-from lairmake.stages.network.arbiter import NetworkRun, allow, choose_arbiter
 from lairmake.stages.network.onnx.model import load_model, nothing_beside
 from lairmake.stages.network.onnx.node import NUMBERS
 from lairmake.stages.network.onnx.reader import extract
+from lairmake.stages.network.reference import NetworkRun, allow, choose_arbiter
 from lairmake.stages.network.tensorflow.model import VALUES
 from lairmake.stages.network.tensorflow.reader import NUMBERS as OF_TENSORFLOW
 from lairmake.stages.parts.evaluation import evaluate

@@ -161,7 +161,7 @@ def _is_network_plan(data: Any) -> bool:
 
 def _plan_network(folder: LayerFolder) -> NetworkPlan:
     from lairmake.stages.mapping.network_yaml import describe_plan, read_network
-    from lairmake.stages.network.ends import list_unknown_ends
+    from lairmake.stages.network.maps import list_unknown_ends
 
     path = folder.path / NETWORK
     network = read_network(source_of(shown_path(path), content_of(path)))

@@ -12,7 +12,7 @@ from lairmake.stages.lair.specialise import specialise
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.layer_yaml import read_mapping
-from lairmake.stages.network.carrying import carry
+from lairmake.stages.network.maps import carry
 from lairmake.stages.network.parts.grouping import pass_on, put_together
 from lairmake.stages.network.parts.part import find_chained, is_result
 from lairmake.stages.parts.evaluation import evaluate

@@ -1,7 +1,6 @@
 """The smallest rectangles on which a part keeps to a limit of cycles, of what somebody expects."""
 
-from lairmake.stages.network.fitting.expecting import Expected
-from lairmake.stages.network.fitting.sizing import find_smallest, list_halves
+from lairmake.stages.network.sizing import Expected, find_smallest, list_halves
 
 
 def take(cycles, columns=1, lacking=0):

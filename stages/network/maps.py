@@ -1,23 +1,28 @@
-"""Which element of an input is which element of an output that another part gives it.
-
-Source   reshaping, transposing, slicing, padding and putting together move elements only: a map of
-         what crosses says it, and no part is needed for it
-"""
+"""Maps of crossings: the elements of an input as elements of outputs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 import islpy as isl
+import numpy as np
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.lair.layer import Tensor
+from lairmake.stages.lair.layer import Layer, Tensor
+from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.isl_texts import IslText, parse_map
-from lairmake.stages.mapping.network_yaml import End
+from lairmake.stages.mapping.network_yaml import End, Network
 from lairmake.stages.mapping.relations import find_several_values
 from lairmake.stages.poly.canonical import find_example, list_maps
+from lairmake.stages.reference.strided import Array, move
 from lairmake.stages.volumes.operation import make_domain
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
+# --- Which element of an input is which element of an output that another part gives it ---------
+#
+# Source   reshaping, transposing, slicing, padding and putting together move elements only: a map
+#          of what crosses says it, and no part is needed for it
 
 def read_moves(
     text: IslText | None, source: End, given: Tensor, to: End, taken: Tensor
@@ -90,3 +95,50 @@ def _check_one(moves: isl.Map, source: End, to: End, span: Span) -> None:
             f"{to.part}.{element} is {source.part}.{first} and {source.part}.{second}", span,
             "each element that a part takes is one that another gives",
         )
+
+# --- Carry what parts give into the inputs of the parts that take it, by the maps of what crosses
+
+def carry(tensor: Tensor, otherwise: float, given: Sequence[tuple[isl.Map, Array]]) -> Array:
+    """Return an input, in its type, made of outputs by { output[e] -> input[e'] }.
+
+    Outputs with an axis more have one value for each invocation, the same number of them: so has
+    the input then, and others are the same in each. What nothing gives is `otherwise`.
+    """
+    counts = {a.shape[:1] for each, a in given if a.ndim > each.dim(IN)} or {()}
+    (count,) = counts
+    made = np.full((*count, *tensor.shape), otherwise, tensor.type)
+    for each, array in given:
+        back = each.reverse()
+        values = np.broadcast_to(array, (*count, *array.shape[array.ndim - each.dim(IN):]))
+        move(_at_each(back) if count else back, made, values, {})
+    return made
+
+
+def _at_each(back: isl.Map) -> isl.Map:
+    """Return { input[n, e'] -> output[n, e] } of { input[e'] -> output[e] }."""
+    names = [(kind, back.get_tuple_name(kind)) for kind in (IN, OUT)]
+    for kind, _ in names:
+        back = back.insert_dims(kind, 0, 1)
+    for kind, name in names:
+        back = back.set_tuple_name(kind, name)
+    return back.equate(IN, 0, OUT, 0)
+
+# --- The ends of what crosses between parts: tensors that these have ----------------------------
+
+def list_unknown_ends(network: Network, layers: Mapping[str, Layer]) -> Iterator[UserError]:
+    """Yield an error for each end of a crossing that its part does not have.
+
+    `layers` are those of parts, of which there is one that can be read.
+    """
+    for crossing in network.crossings:
+        ends = [(crossing.to, "input", crossing.span)]
+        ends += [(each.end, "output", each.span) for each in crossing.given]
+        for end, kind, span in ends:
+            layer = layers.get(end.part)
+            if layer is None:
+                continue
+            tensors = layer.inputs if kind == "input" else layer.outputs
+            names = [tensor.name for tensor in tensors]
+            if end.tensor not in names:
+                hint = did_you_mean(end.tensor, names, f"{kind}s")
+                yield UserError(f"{end.part} has no {kind} {end.tensor}", span, hint)

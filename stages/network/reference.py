@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 import numpy as np
@@ -28,7 +29,7 @@ from lairmake.stages.reference.error_bound import (
 from lairmake.stages.reference.strided import Array
 from lairmake.stages.volumes.operation import Program, make_domains
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from lairmake.stages.network.onnx.model import Beside
 
 OPERATIONS = "NumPy, of operations.yaml"
