@@ -11,8 +11,8 @@ from lairmake.stages.program.front.kinds import (
     global_range,
 )
 from lairmake.stages.program.front.world import MACH_Compiler_Ignore, Run_On_Host
-from lairmake.stages.program.values.checked import holds_objects, strict, typed
-from lairmake.stages.program.values.parameters import parameter
+from lairmake.stages.program.values.api import parameter
+from lairmake.stages.program.values.operators import holds_objects, strict, typed
 
 __all__ = [
     "GlobalArray", "GlobalScalar", "LocalArray", "LocalScalar", "MACHScalar",

@@ -46,8 +46,7 @@ def find_ways(folder):
     from lairmake.stages.program.irg.reading import read_graph
     from lairmake.stages.program.irg.regions import read_regions
     from lairmake.stages.program.memory.addresses import read_addresses
-    from lairmake.stages.program.values.execution import execute
-    from lairmake.stages.program.values.parameters import set_parameters
+    from lairmake.stages.program.values.api import execute, set_parameters
 
     inputs = FolderInputs(open_folder(folder), (*interpret.READS, "program.yaml", "*.py"))
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))

@@ -139,7 +139,7 @@ LOADED = {
     "fabric/compiler.py": "looks whether there is a compiler",
     "program/child/main.py": "the function that a stage imports and hands to it",
     "program/child/modules.py": "modules of a user",
-    "program/values/execution.py": "the program of a user",
+    "program/values/api.py": "the program of a user",
     "shipped.py": "only asks where byte code lies",
 }
 """What loads modules by names that it computes, and which."""
@@ -148,7 +148,7 @@ TELLS = {
     "__doc__ getdoc getcomments": ["lairmake.stages.mapping.records._said_of"],
     "__annotations__ get_type_hints eval_str get_annotations singledispatch validate_call": [
         "lairmake.stages.mapping.records.list_fields",
-        "lairmake.stages.program.values.checked.typed"],
+        "lairmake.stages.program.values.operators.typed"],
     "getsource getsourcelines findsource co_firstlineno co_positions co_lines f_lineno": [
         "lairmake.stages.program.child.place._place_of",
         "lairmake.stages.program.il.recording._list_lines"],

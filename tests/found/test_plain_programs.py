@@ -8,7 +8,7 @@ from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.program import capture, translate
 from lairmake.stages.program.il.run import record_program
 from lairmake.stages.program.source.translation import translate_source
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 
 PLAIN = """\
 import numpy as np

@@ -15,7 +15,7 @@ from lairmake.stages.program.il.run import capture_program
 from lairmake.stages.program.irg.graph import FROM_FILE
 from lairmake.stages.program.irg.reading import read_entries
 from lairmake.stages.program.source.translation import translate_source
-from lairmake.stages.program.values.parameters import set_parameters
+from lairmake.stages.program.values.api import set_parameters
 from tests.program.built import build_once, store_program
 from tests.program.given import Given
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from lairmake.stages.program.front.value import Value, take_array
 from lairmake.stages.program.front.world import WORLD
-from lairmake.stages.program.values.execution import execute
-from lairmake.stages.program.values.parameters import set_parameters
+from lairmake.stages.program.values.api import execute, set_parameters
 
 HEAD = """\
 import numpy

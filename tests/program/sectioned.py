@@ -6,7 +6,7 @@ from lairmake.stages.program.il.run import capture_program
 from lairmake.stages.program.irg.reading import read_graph
 from lairmake.stages.program.sections.sections_reading import read_sections
 from lairmake.stages.program.source.translation import translate_source
-from lairmake.stages.program.values.parameters import set_parameters
+from lairmake.stages.program.values.api import set_parameters
 from tests.program.given import Given
 
 NAME = "program.py"

@@ -7,15 +7,17 @@ import numpy as np
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.sections.hops import RING, STEPS
 from lairmake.stages.program.sections.procedures import WITH_ADDRESSES
-from lairmake.stages.program.values.arithmetic import cast, compute, round_number
-from lairmake.stages.program.values.sums import (
+from lairmake.stages.program.values.arithmetic import (
     INNER,
     STEPS as OPERATIONS,
     add_in_memory,
+    cast,
+    compute,
     find_accumulator,
     find_neutral,
     order_columns,
     order_rows,
+    round_number,
 )
 from tests.program.simulated_ring import SimulatedRing
 

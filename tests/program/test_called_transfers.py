@@ -6,8 +6,7 @@ import pytest
 from lairmake.stages.program.sections.hops import RING, STEPS as AWAY
 from lairmake.stages.program.sections.procedures import finish_procedure
 from lairmake.stages.program.sections.program import Procedure
-from lairmake.stages.program.values.arithmetic import compute
-from lairmake.stages.program.values.sums import STEPS, add_locally, add_up
+from lairmake.stages.program.values.arithmetic import STEPS, add_locally, add_up, compute
 from tests.program.called import Machine
 from tests.program.run_on_fabric import are_equal
 

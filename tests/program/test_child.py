@@ -226,7 +226,7 @@ def test_a_module_that_cannot_be_parsed_has_its_line(folder):
 
 def test_a_parameter_that_is_wrong_is_so_where_it_is_set(folder):
     folder.write("program.yaml", "program: heat.py\nparameters: {n: 3, m: x}\n")
-    source = "from lairmake.stages.program.values.parameters import parameter\nparameter('m', 2)\n"
+    source = "from lairmake.stages.program.values.api import parameter\nparameter('m', 2)\n"
     assert folder.error(source) == (
         "program.yaml:2:23: error: parameter m=x: not of the type of its default, 2\n"
         "  parameters: {n: 3, m: x}\n                        ^\n"
@@ -242,7 +242,7 @@ def test_a_message_is_read_only_if_it_is_whole():
 
 
 def test_a_bug_of_ours_is_no_error_of_the_user(folder, monkeypatch):
-    from lairmake.stages.program.values.slices import find_region
+    from lairmake.stages.program.values.forms import find_region
     from tests.program import started
 
     monkeypatch.setattr(started, "run_source", find_region)

@@ -10,7 +10,7 @@ import pytest
 from lairmake.stages.program.front.run import rehearse_program
 from lairmake.stages.program.front.stripped import digest_code, strip_source
 from lairmake.stages.program.front.value import take_array
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 from tests.program.fronted import HEAD, run
 
 LA = np.arange(24, dtype="float32").reshape(3, 2, 4)

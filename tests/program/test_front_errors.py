@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 from tests.program.fronted import HEAD, run
 
 NOT_KNOWN = "its values are not known here\nhint: in `with MACH_Compiler_Ignore():` it is an array"

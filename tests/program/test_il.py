@@ -9,7 +9,7 @@ from lairmake.stages.program.capture import find_place
 from lairmake.stages.program.child.place import Place
 from lairmake.stages.program.il.run import capture_program, record_program, write_captured
 from lairmake.stages.program.source.translation import translate_source
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 from tests.program.captured import capture
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 from tests.program.captured import capture
 
 NOT_KNOWN = "its values are not known here\nhint: does a hint say what it is? " \

@@ -9,7 +9,7 @@ import pytest
 from lairmake.stages.diagnose import UserErrors
 from lairmake.stages.program.il.run import record_program
 from lairmake.stages.program.source.translation import translate_source
-from lairmake.stages.program.values.instead import INSTEAD
+from lairmake.stages.program.values.api import INSTEAD
 from tests.program.fronted import run
 from tests.program.translated import Source
 

@@ -13,7 +13,7 @@ from lairmake.stages.program.interpreter.stores import (
     read_value,
 )
 from lairmake.stages.program.memory.remembering import place_entries
-from lairmake.stages.program.values.sums import add_locally, add_up
+from lairmake.stages.program.values.arithmetic import add_locally, add_up
 from tests.program.given import read_texts
 
 OBJECTS = """\

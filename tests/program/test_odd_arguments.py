@@ -8,8 +8,8 @@ import pytest
 
 from lairmake.stages.program.child.place import describe
 from lairmake.stages.program.child.watch import Watch
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.parameters import set_parameters
+from lairmake.stages.program.values.api import set_parameters
+from lairmake.stages.program.values.forms import ProgramError
 from tests.program.captured import capture
 from tests.program.fronted import run
 

@@ -8,8 +8,7 @@ import pytest
 
 from lairmake.stages.program.front.value import take_array
 from lairmake.stages.program.front.world import WORLD
-from lairmake.stages.program.values.execution import execute
-from lairmake.stages.program.values.parameters import set_parameters
+from lairmake.stages.program.values.api import execute, set_parameters
 from tests.program.plain import run_plainly
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))

@@ -11,8 +11,7 @@ import pytest
 
 from lairmake.stages.program.front.value import take_array
 from lairmake.stages.program.front.world import WORLD
-from lairmake.stages.program.values.execution import execute
-from lairmake.stages.program.values.parameters import set_parameters
+from lairmake.stages.program.values.api import execute, set_parameters
 from tests.program.agreeing import read_outputs, run_program
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"

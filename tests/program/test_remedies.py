@@ -5,7 +5,7 @@ import pytest
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.program.il.run import record_program
 from lairmake.stages.program.source.translation import translate_source
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 
 HEAD = """\
 import math

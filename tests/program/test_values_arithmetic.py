@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.program.values.arithmetic import cast, compute, round_number
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 
 BITS = {"float16": (11, -24, 65504), "float32": (24, -149, float(np.finfo("float32").max))}
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 6e-8, -6e-8, 65504.0, 3.5, -2.25]

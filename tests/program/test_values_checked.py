@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 from tests.program.fronted import run
 
 CLASS = """\

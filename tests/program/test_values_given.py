@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.parameters import check_parameters, set_parameters
+from lairmake.stages.program.values.api import check_parameters, set_parameters
+from lairmake.stages.program.values.forms import ProgramError
 from tests.program.fronted import HEAD, run
 
 GIVEN = [

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lairmake.stages.program.values.sums import (
+from lairmake.stages.program.values.arithmetic import (
     add_global,
     add_locally,
     add_up,

@@ -15,7 +15,7 @@ from lairmake.stages.program.child.modules import add_paths, find_beside
 from lairmake.stages.program.child.place import describe
 from lairmake.stages.program.child.watch import Watch
 from lairmake.stages.program.child.wire import pack, unpack
-from lairmake.stages.program.values.parameters import set_parameters
+from lairmake.stages.program.values.api import set_parameters
 
 FEW_COLLECTIONS = 100_000
 """How many objects Python makes before it looks for cycles: trees and graphs have hardly any."""

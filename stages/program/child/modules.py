@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType
 
 from lairmake.stages.program.child.watch import Watch
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 
 
 class Sources(SourceFileLoader):

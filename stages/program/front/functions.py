@@ -12,11 +12,15 @@ import numpy as np
 from lairmake.stages.program.front.readable import Readable, read_operands
 from lairmake.stages.program.front.value import Value, apply, take_array
 from lairmake.stages.program.front.world import WORLD
-from lairmake.stages.program.values.arithmetic import Array, compute
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.forms import GLOBAL_ARRAY, reduce_form
-from lairmake.stages.program.values.names import make_unknown
-from lairmake.stages.program.values.sums import add_global, add_locally, add_up
+from lairmake.stages.program.values.api import make_unknown
+from lairmake.stages.program.values.arithmetic import (
+    Array,
+    add_global,
+    add_locally,
+    add_up,
+    compute,
+)
+from lairmake.stages.program.values.forms import GLOBAL_ARRAY, ProgramError, reduce_form
 
 float16, float32, int16, int32 = np.float16, np.float32, np.int16, np.int32
 

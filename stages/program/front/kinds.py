@@ -12,9 +12,8 @@ import numpy as np
 
 from lairmake.stages.program.front.value import Value, make_fixed
 from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.values.api import TYPE, find_range
 from lairmake.stages.program.values.arithmetic import Array
-from lairmake.stages.program.values.checked import SCALARS
-from lairmake.stages.program.values.errors import ProgramError
 from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
     GLOBAL_SCALAR,
@@ -22,10 +21,10 @@ from lairmake.stages.program.values.forms import (
     LOCAL_SCALAR,
     UNIFORM,
     Form,
+    ProgramError,
     read_flag,
 )
-from lairmake.stages.program.values.initial import Initial, check_name, find_initial
-from lairmake.stages.program.values.ranges import TYPE, find_range
+from lairmake.stages.program.values.operators import SCALARS, Initial, check_name, find_initial
 
 
 class _Object(Value):

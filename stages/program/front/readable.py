@@ -11,8 +11,7 @@ import numpy as np
 
 from lairmake.stages.program.front.world import WORLD
 from lairmake.stages.program.values.arithmetic import Array
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.forms import Form
+from lairmake.stages.program.values.forms import Form, ProgramError
 from lairmake.stages.program.values.operators import Operators, make_index, make_missing
 
 

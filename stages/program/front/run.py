@@ -14,11 +14,9 @@ import numpy as np
 from lairmake.stages.program.front.stripped import digest_code, strip_source
 from lairmake.stages.program.front.value import Value, take_array
 from lairmake.stages.program.front.world import WORLD
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.execution import execute
-from lairmake.stages.program.values.forms import Number
-from lairmake.stages.program.values.initial import Initial
-from lairmake.stages.program.values.parameters import check_parameters
+from lairmake.stages.program.values.api import check_parameters, execute
+from lairmake.stages.program.values.forms import Number, ProgramError
+from lairmake.stages.program.values.operators import Initial
 
 
 def rehearse_program(

@@ -16,23 +16,22 @@ import numpy as np
 
 from lairmake.stages.program.front.readable import Readable, read_operands
 from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.values.api import make_alone
 from lairmake.stages.program.values.arithmetic import Array, cast, compute, match_rank
-from lairmake.stages.program.values.errors import ProgramError
 from lairmake.stages.program.values.forms import (
     GLOBAL_SCALAR,
     Form,
     Number,
+    ProgramError,
     check_assignment,
     check_condition,
     check_iteration,
     check_number,
     combine_forms,
     convert_form,
+    find_region,
 )
-from lairmake.stages.program.values.initial import name_type, read_number
-from lairmake.stages.program.values.names import make_alone
-from lairmake.stages.program.values.operators import make_rebound
-from lairmake.stages.program.values.slices import find_region
+from lairmake.stages.program.values.operators import make_rebound, name_type, read_number
 
 PYTHON: dict[str, Any] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,

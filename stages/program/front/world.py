@@ -11,11 +11,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from lairmake.stages.program.values.api import Field
 from lairmake.stages.program.values.arithmetic import round_number
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.field import Field
-from lairmake.stages.program.values.forms import Form
-from lairmake.stages.program.values.initial import Initial
+from lairmake.stages.program.values.forms import Form, ProgramError
+from lairmake.stages.program.values.operators import Initial
 
 Mode: TypeAlias = Literal["program", "host", "ignored"]
 

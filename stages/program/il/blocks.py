@@ -43,9 +43,13 @@ from lairmake.stages.program.il.records import (
     Scope,
 )
 from lairmake.stages.program.il.value import Value, find_part, make_value
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.forms import GLOBAL_SCALAR, Form, check_iteration
-from lairmake.stages.program.values.slices import whole_region
+from lairmake.stages.program.values.forms import (
+    GLOBAL_SCALAR,
+    Form,
+    ProgramError,
+    check_iteration,
+    whole_region,
+)
 
 
 class _Context:

@@ -17,8 +17,7 @@ from lairmake.stages.program.il.nodes import copy_part, round_to
 from lairmake.stages.program.il.recording import read_part
 from lairmake.stages.program.il.records import TEMPORARY, Cell, Condition, Part, Source
 from lairmake.stages.program.il.value import read_source
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.forms import check_condition, check_number
+from lairmake.stages.program.values.forms import ProgramError, check_condition, check_number
 
 PLACE = re.compile(r"\{(\d+)\}")
 ALWAYS = Condition(text="True")

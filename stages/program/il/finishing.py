@@ -41,7 +41,7 @@ from lairmake.stages.program.irg.graph import (
     WhileLoop,
 )
 from lairmake.stages.program.values.arithmetic import Array
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 
 
 @dataclass(slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from math import gcd
 
 from lairmake.stages.program.il.records import Part, Source
-from lairmake.stages.program.values.slices import Axis
+from lairmake.stages.program.values.forms import Axis
 
 
 def is_hazard(sources: Iterable[Source], target: Part) -> bool:

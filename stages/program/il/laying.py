@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from lairmake.stages.program.il.locating import Origins
 from lairmake.stages.program.il.records import Cell, Part, Record
 from lairmake.stages.program.irg.accesses import Access, Bounds, Coordinate
-from lairmake.stages.program.values.slices import Axis
+from lairmake.stages.program.values.forms import Axis
 
 
 def lay_accesses(

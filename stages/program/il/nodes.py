@@ -32,7 +32,7 @@ from lairmake.stages.program.values.forms import (
     convert_form,
     reduce_form,
 )
-from lairmake.stages.program.values.initial import check_name
+from lairmake.stages.program.values.operators import check_name
 
 SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
 

@@ -11,8 +11,8 @@ from numpy import float16, float32, int16, int32
 
 from lairmake.stages.program.il.nodes import reduce_part
 from lairmake.stages.program.il.value import Value, compute, find_part, make_value
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.names import make_unknown
+from lairmake.stages.program.values.api import make_unknown
+from lairmake.stages.program.values.forms import ProgramError
 
 
 def sqrt(x: Any) -> Value:

@@ -13,13 +13,16 @@ from lairmake.stages.program.il.blocks import for_loop, if_, while_loop
 from lairmake.stages.program.il.recording import add_object, check_is_outside, find_recording
 from lairmake.stages.program.il.records import OBJECT, PROGRAM, Cell, Part
 from lairmake.stages.program.il.value import Value
-from lairmake.stages.program.values.checked import SCALARS, holds_objects, strict, typed
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.forms import read_flag
-from lairmake.stages.program.values.initial import check_name, find_initial
-from lairmake.stages.program.values.parameters import parameter
-from lairmake.stages.program.values.ranges import find_range
-from lairmake.stages.program.values.slices import whole_region
+from lairmake.stages.program.values.api import find_range, parameter
+from lairmake.stages.program.values.forms import ProgramError, read_flag, whole_region
+from lairmake.stages.program.values.operators import (
+    SCALARS,
+    check_name,
+    find_initial,
+    holds_objects,
+    strict,
+    typed,
+)
 
 
 class _Object(Value):

@@ -19,10 +19,8 @@ from lairmake.stages.program.il.records import (
     Source,
     Step,
 )
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.field import Field
-from lairmake.stages.program.values.forms import Form
-from lairmake.stages.program.values.slices import whole_region
+from lairmake.stages.program.values.api import Field
+from lairmake.stages.program.values.forms import Form, ProgramError, whole_region
 
 _recordings: list[Recording] = []
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import TypeAlias
 
-from lairmake.stages.program.values.field import Field
-from lairmake.stages.program.values.forms import Form, Number
-from lairmake.stages.program.values.initial import Initial
-from lairmake.stages.program.values.slices import Region
+from lairmake.stages.program.values.api import Field
+from lairmake.stages.program.values.forms import Form, Number, Region
+from lairmake.stages.program.values.operators import Initial
 
 OBJECT, NAMED, ITERATED, TEMPORARY = "object", "named", "iterated", "temporary"
 """What a cell is: an object of a constructor, `x: LocalArray = ...`, the value of a loop, none."""

@@ -21,8 +21,7 @@ from lairmake.stages.program.irg.accesses import write_accesses
 from lairmake.stages.program.irg.graph_text import write_graph
 from lairmake.stages.program.irg.objects_text import write_entries
 from lairmake.stages.program.source.parsing import give_room
-from lairmake.stages.program.values.execution import execute
-from lairmake.stages.program.values.parameters import check_parameters
+from lairmake.stages.program.values.api import check_parameters, execute
 
 
 def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:

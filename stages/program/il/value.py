@@ -12,17 +12,24 @@ import numpy as np
 
 from lairmake.stages.program.il.nodes import assign_part, compute_parts, convert_part, name_part
 from lairmake.stages.program.il.records import Part, Source
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.forms import KINDS, Form, check_condition, check_fresh
-from lairmake.stages.program.values.initial import name_type, read_number
-from lairmake.stages.program.values.names import make_alone
+from lairmake.stages.program.values.api import make_alone
+from lairmake.stages.program.values.forms import (
+    KINDS,
+    Form,
+    ProgramError,
+    check_condition,
+    check_fresh,
+    find_region,
+    take_region,
+)
 from lairmake.stages.program.values.operators import (
     Operators,
     make_index,
     make_missing,
     make_rebound,
+    name_type,
+    read_number,
 )
-from lairmake.stages.program.values.slices import find_region, take_region
 
 CLASSES: dict[str, type[Value]] = {}
 """The class of the values of each kind."""

@@ -14,9 +14,16 @@ from lairmake.stages.program.interpreter.stores import Store
 from lairmake.stages.program.interpreter.views import drop_axes, view_operand
 from lairmake.stages.program.irg.graph import Graph, Node
 from lairmake.stages.program.irg.regions import Access, Accesses
-from lairmake.stages.program.values.arithmetic import Array, cast, compute, round_number
+from lairmake.stages.program.values.arithmetic import (
+    Array,
+    add_global,
+    add_locally,
+    add_up,
+    cast,
+    compute,
+    round_number,
+)
 from lairmake.stages.program.values.forms import GLOBAL_ARRAY, ON_PES, REDUCTIONS
-from lairmake.stages.program.values.sums import add_global, add_locally, add_up
 
 Step: TypeAlias = Callable[[], object]
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.program.irg.graph import Entry, Node, Operand
 from lairmake.stages.program.irg.logic import parse_logic
-from lairmake.stages.program.values.errors import ProgramError
 from lairmake.stages.program.values.forms import (
     BITS,
     COMPARISONS,
@@ -20,6 +19,7 @@ from lairmake.stages.program.values.forms import (
     REDUCTIONS,
     TAKES,
     UNIFORM,
+    ProgramError,
     check_number,
 )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from lairmake.stages.program.values.errors import ProgramError
+from lairmake.stages.program.values.forms import ProgramError
 
 Number: TypeAlias = int | float
 Predicate: TypeAlias = Callable[[Sequence[Any]], Any]

@@ -28,12 +28,12 @@ from lairmake.stages.program.irg.graph import (
     WhileLoop,
 )
 from lairmake.stages.program.irg.yaml_nodes import NAME, Fields, Reading, compose_text
-from lairmake.stages.program.values.errors import ProgramError
 from lairmake.stages.program.values.forms import (
     KINDS,
     ON_PES,
     OPERATIONS,
     REDUCTIONS,
+    ProgramError,
     check_number,
     make_form,
 )

@@ -17,8 +17,8 @@ from lairmake.stages.program.irg.regions import Access, Accesses
 from lairmake.stages.program.lowering.operations import load, make_literal, operate
 from lairmake.stages.program.memory.addresses import EXECUTIVE, Place
 from lairmake.stages.program.memory.lifespans import COUNTER
+from lairmake.stages.program.values.arithmetic import STEPS, find_accumulator, find_neutral
 from lairmake.stages.program.values.forms import REDUCTIONS
-from lairmake.stages.program.values.sums import STEPS, find_accumulator, find_neutral
 
 SCRATCH = "scratch_"
 

@@ -56,7 +56,7 @@ from lairmake.stages.program.sections.program import (
     State,
     TakeSum,
 )
-from lairmake.stages.program.values.sums import find_accumulator
+from lairmake.stages.program.values.arithmetic import find_accumulator
 from lairmake.stages.program.vm.colours import CTRL_COORD, GLOBAL_BROADCAST, REDUCTION_3
 
 JUMPS = 16

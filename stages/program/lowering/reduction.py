@@ -55,7 +55,7 @@ from lairmake.stages.program.lowering.lowered import REDUCTION, Material, PeProg
 from lairmake.stages.program.lowering.neighbours import ADVANCE, RESET
 from lairmake.stages.program.lowering.routines import KEPT, VECTORS, find_beginning
 from lairmake.stages.program.sections.program import HALT, REDUCE, Procedure, Sections
-from lairmake.stages.program.values.sums import STEPS, find_accumulator
+from lairmake.stages.program.values.arithmetic import STEPS, find_accumulator
 from lairmake.stages.program.vm.colours import (
     ARGS,
     CTRL,

@@ -56,7 +56,7 @@ from lairmake.stages.program.lowering.arguments import (
 from lairmake.stages.program.lowering.neighbours import RESET, STATES, Ring
 from lairmake.stages.program.lowering.operations import count_scalars, make_literal, operate
 from lairmake.stages.program.sections.program import ARRAY, TAKE_SUM, Procedure
-from lairmake.stages.program.values.sums import STEPS, find_accumulator, find_neutral
+from lairmake.stages.program.values.arithmetic import STEPS, find_accumulator, find_neutral
 from lairmake.stages.program.vm.colours import GLOBAL_BROADCAST, REDUCTION_1, REDUCTION_BROADCAST
 
 VECTORS = {

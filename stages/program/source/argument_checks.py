@@ -10,8 +10,8 @@ from lairmake.stages.program.source.contexts import Spot
 from lairmake.stages.program.source.meanings import MEMBER
 from lairmake.stages.program.source.places import Places
 from lairmake.stages.program.source.words import IGNORED, NUMPY, OBJECTS
+from lairmake.stages.program.values.api import UNARY
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR, KINDS, REDUCTIONS, UNIFORM
-from lairmake.stages.program.values.names import UNARY
 
 SCALAR = ("name", "init_data", "dtype", "output")
 ARRAY = ("name", "init_data", "shape", "dtype", "output")

@@ -18,9 +18,8 @@ from lairmake.stages.program.source.words import (
     OF_OBJECTS,
     ON_HOST,
 )
+from lairmake.stages.program.values.api import INSTEAD, NAMES, POWER, PRODUCT, suggest_instead
 from lairmake.stages.program.values.forms import ON_PES, REDUCTIONS
-from lairmake.stages.program.values.instead import INSTEAD, POWER, PRODUCT, suggest_instead
-from lairmake.stages.program.values.names import NAMES
 
 POWERS = {
     ast.FloorDiv: "`//`", ast.Mod: "`%`", ast.MatMult: "`@`", ast.Pow: "a power",

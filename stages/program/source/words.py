@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lairmake.stages.program.values.api import BINARY, UNARY
 from lairmake.stages.program.values.forms import KINDS
-from lairmake.stages.program.values.names import BINARY, UNARY
 
 OBJECTS, NUMPY = "lairmake.objects", "lairmake.numpy"
 IL = {OBJECTS: "lairmake.stages.program.il.objects", NUMPY: "lairmake.stages.program.il.numpy"}

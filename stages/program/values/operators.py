@@ -1,19 +1,36 @@
-"""The operators of objects, the same for the source on x86 and for the graph.
-
-Paper    E Sec. 5.1
-"""
+"""Operators and constructors of objects."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import inspect
+import keyword
+import operator
+import types
+import typing
+from collections.abc import Callable, Container, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from lairmake.stages.diagnose import nearest
-from lairmake.stages.program.values.errors import ProgramError
-from lairmake.stages.program.values.forms import Form
-from lairmake.stages.program.values.instead import INSTEAD, suggest_instead
-from lairmake.stages.program.values.names import NAMES
+from lairmake.stages.machine.types import TYPES, is_integer
+from lairmake.stages.program.values.api import INSTEAD, NAMES, suggest_instead
+from lairmake.stages.program.values.arithmetic import Array, round_number
+from lairmake.stages.program.values.forms import (
+    GLOBAL_SCALAR,
+    KINDS,
+    LOCAL_SCALAR,
+    UNIFORM,
+    Form,
+    Number,
+    ProgramError,
+    make_form,
+)
+
+# --- The operators of objects, the same for the source on x86 and for the graph -----------------
+#
+# Paper    E Sec. 5.1
 
 UFUNCS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "true_divide": "div", "divide": "div",
@@ -216,3 +233,243 @@ def make_foreign(name: str) -> ProgramError:
     hint = "what is there for objects: `from lairmake import numpy as np`"
     return ProgramError(f"NumPy's own {name} is called with an object",
                         hint if name in NAMES else suggest_instead(name, NAMES))
+
+# --- Decorators of a user's classes and functions: members and arguments are of the kinds they say
+#
+# They know an object by its `form`, and the hint of a kind by its `KIND`: so they serve the source
+# on x86 and the intermediate language.
+#
+# Paper    E Sec. 5.1: three decorators for strict typing; their names are ours
+
+Class = TypeVar("Class", bound=type)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+SCALARS = "MACHScalar"
+"""The `KIND` of a hint that means every kind of scalar."""
+
+KINDS_OF_SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
+DEFINED = 1 << 9
+"""The flag of classes that Python code defines, whose members may be set: Py_TPFLAGS_HEAPTYPE."""
+
+
+def holds_objects(class_: Class) -> Class:
+    """A class that has objects as members: its members are `strict`, its methods `typed`."""
+    _check_class("holds_objects", class_)
+    for name, member in list(vars(class_).items()):
+        if inspect.isfunction(member):
+            setattr(class_, name, typed(member))
+    return strict(class_)
+
+
+def strict(class_: Class) -> Class:
+    """A class whose members keep their type, and an object, which they hold for good."""
+    _check_class("strict", class_)
+    assign: Any = class_.__setattr__
+
+    def assign_checked(self: object, name: str, value: object) -> None:
+        _check_member(class_.__name__, name, getattr(self, name, value), value)
+        assign(self, name, value)
+
+    type.__setattr__(class_, "__setattr__", assign_checked)
+    return class_
+
+
+def _check_class(decorator: str, given: object) -> None:
+    """Raise ProgramError for what is no class that a program defines."""
+    if not isinstance(given, type) or not given.__flags__ & DEFINED:
+        raise ProgramError(f"`{decorator}` of what is no class of the program",
+                           f"it stands above one: `@{decorator}`")
+
+
+def _check_member(class_: str, name: str, before: object, value: object) -> None:
+    if before is value:
+        return
+    if _find_form(before) is not None:
+        said = f"member {name} of {class_} holds a {_spell(before)}, and would hold another object"
+        raise ProgramError(said, f"`self.{name}[...] = ` gives it other values")
+    if type(before) is not type(value):
+        said = f"member {name} of {class_} was of type {_spell(before)}, and would be"
+        raise ProgramError(f"{said} {_spell(value)}", "members keep their type: another name")
+
+
+def typed(function: Function) -> Function:
+    """A function whose arguments are what their hints say."""
+    signature = inspect.signature(function)
+    hints: dict[str, Any] = {}
+
+    @functools.wraps(function)
+    def call_checked(*args: Any, **kwargs: Any) -> Any:
+        if not hints:
+            hints.update(typing.get_type_hints(function), **{"return": None})
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            _check_argument(function.__name__, signature.parameters[name], hints.get(name), value)
+        return function(*args, **kwargs)
+
+    return typing.cast(Function, call_checked)
+
+
+def _check_argument(function: str, taken: inspect.Parameter, hint: Any, value: object) -> None:
+    if hint is None:
+        return
+    several: tuple[object, ...] = (value,)
+    if taken.kind is inspect.Parameter.VAR_POSITIONAL:
+        several = typing.cast("tuple[object, ...]", value)
+    elif taken.kind is inspect.Parameter.VAR_KEYWORD:
+        several = tuple(typing.cast("dict[str, object]", value).values())
+    for each in several:
+        if not _fits(each, hint):
+            said = f"argument {taken.name} of {function} is of type {_spell(each)}"
+            raise ProgramError(f"{said}, its hint says {_spell_hint(hint)}")
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value is what a hint says; of `list[int]` only the list is looked at."""
+    if hint is Any or isinstance(hint, TypeVar):
+        return True
+    origin = typing.get_origin(hint)
+    if origin is typing.Union or origin is types.UnionType:
+        return any(_fits(value, each) for each in typing.get_args(hint))
+    kind, form = getattr(hint, "KIND", None), _find_form(value)
+    if kind is not None:
+        return form is not None and (
+            form.kind in KINDS_OF_SCALARS if kind == SCALARS else form.kind == kind)
+    class_ = origin if origin is not None else hint
+    if not isinstance(class_, type):
+        return True
+    if class_ is float and type(value) is int:
+        return True
+    return isinstance(value, class_) and not (class_ is int and isinstance(value, bool))
+
+
+def _find_form(value: object) -> Form | None:
+    form = getattr(value, "form", None)
+    return form if isinstance(form, Form) else None
+
+
+def _spell(value: object) -> str:
+    form = _find_form(value)
+    return type(value).__name__ if form is None else form.kind
+
+
+def _spell_hint(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+
+# --- The form and the first values of an object, from the arguments of its constructor ----------
+#
+# The source on x86 and the intermediate language take them alike.
+#
+# Paper    E Sec. 5.1: objects with a name, data, and whether they are outputs
+
+Initial: TypeAlias = Array | Number | None
+"""The first values of an object: an array of its type and shape, one number for all, or none."""
+
+
+def find_initial(
+    kind: str, init_data: Any, shape: Sequence[int] | None, dtype: Any
+) -> tuple[Form, Initial]:
+    """Return the form of an object and its first values. Raises ProgramError.
+
+    An array has the four types; with `dtype` every other is converted. A number fills the shape;
+    its type is int32 or float32 unless `dtype` says another.
+    """
+    wanted = None if dtype is None else name_type(dtype)
+    data = settle_number(init_data)
+    if isinstance(data, np.ndarray):
+        return _take_array(kind, data, shape, wanted)
+    if data is not None and type(data) not in (int, float):
+        said = f"init_data is of type {type(init_data).__name__}"
+        raise ProgramError(said, "an array of NumPy's own, made in Run_On_Host, or a number")
+    if shape is None and kind not in (GLOBAL_SCALAR, UNIFORM):
+        raise ProgramError(f"a {kind} without a shape", "give `shape=(...)`, or an array as data")
+    if data is None and wanted is None:
+        raise ProgramError("neither init_data nor dtype: of which type is it?",
+                           "`dtype=np.float32`")
+    own = init_data.dtype.name if isinstance(init_data, (np.generic, np.ndarray)) else None
+    type_ = wanted or ("int32" if isinstance(data, int) else "float32")
+    if wanted is None and own in TYPES:
+        type_ = own
+    form = make_form(kind, type_, _as_shape(shape))
+    return form, None if data is None else round_number(data, type_).item()
+
+
+def _take_array(
+    kind: str, data: Array, shape: Sequence[int] | None, wanted: str | None
+) -> tuple[Form, Array]:
+    if shape is not None and _as_shape(shape) != data.shape:
+        said = f"init_data has the shape {data.shape}, `shape` says {_as_shape(shape)}"
+        raise ProgramError(said, "leave `shape` out")
+    if wanted is None and data.dtype.name not in TYPES:
+        type_ = "float32" if data.dtype.kind == "f" else "int32"
+        hint = f'`.astype("{type_}")`, or `dtype=np.{type_}`'
+        said = f"init_data has elements of {data.dtype}: PEs have {', '.join(TYPES)}"
+        raise ProgramError(said, hint)
+    type_ = wanted or data.dtype.name
+    return make_form(kind, type_, data.shape), _convert(data, type_)
+
+
+def _convert(data: Array, type_: str) -> Array:
+    """Return a copy in another type: reals rounded, integers as they are, or an error."""
+    if data.dtype.kind not in "fiub":
+        said = f"init_data has elements of {data.dtype}, which are no numbers"
+        raise ProgramError(said)
+    with np.errstate(all="ignore"):
+        found = np.array(data, type_, order="C")
+    if is_integer(type_) and not np.array_equal(found, data):
+        said = f"init_data has values that are no {type_}"
+        raise ProgramError(said, f'`.astype("{type_}")` makes them such, if that is meant')
+    return found
+
+
+def settle_number(given: Any) -> Any:
+    """Return a number of NumPy, an array without axes as well, as one of Python; others as is."""
+    if isinstance(given, np.ndarray) and not given.ndim:
+        given = given[()]
+    if isinstance(given, np.bool_):
+        return int(given)
+    if isinstance(given, (np.integer, np.floating)):
+        return int(given) if isinstance(given, np.integer) else float(given)
+    return int(given) if isinstance(given, bool) else given
+
+
+def read_number(given: Any, beside: Form | None) -> Number:
+    """Return an operand that is no object, a number of Python's or NumPy's. Raises ProgramError."""
+    number = settle_number(given)
+    if type(number) in (int, float):
+        return number  # type: ignore[no-any-return]
+    kind = "a value" if beside is None else f"a {beside.kind}"
+    if isinstance(number, np.ndarray):
+        hint = "make it an object: `b = LocalArray(\"b\", init_data=a)`, or a GlobalArray"
+        raise ProgramError(f"an array of NumPy beside {kind}", hint)
+    raise ProgramError(f"a {type(given).__name__} beside {kind}", "a number, or an object")
+
+
+def name_type(dtype: Any) -> str:
+    """Return the name of a type that is given as NumPy takes it. Raises ProgramError."""
+    try:
+        name = str(np.dtype(dtype).name)
+    except (TypeError, ValueError):
+        name = repr(dtype)
+    if name not in TYPES:
+        hint = f"one of {', '.join(TYPES)}: `np.float32`, or its name"
+        raise ProgramError(f"elements of {name} are none that PEs have", hint)
+    return name
+
+
+def check_name(name: Any, taken: Container[str]) -> None:
+    """Raise ProgramError for a name that an object cannot have."""
+    is_plain = isinstance(name, str) and name.isascii() and name.isidentifier()
+    if not is_plain or keyword.iskeyword(name):
+        said = f"an object's name is {name!r}"
+        raise ProgramError(said, 'a name of Python in ASCII, as a text: `LocalArray("x", ...)`')
+    if name in KINDS:
+        raise ProgramError(f"an object's name is {name}, which is that of a kind")
+    if name in taken:
+        raise ProgramError(f"there is an object {name} already",
+                           "every object has a name of its own, and is made once")
+
+
+def _as_shape(shape: Sequence[int] | None) -> tuple[int, ...]:
+    try:
+        return () if shape is None else tuple(operator.index(size) for size in shape)
+    except TypeError:
+        raise ProgramError(f"a shape of {shape!r}", "sizes: `shape=(6, 6, 8)`") from None
