@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lairmake.stages.program.front.functions import (
+from lairmake.stages.program.front.numpy import (
     abs,
     copy,
     exp,

@@ -14,7 +14,7 @@ import typing
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.program.front.stripped import digest_code, strip_source
+from lairmake.stages.program.front.run import digest_code, strip_source
 from lairmake.stages.program.source.parameter_checks import find_unknown
 from lairmake.stages.program.source.parsing import give_room
 from lairmake.stages.program.source.plain_checks import explain_plain, may_make_objects

@@ -39,8 +39,8 @@ def find_ways(folder):
     from lairmake.stages.make.core.folder_inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.program import interpret
-    from lairmake.stages.program.front.stripped import strip_source
-    from lairmake.stages.program.front.world import WORLD
+    from lairmake.stages.program.front.run import strip_source
+    from lairmake.stages.program.front.value import WORLD
     from lairmake.stages.program.interpreter.graph_run import run_graph
     from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store
     from lairmake.stages.program.irg.reading import read_graph

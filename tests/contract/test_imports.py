@@ -91,7 +91,7 @@ AGAIN = {
     "layer/cycles/task.py: busiest": "simd",
     "program/source/translation.py: convert_source": "translate capture",
     "program/il/objects.py": "translate capture",
-    "program/front/world.py: World": "rehearse",
+    "program/front/value.py: World": "rehearse",
     "program/child/place.py": "capture rehearse",
     "lairmake/objects.py": "rehearse",
     "make/core/action.py: build": "",

@@ -9,8 +9,7 @@ import numpy as np
 from lairmake.stages.diagnose import Source
 from lairmake.stages.program import exchange, execute, interpret, lower, paint, remember, section
 from lairmake.stages.program.execution import running
-from lairmake.stages.program.front.run import rehearse_program
-from lairmake.stages.program.front.stripped import digest_code, strip_source
+from lairmake.stages.program.front.run import digest_code, rehearse_program, strip_source
 from lairmake.stages.program.il.run import capture_program
 from lairmake.stages.program.irg.graph import FROM_FILE
 from lairmake.stages.program.irg.reading import read_entries

@@ -4,8 +4,7 @@ import ast
 
 import numpy as np
 
-from lairmake.stages.program.front.value import Value, take_array
-from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.front.value import WORLD, Value, take_array
 from lairmake.stages.program.values.api import execute, set_parameters
 
 HEAD = """\

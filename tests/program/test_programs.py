@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lairmake.stages.program.front.value import take_array
-from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.front.value import WORLD, take_array
 from lairmake.stages.program.values.api import execute, set_parameters
 from tests.program.agreeing import read_outputs, run_program
 

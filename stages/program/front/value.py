@@ -1,25 +1,23 @@
-"""Values on x86: what an object or an expression is, with the operators of Python.
-
-A value has a form, for the rules of values/forms.py, and an array of NumPy of its shape.
-
-Paper    E Sec. 5.1 and 5.2
-"""
+"""Objects on x86."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from types import TracebackType
+from typing import Any, ClassVar, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from lairmake.stages.program.front.readable import Readable, read_operands
-from lairmake.stages.program.front.world import WORLD
-from lairmake.stages.program.values.api import make_alone
-from lairmake.stages.program.values.arithmetic import Array, cast, compute, match_rank
+from lairmake.stages.program.values.api import TYPE, Field, find_range, make_alone
+from lairmake.stages.program.values.arithmetic import Array, cast, compute, match_rank, round_number
 from lairmake.stages.program.values.forms import (
+    GLOBAL_ARRAY,
     GLOBAL_SCALAR,
+    LOCAL_ARRAY,
+    LOCAL_SCALAR,
+    UNIFORM,
     Form,
     Number,
     ProgramError,
@@ -30,8 +28,207 @@ from lairmake.stages.program.values.forms import (
     combine_forms,
     convert_form,
     find_region,
+    read_flag,
 )
-from lairmake.stages.program.values.operators import make_rebound, name_type, read_number
+from lairmake.stages.program.values.operators import (
+    SCALARS,
+    Initial,
+    Operators,
+    check_name,
+    find_initial,
+    make_index,
+    make_missing,
+    make_rebound,
+    name_type,
+    read_number,
+)
+
+# --- What one run of a program on x86 has: its objects by name, its field, and where it is just now
+#
+# Paper    E Sec. 5.2: Run_On_Host and MACH_Compiler_Ignore; their rules are ours
+
+Mode: TypeAlias = Literal["program", "host", "ignored"]
+
+
+class World:
+    """The run of a program: `expected` are the first values of its objects, if they are known."""
+
+    def __init__(self) -> None:
+        self.mode: Mode = "program"
+        self.begin()
+
+    def begin(self, expected: Mapping[str, Initial] | None = None) -> None:
+        """Forget what there was: another program begins."""
+        self.mode = "program"
+        self.objects: dict[str, Any] = {}
+        self.field = Field()
+        self.expected = expected
+
+    def take(self, name: str, form: Form, initial: Initial) -> None:
+        """Let a new object be part of the program. Raises ProgramError."""
+        if self.mode != "program":
+            where = "Run_On_Host" if self.mode == "host" else "MACH_Compiler_Ignore"
+            raise ProgramError(f"object {name} is made in {where}", "make it outside of the block")
+        self.field.include(name, form)
+        expected = initial if self.expected is None else self.expected.get(name, "none")
+        if not _is_same(form, initial, expected):
+            said = f"the first values of {name} differ between two runs of the program"
+            raise ProgramError(said, "seed the generator: `numpy.random.default_rng(0)`")
+
+
+def _is_same(form: Form, initial: Initial, expected: Initial | str) -> bool:
+    """Whether first values are the same, bit for bit; one number stands for all elements."""
+    if initial is None or expected is None or isinstance(expected, str):
+        return initial is expected
+    a, b = (each if isinstance(each, np.ndarray) else round_number(each, form.type)
+            for each in (initial, expected))
+    if a.ndim and b.ndim and a.shape != b.shape:
+        return False
+    a, b = np.broadcast_arrays(a, b)
+    return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+WORLD = World()
+"""The one run that a process does at a time."""
+
+
+class Block:
+    """A `with` block in which the program is in another mode."""
+
+    MODE: Mode = "program"
+
+    def __enter__(self) -> None:
+        self._before, WORLD.mode = WORLD.mode, self.MODE
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        WORLD.mode = self._before
+
+
+class Run_On_Host(Block):  # noqa: N801
+    """What prepares data: it runs where the program is compiled, and is no part of the program."""
+
+    MODE = "host"
+
+
+class MACH_Compiler_Ignore(Block):  # noqa: N801
+    """What only `python` runs: objects are arrays of NumPy here, which are read and not written."""
+
+    MODE = "ignored"
+
+# --- Objects as what NumPy reads: in MACH_Compiler_Ignore arrays, elsewhere an error with a hint
+#
+# Paper    ours; E Sec. 5.2 has the block
+
+class Readable(Operators):
+    """A form with an array of NumPy, which only blocks of MACH_Compiler_Ignore see."""
+
+    __slots__ = ("_array", "form", "is_view")
+
+    def __init__(self, form: Form, array: Array, is_view: bool = False) -> None:
+        self.form, self._array, self.is_view = form, array, is_view
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of all axes."""
+        return self.form.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self._array.dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return self._array.ndim
+
+    @property
+    def size(self) -> int:
+        """How many elements there are."""
+        return self._array.size
+
+    def __len__(self) -> int:
+        if not self.form.shape:
+            raise TypeError(f"a {self.form.kind} has no length")
+        return self.form.shape[0]
+
+    def __repr__(self) -> str:
+        if WORLD.mode == "ignored":
+            return repr(self._array[()])
+        sizes = "".join(f" {size}" for size in self.form.shape)
+        return f"<{self.form.kind} {self.form.type}{sizes}>"
+
+    def __str__(self) -> str:
+        return str(self._array[()]) if WORLD.mode == "ignored" else repr(self)
+
+    def __format__(self, how: str) -> str:
+        return format(self._array[()], how) if WORLD.mode == "ignored" else format(str(self), how)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.read("an array"), dtype=dtype, copy=copy)
+
+    def __float__(self) -> float:
+        return float(self.read("a float"))
+
+    def __int__(self) -> int:
+        return int(self.read("an int"))
+
+    def __index__(self) -> int:
+        if WORLD.mode != "ignored":
+            raise make_index(self.form)
+        return int(self._array.item())
+
+    def read(self, wanted: str) -> Any:
+        """Return the values as NumPy has them, to be read. Raises ProgramError."""
+        if WORLD.mode != "ignored":
+            raise ProgramError(f"a {self.form.kind} as {wanted}: its values are not known here",
+                               "in `with MACH_Compiler_Ignore():` it is an array of NumPy")
+        array = self._array.view()
+        array.flags.writeable = False
+        return array[()]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if WORLD.mode == "ignored":
+            return getattr(self.read("an array"), name)
+        raise make_missing(self.form, name)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **how: Any) -> Any:
+        if WORLD.mode == "ignored":
+            return getattr(ufunc, method)(*read_operands(inputs), **how)
+        return super().__array_ufunc__(ufunc, method, *inputs, **how)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, how: Any) -> Any:
+        if WORLD.mode == "ignored":
+            return function(*_read_all(args), **how)
+        return super().__array_function__(function)
+
+
+def _read_all(given: Any) -> list[Any]:
+    """Return arguments with arrays in place of objects, in lists and tuples too."""
+    return [
+        each.read("an array") if isinstance(each, Readable)
+        else type(each)(_read_all(each)) if type(each) in (list, tuple) else each
+        for each in given
+    ]
+
+
+def read_operands(given: Any) -> list[Any]:
+    """Return operands of an expression in MACH_Compiler_Ignore. Raises ProgramError elsewhere."""
+    if WORLD.mode == "host":
+        raise ProgramError("an object in Run_On_Host, where there are only values of Python",
+                           "leave it out, or let the program compute it")
+    return _read_all(given)
+
+# --- Values on x86: what an object or an expression is, with the operators of Python ------------
+#
+# A value has a form, for the rules of values/forms.py, and an array of NumPy of its shape.
+#
+# Paper    E Sec. 5.1 and 5.2
 
 PYTHON: dict[str, Any] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
@@ -185,3 +382,99 @@ def _find_form(op: str, given: list[Value | Number]) -> Form:
 def take_array(value: Value) -> Array:
     """Return the values of an object, for those who compute with them."""
     return value._array
+
+# --- The five kinds of objects of a program, and loops that stay loops, on x86 ------------------
+#
+# Paper    E Sec. 5.1
+
+class _Object(Value):
+    """An object with a name. `init_data` is an array of NumPy, or a number for all elements.
+
+    Without data it holds nothing: the program writes all of it first. An `output` is what the
+    program is run for.
+    """
+
+    __slots__ = ("name", "output")
+    KIND: ClassVar[str] = ""
+
+    def __init__(
+        self, name: str, init_data: Any = None, shape: Sequence[int] | None = None,
+        dtype: Any = None, output: bool = False,
+    ) -> None:
+        check_name(name, tuple(WORLD.objects))
+        form, initial = find_initial(self.KIND, init_data, shape, dtype)
+        WORLD.take(name, form, initial)
+        super().__init__(form, _fill(form, initial))
+        self.name, self.output = name, read_flag("output", output)
+        WORLD.objects[name] = self
+
+
+def _fill(form: Form, initial: Initial) -> Array:
+    return np.array(np.broadcast_to(0 if initial is None else initial, form.shape), form.type)
+
+
+class _OneNumber(_Object):
+    """A scalar of the system: it has no shape."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, name: str, init_data: Any = None, dtype: Any = None, output: bool = False
+    ) -> None:
+        super().__init__(name, init_data, None, dtype, output)
+
+
+class GlobalScalar(_OneNumber):
+    """One number on the executive, which decides loops and conditions."""
+
+    __slots__ = ()
+    KIND = GLOBAL_SCALAR
+
+
+class UniformLocalScalar(_OneNumber):
+    """One number that all workers have."""
+
+    __slots__ = ()
+    KIND = UNIFORM
+
+
+class GlobalArray(_Object):
+    """An array on the executive, which a loop may run over."""
+
+    __slots__ = ()
+    KIND = GLOBAL_ARRAY
+
+
+class LocalScalar(_Object):
+    """A number on each worker: axes 0 and 1 are its column and row."""
+
+    __slots__ = ()
+    KIND = LOCAL_SCALAR
+
+
+class LocalArray(_Object):
+    """An array on workers: axes 0 and 1 are columns and rows of PEs, up to four are in memory."""
+
+    __slots__ = ()
+    KIND = LOCAL_ARRAY
+
+
+class MACHScalar:
+    """The hint that names a new scalar: `total: MACHScalar = np.sum(x)`."""
+
+    KIND: ClassVar[str] = SCALARS
+
+    def __new__(cls, *given: Any) -> NoReturn:
+        """Refuse to make one: it is a hint only. Raises ProgramError."""
+        raise ProgramError("MACHScalar is a hint: `total: MACHScalar = np.sum(x)`",
+                           "a scalar that stands for itself is a GlobalScalar or LocalScalar")
+
+
+def global_range(*limits: Any) -> Iterator[Any]:
+    """Return the integers of a loop that stays a loop, as global scalars of int32."""
+    return (make_fixed(TYPE, each) for each in range(*find_range(*limits)))
+
+
+def field(width: int, height: int) -> None:
+    """Say how many columns and rows of workers the program has. Raises ProgramError."""
+    WORLD.field.declare(width, height)

@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from lairmake.stages.program.front.readable import Readable, read_operands
-from lairmake.stages.program.front.value import Value, apply, take_array
-from lairmake.stages.program.front.world import WORLD
+from lairmake.stages.program.front.value import (
+    WORLD,
+    Readable,
+    Value,
+    apply,
+    read_operands,
+    take_array,
+)
 from lairmake.stages.program.values.api import make_unknown
 from lairmake.stages.program.values.arithmetic import (
     Array,
