@@ -22,7 +22,7 @@ from lairmake.stages.program.il.run import capture_program
 from lairmake.stages.program.irg.objects_text import write_entries
 from lairmake.stages.program.irg.reading import read_graph
 from lairmake.stages.program.sections.width_checks import NARROWEST, check_width
-from lairmake.stages.program.source.plain_checks import explain_plain
+from lairmake.stages.program.source.plain_numpy import explain_plain
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

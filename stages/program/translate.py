@@ -15,10 +15,10 @@ import typing
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.program.front.run import digest_code, strip_source
-from lairmake.stages.program.source.parameter_checks import find_unknown
-from lairmake.stages.program.source.parsing import give_room
-from lairmake.stages.program.source.plain_checks import explain_plain, may_make_objects
+from lairmake.stages.program.source.checks import find_unknown
+from lairmake.stages.program.source.plain_numpy import explain_plain, may_make_objects
 from lairmake.stages.program.source.translation import translate_source
+from lairmake.stages.program.source.tree import give_room
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

@@ -28,7 +28,7 @@ from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.stage_code import reach_of
 from lairmake.stages.mapping.layer_yaml import LayerMapping, TensorMapping, Way
 from lairmake.stages.mapping.network_yaml import Graph
-from lairmake.stages.program.source.words import OF_OBJECTS
+from lairmake.stages.program.source.names import OF_OBJECTS
 from lairmake.stages.program.values.api import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]

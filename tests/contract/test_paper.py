@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lairmake.stages import WINGS
-from lairmake.stages.program.source.words import IL
+from lairmake.stages.program.source.names import IL
 from tests.contract.reached import module_of, reached_from
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import pytest
 import lairmake.numpy
 import lairmake.objects
 from lairmake.stages.diagnose import UserErrors
-from lairmake.stages.program.source.argument_checks import TAKEN
+from lairmake.stages.program.source.expression_checks import TAKEN
 from tests.program.translated import HEAD, translate
 
 REFUSED = {

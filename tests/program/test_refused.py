@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors, source_of
-from lairmake.stages.program.source import parsing
+from lairmake.stages.program.source import tree
 from lairmake.stages.program.source.translation import translate_source
 from tests.program.translated import HEAD, translate
 
@@ -98,7 +98,7 @@ def test_what_is_nested_deeply_becomes_python_or_is_refused(text):
 
 
 def test_a_huge_source_is_refused(monkeypatch):
-    monkeypatch.setattr(parsing, "LARGEST", 10)
+    monkeypatch.setattr(tree, "LARGEST", 10)
     with pytest.raises(UserError, match=r"p.py has 12 characters: 10 is the most"):
         translate("x = 1\ny = 2\n")
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from lairmake.stages.program.source.wrapping import LONGEST, wrap_assignments
+from lairmake.stages.program.source.translation import LONGEST, wrap_assignments
 
 LEAVES = (
     "alpha", "u.apply_length_filter(slice(1, -1), slice(None, -2))[1:-1]", "2.5", "fl_0[0]",

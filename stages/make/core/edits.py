@@ -15,8 +15,7 @@ from lairmake.stages.mapping.layer_yaml import Way
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 from lairmake.stages.poly.iscc import Statement, TextError, Union, statements
 from lairmake.stages.poly.text import read_objects
-from lairmake.stages.program.source.parsing import parse_source
-from lairmake.stages.program.source.places import Places
+from lairmake.stages.program.source.tree import Places, parse_source
 
 Single = isl.Set | isl.Map
 KINDS = {

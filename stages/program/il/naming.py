@@ -10,7 +10,7 @@ from typing import Any
 
 from lairmake.stages.program.il.nodes import SCALARS
 from lairmake.stages.program.il.value import Value
-from lairmake.stages.program.source.words import HINTS, SCALAR
+from lairmake.stages.program.source.names import HINTS, SCALAR
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR, ProgramError
 
 NAMING, CHECKING, RETURNING = "__name_value__", "__check_argument__", "__check_result__"

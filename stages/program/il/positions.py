@@ -11,8 +11,8 @@ from itertools import takewhile
 from typing import Any
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
-from lairmake.stages.program.source.parsing import give_room
 from lairmake.stages.program.source.translation import convert_source
+from lairmake.stages.program.source.tree import give_room
 
 Place = tuple[int | None, ...]
 """The first and the last line, and the first and the last byte, as code objects have them."""

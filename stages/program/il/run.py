@@ -20,7 +20,7 @@ from lairmake.stages.program.il.recording import begin_recording
 from lairmake.stages.program.irg.accesses import write_accesses
 from lairmake.stages.program.irg.graph_text import write_graph
 from lairmake.stages.program.irg.objects_text import write_entries
-from lairmake.stages.program.source.parsing import give_room
+from lairmake.stages.program.source.tree import give_room
 from lairmake.stages.program.values.api import check_parameters, execute
 
 

@@ -1,13 +1,22 @@
-"""Conditions of loops and branches as logic texts: `{0} > 100.0 and not {1}`, and arguments."""
+"""Conditions and operands of the intermediate language."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from lairmake.stages.program.source.kinds import find_meaning
-from lairmake.stages.program.source.meanings import HOST, Program, Scope
+from lairmake.stages.program.source.names import HOST, MEMBER, NUMPY, Program, Scope, find_meaning
+from lairmake.stages.program.values.forms import (
+    GLOBAL_ARRAY,
+    GLOBAL_SCALAR,
+    LOCAL_SCALAR,
+    ON_PES,
+    UNIFORM,
+)
+
+# --- Conditions of loops and branches as logic texts: `{0} > 100.0 and not {1}`, and arguments ---
 
 SPELT: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -87,3 +96,178 @@ def _is_place(node: ast.expr) -> bool:
         return is_filter and _is_place(called.value) if isinstance(called, ast.Attribute) else (
             getattr(called, "id", "") == "bool")
     return isinstance(node, ast.Name | ast.Constant)
+
+# --- Expressions of the intermediate language: which elements of an object, on which PEs --------
+
+Made = TypeVar("Made", bound=ast.expr)
+FILTER = "apply_length_filter"
+
+
+class Operands(ast.NodeTransformer):
+    """Translate expressions.
+
+    What an operator is applied to is a slice, also where it is all of an object: slices of PEs
+    become filters. The values of loops are elements of the loops.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.scope: Scope = program.module
+        self.values: dict[str, str] = {}
+        """Loop variables, and the names of their loops."""
+
+    def convert_operand(self, node: ast.expr) -> ast.expr:
+        """Return an expression whose value is computed with."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return self.visit(node)  # type: ignore[no-any-return]
+        found = find_meaning(self.program, self.scope, node)
+        visited: ast.expr = self.visit(node)
+        if not found.is_object or isinstance(visited, ast.Subscript):
+            return visited
+        if found.detail in ON_PES:
+            return _filter(node, visited, [_every(node), _every(node)], [])
+        if found.detail in (GLOBAL_SCALAR, GLOBAL_ARRAY, UNIFORM):
+            return _subscript(node, visited, _dots(node))
+        return visited
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The value of a loop is its first element: `fl_0[0]`."""
+        if node.id not in self.values or not isinstance(node.ctx, ast.Load):
+            return node
+        loop = ast.copy_location(ast.Name(self.values[node.id], ast.Load()), node)
+        return _subscript(node, loop, ast.copy_location(ast.Constant(0), node))
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        """Arguments are none of the values of loops around."""
+        node.args = self.visit(node.args)
+        scope, values = self.scope, self.values
+        self.scope = self.program.scopes[node]
+        self.values = {n: v for n, v in values.items() if n not in self.scope.bindings}
+        node.body = self.visit(node.body)
+        self.scope, self.values = scope, values
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Operators compute with slices."""
+        node.left = self.convert_operand(node.left)
+        node.right = self.convert_operand(node.right)
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        """Operators compute with slices."""
+        node.operand = self.convert_operand(node.operand)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        """Comparisons compute with slices; `is` asks for the object itself."""
+        if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        node.left = self.convert_operand(node.left)
+        node.comparators = [self.convert_operand(each) for each in node.comparators]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """Our functions compute with slices; those of the program get objects."""
+        called = find_meaning(self.program, self.scope, node.func)
+        is_abs = called.what == HOST and isinstance(node.func, ast.Name) and node.func.id == "abs"
+        if not is_abs and (called.what != MEMBER or not called.detail.startswith(NUMPY)):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        node.func = self.visit(node.func)
+        node.args = [self.convert_operand(each) for each in node.args]
+        for given in node.keywords:
+            given.value = self.convert_operand(given.value)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """Slices of PEs become a filter, those in memory stay."""
+        found = find_meaning(self.program, self.scope, node.value)
+        is_whole = isinstance(node.value, ast.Name | ast.Attribute)
+        self.generic_visit(node)
+        if not (found.is_object and is_whole and found.detail in ON_PES):
+            return node
+        keys = _split(node, found.detail)
+        if keys is None:
+            return node
+        return _filter(node, node.value, *keys)
+
+
+def _split(
+    node: ast.Subscript, kind: str
+) -> tuple[list[ast.expr], list[ast.expr]] | None:
+    """Return the subscripts of PEs and those in memory; None where the text does not tell them."""
+    keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if any(isinstance(key, ast.Starred) for key in keys):
+        return None
+    if len(keys) == 1 and not _is_plain(keys[0]):
+        return None
+    dots = [at for at, key in enumerate(keys) if _is_dots(key)]
+    if len(dots) > 1:
+        return None
+    if not dots or dots[0] >= 2:
+        return [*keys[:2], *(_every(node) for _ in range(2 - len(keys)))], keys[2:]
+    before, after = keys[: dots[0]], keys[dots[0] + 1 :]
+    if kind == LOCAL_SCALAR:
+        room = 2 - len(before) - len(after)
+        whole = [_every(node) for _ in range(room)]
+        return ([*before, *whole, *after], []) if room >= 0 else None
+    missing = [_every(node) for _ in range(2 - len(before))]
+    return ([*before, *missing], [_dots(node), *after]) if len(after) < 2 else None
+
+
+def _is_plain(key: ast.expr) -> bool:
+    return isinstance(key, ast.Slice) or _is_dots(key)
+
+
+def _is_dots(key: ast.expr) -> bool:
+    return isinstance(key, ast.Constant) and key.value is ...
+
+
+def _filter(
+    node: ast.expr, base: ast.expr, on_pes: Sequence[ast.expr], memory: Sequence[ast.expr]
+) -> ast.expr:
+    """Return `base.apply_length_filter(slice, slice)[memory]` in the place of a node."""
+    method = ast.Attribute(base, FILTER, ast.Load())
+    chosen = ast.Call(method, [_spell(key) for key in on_pes], [])
+    keys = list(memory) or [_dots(node)]
+    key = keys[0] if len(keys) == 1 else ast.Tuple(keys, ast.Load())
+    context = getattr(node, "ctx", ast.Load())
+    return _subscript(node, _place(node, chosen), key, context)
+
+
+def _spell(key: ast.expr) -> ast.expr:
+    """Return a slice as a call: `slice(1, -1)`."""
+    if not isinstance(key, ast.Slice):
+        return key
+    none = ast.Constant(None)
+    if key.step is not None:
+        given = [key.lower or none, key.upper or none, key.step]
+    elif key.lower is None and key.upper is None:
+        given = [none]
+    else:
+        given = [key.lower or none, key.upper or none]
+    return _place(key, ast.Call(ast.Name("slice", ast.Load()), given, []))
+
+
+def _every(node: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Slice(), node)
+
+
+def _dots(node: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Constant(...), node)
+
+
+def _subscript(
+    node: ast.expr, base: ast.expr, key: ast.expr, context: Any = None
+) -> ast.Subscript:
+    return _place(node, ast.Subscript(_read(base), key, context or ast.Load()))
+
+
+def _read(base: ast.expr) -> ast.expr:
+    if isinstance(base, ast.Name | ast.Attribute | ast.Subscript):
+        base.ctx = ast.Load()
+    return base
+
+
+def _place(node: ast.AST, made: Made) -> Made:
+    """Return a new node at the place of an old one; what is below it gets it in the end."""
+    return ast.copy_location(made, node)

@@ -1,25 +1,59 @@
-"""Expressions over objects that the graph cannot have, where the text tells."""
+"""Rules of expressions and statements."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lairmake.stages.diagnose import nearest
-from lairmake.stages.program.source.calls import Calls
-from lairmake.stages.program.source.contexts import Context, Spot
-from lairmake.stages.program.source.meanings import HOST, MEMBER
-from lairmake.stages.program.source.places import Places
-from lairmake.stages.program.source.words import (
+from lairmake.stages.program.source.conditions import read_condition
+from lairmake.stages.program.source.contexts import (
+    COMPREHENSIONS,
+    LOOPS,
+    Calls,
+    Context,
+    Spot,
+    name_function,
+)
+from lairmake.stages.program.source.names import (
+    CLASS,
+    DECORATORS,
     FILES,
+    FUNCTION,
+    HOST,
     IGNORED,
     LATER,
+    MEMBER,
     NUMPY,
     OBJECTS,
     OF_OBJECTS,
     ON_HOST,
+    UNKNOWN,
+    Program,
 )
-from lairmake.stages.program.values.api import INSTEAD, NAMES, POWER, PRODUCT, suggest_instead
-from lairmake.stages.program.values.forms import ON_PES, REDUCTIONS
+from lairmake.stages.program.source.scopes import is_context, read_conditions
+from lairmake.stages.program.source.tree import SCOPES, Places, read_children, walk_all, walk_own
+from lairmake.stages.program.values.api import (
+    INSTEAD,
+    NAMES,
+    POWER,
+    PRODUCT,
+    UNARY,
+    suggest_instead,
+)
+from lairmake.stages.program.values.forms import (
+    GLOBAL_ARRAY,
+    GLOBAL_SCALAR,
+    KINDS,
+    LOCAL_ARRAY,
+    LOCAL_SCALAR,
+    ON_PES,
+    REDUCTIONS,
+    UNIFORM,
+)
+
+# --- Expressions over objects that the graph cannot have, where the text tells ------------------
 
 POWERS = {
     ast.FloorDiv: "`//`", ast.Mod: "`%`", ast.MatMult: "`@`", ast.Pow: "a power",
@@ -224,3 +258,405 @@ def check_text(places: Places, calls: Calls, spot: Spot) -> None:
     if context.find(node.value).is_object and context.host != IGNORED:
         places.report(node.value, "an object in a text: its value is not known yet",
                       f"put it under {IGNORED}")
+
+# --- Subscripts of objects, where the text tells which elements they mean -----------------------
+
+def check_subscript(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report subscripts that are no slices, and those of PEs that are none of one after another."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.Subscript)
+    base = context.find(node.value)
+    if not base.is_object:
+        return
+    keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for key in keys:
+        _check_key(places, context, key)
+    is_bare = isinstance(node.value, ast.Name | ast.Attribute)
+    if base.detail in ON_PES and is_bare:
+        for axis, key in enumerate(keys[:2]):
+            if _is_dots(key):
+                break
+            _check_pe(places, axis, key)
+        if base.detail == LOCAL_SCALAR and len(keys) == 2 and _is_dots(keys[0]):
+            _check_pe(places, 1, keys[1])
+
+
+def _is_dots(key: ast.expr) -> bool:
+    return isinstance(key, ast.Constant) and key.value is ...
+
+
+def _check_key(places: Places, context: Context, key: ast.expr) -> None:
+    if isinstance(key, ast.List | ast.Compare | ast.ListComp) or _is_mask(context, key):
+        places.report(key, "a subscript that is neither a slice nor an integer",
+                      "masks and lists of indices are not there: `np.where(mask, a, b)`")
+    elif isinstance(key, ast.Constant) and key.value is None:
+        places.report(key, "np.newaxis: objects get no further axes")
+    elif isinstance(key, ast.Constant) and not isinstance(key.value, int) and not _is_dots(key):
+        places.report(key, "a subscript that is neither a slice nor an integer", "`x[1:-1, :, 2]`")
+    elif context.find(key).is_object:
+        places.report(key, "an index that is an object is not there yet",
+                      "in a loop that Python unrolls it is a number: `for i in range(n)`")
+    elif isinstance(key, ast.Slice):
+        for part in (key.lower, key.upper, key.step):
+            if part is not None and context.find(part).is_object:
+                places.report(part, "a slice up to an object is not there yet",
+                              "`np.where(mask, a, b)` chooses elements")
+
+
+def _is_mask(context: Context, key: ast.expr) -> bool:
+    return isinstance(key, ast.BinOp | ast.UnaryOp) and context.find(key).is_object
+
+
+def _check_pe(places: Places, axis: int, key: ast.expr) -> None:
+    """Report an index or a step in axis 0 or 1."""
+    index = _read_integer(key)
+    if index is not None:
+        stop = "" if index == -1 else str(index + 1)
+        places.report(key, f"index {index} of axis {axis}: axes 0 and 1 are PEs, which stay apart",
+                      f"write {index}:{stop}")
+    elif isinstance(key, ast.Slice) and key.step is not None and _read_integer(key.step) != 1:
+        step = ast.unparse(key.step)
+        places.report(key.step, f"a step of {step} in axis {axis}, which is one of PEs",
+                      "slices of PEs have no steps yet; those in memory have")
+
+
+def _read_integer(node: ast.expr) -> int | None:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        found = _read_integer(node.operand)
+        return None if found is None else -found
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    return None
+
+# --- Statements that no loop or branch of the graph has, and contexts where they may stand ------
+
+FLAT = "what the graph has is the same in every run: no part of it may fail or wait"
+HINTS: dict[type[ast.AST], str] = {
+    ast.Lambda: "`def` with hints", **dict.fromkeys(COMPREHENSIONS, "a loop over Python objects")}
+PLAIN = ("staticmethod", "classmethod", "property", "dataclass", "dataclasses.dataclass")
+
+
+def is_touching(calls: Calls, context: Context, node: ast.AST) -> bool:
+    """Whether a part of a source deals with objects, itself or in functions that it calls."""
+    if isinstance(node, ast.Lambda):
+        context = replace(context, scope=context.program.scopes[node])
+    names = (each for each in walk_all(node) if isinstance(each, ast.Name | ast.Attribute))
+    return any(calls.deals_with_objects(context.find(each)) for each in names)
+
+
+def check_statement(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report a statement that would run once, or that the graph cannot have."""
+    node, context = spot.node, spot.context
+    if isinstance(node, ast.Return) and context.graphs:
+        places.report(node, f"`return` in a {_name_graph(context)} of the graph",
+                      "set a GlobalScalar there, and return behind it")
+    elif isinstance(node, ast.Raise | ast.Assert) and context.graphs and not context.host:
+        word = "raise" if isinstance(node, ast.Raise) else "assert"
+        places.report(node, f"`{word}` in a {_name_graph(context)} of the graph: "
+                      "this would run once", f"put it under {IGNORED}")
+    elif not isinstance(node, ast.Return | ast.Raise | ast.Assert) and context.graphs and (
+            not context.host):
+        what = "`del`" if isinstance(node, ast.Delete) else "a definition"
+        places.report(node, f"{what} in a {_name_graph(context)} of the graph: "
+                      "this would run once", "put it before")
+
+
+def _name_graph(context: Context) -> str:
+    return "branch" if isinstance(context.graphs[-1], ast.If) else "loop"
+
+
+def check_loop(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report what loops of the graph cannot have."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.For | ast.While)
+    if node in context.program.loops:
+        if node.orelse:
+            places.report(node.orelse[0], "`else` of a loop of the graph",
+                          "set a GlobalScalar before `break`, and look at it behind the loop")
+        if isinstance(node, ast.For) and not isinstance(node.target, ast.Name):
+            places.report(node.target, "the value of a loop has one name", "`for g in a:`")
+        if isinstance(context.scope.node, ast.ClassDef):
+            places.report(node, "a loop of the graph in the body of a class", "put it in a method")
+    elif isinstance(node, ast.For):
+        check_iteration(places, context, node.iter)
+
+
+def check_iteration(places: Places, context: Context, node: ast.expr) -> None:
+    """Report an object that a loop or comprehension would go through, and is none of numbers."""
+    found = context.find(node)
+    if found.is_object and found.detail == GLOBAL_ARRAY:
+        return
+    if found.is_object:
+        said = f"a loop over a {found.detail}" if found.detail else "a loop over an object"
+        places.report(node, f"{said}: only a GlobalArray has elements that a loop goes through",
+                      "operators and slices reach all elements of the others at once")
+    elif isinstance(node, ast.Call) and any(context.find(each).is_object for each in node.args):
+        called = ast.unparse(node.func)
+        places.report(node, f"{called} of objects: a loop of the graph goes over one GlobalArray",
+                      "`for g in a:`, or `for t in global_range(n):`")
+
+
+def check_leave(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report a `break` or `continue` of an unrolled loop, or of one outside of a context."""
+    node, context = spot.node, spot.context
+    word = "break" if isinstance(node, ast.Break) else "continue"
+    if not context.loops:
+        return
+    loop, depth = context.loops[-1]
+    if context.host and len(context.loops) == context.outside:
+        places.report(node, f"`{word}` in {context.host} leaves a loop outside of it",
+                      "put the condition around the context")
+    elif loop not in context.program.loops and len(context.graphs) > depth:
+        places.report(node, f"`{word}` of a loop that Python unrolls, under a condition on objects",
+                      "a loop over a GlobalArray or `global_range(n)` stays a loop")
+
+
+def check_with(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report contexts of the host that are not alone, or where they would run once."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.With)
+    for name in (ON_HOST, IGNORED):
+        if not is_context(context.program, context.scope, node, name):
+            continue
+        item = node.items[0]
+        is_call = isinstance(item.context_expr, ast.Call) and not (
+            item.context_expr.args or item.context_expr.keywords)
+        if len(node.items) > 1 or item.optional_vars is not None or not is_call:
+            places.report(node.items[0].context_expr, f"{name} stands alone, without arguments",
+                          f"`with {name}():`")
+        if name == ON_HOST and context.graphs:
+            places.report(item.context_expr, f"{ON_HOST} in a {_name_graph(context)} of the graph: "
+                          "this would run once", f"put it before, or what prints under {IGNORED}")
+        return
+    if context.graphs and not context.host:
+        places.report(node.items[0].context_expr, f"`with` in a {_name_graph(context)} of the "
+                      "graph: this would run once", "put it around the loop")
+
+
+def check_flatness(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report `try`, `match`, `async` and what is run later, where objects are in it."""
+    node, context = spot.node, spot.context
+    if context.host:
+        return
+    if isinstance(node, ast.AsyncFunctionDef | ast.AsyncFor | ast.AsyncWith | ast.Await):
+        places.report(node, "`async`: a program runs from its first line to its last", FLAT)
+        return
+    word = _name_late(node)
+    if isinstance(node, ast.Yield | ast.YieldFrom):
+        if name_function(context) in calls.touching:
+            places.report(node, "a generator that deals with objects", "return a list, or a tuple")
+    elif word and is_touching(calls, context, node):
+        places.report(node, f"{word} over objects", HINTS.get(type(node), FLAT))
+    elif isinstance(node, ast.Try | ast.Match) and context.graphs:
+        said = f"{word} in a {_name_graph(context)} of the graph: this would run once"
+        places.report(node, said, "put it before")
+
+
+def _name_late(node: ast.AST) -> str:
+    if isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
+        return "`try`"
+    if isinstance(node, ast.Match):
+        return "`match`"
+    if isinstance(node, ast.Lambda):
+        return "`lambda`"
+    return "comprehension" if isinstance(node, COMPREHENSIONS) else ""
+
+
+def check_function(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report functions over objects whose decorators or defaults hide what they do."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.FunctionDef)
+    for each in (*node.args.defaults, *node.args.kw_defaults):
+        if each is not None and context.find(each).is_object:
+            places.report(each, "an object as a default", "pass it where the function is called")
+    if node.name not in calls.touching:
+        return
+    for each in node.decorator_list:
+        found = context.find(each.func if isinstance(each, ast.Call) else each)
+        name = ast.unparse(each.func if isinstance(each, ast.Call) else each)
+        is_ours = found.what == MEMBER and found.detail.rpartition(".")[2] in DECORATORS
+        if not is_ours and name not in PLAIN and not name.endswith(".setter"):
+            places.report(each, f"decorator {name} of a function that deals with objects",
+                          f"those of lairmake.objects are {', '.join(DECORATORS)}")
+
+# --- Conditions of loops and branches of the graph: on values that the controller has -----------
+
+REMEDIES = {
+    UNIFORM: "a sum with `controller=True` is global: `np.sum(x, controller=True)`",
+    LOCAL_SCALAR: "`np.where(mask, a, b)` chooses on each PE; `np.max(x, controller=True)` is one "
+    "number for all",
+    LOCAL_ARRAY: "`np.where(mask, a, b)` chooses elements; `np.max(x, controller=True)` is one "
+    "number for all",
+    GLOBAL_ARRAY: "take one of its elements, `a[0]`, or `np.max(a)`",
+}
+
+
+def check_condition(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report a condition on what PEs have, and calls that may or may not be made."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.If | ast.While)
+    if node not in context.program.loops:
+        if isinstance(node, ast.While):
+            _check_end(places, node)
+        return
+    for value in _read_values(node.test):
+        kind = context.find(value).detail if context.find(value).is_object else ""
+        if kind in REMEDIES:
+            places.report(value, f"a condition on a {kind}: loops and branches are decided by the "
+                          "controller, from global scalars", _remedy(value, kind))
+    for call in _read_late_calls(node.test):
+        if _is_of_object(context, call):
+            continue
+        if context.find(call.func).what in (FUNCTION, CLASS, UNKNOWN):
+            places.report(call, "a call in a condition that may not be asked for it",
+                          "call it before, and give what it returns a name")
+
+
+def _remedy(value: ast.expr, kind: str) -> str:
+    """Return what to write for a condition; a sum that stands in it becomes a global one."""
+    if kind != UNIFORM or not isinstance(value, ast.Call) or value.keywords:
+        return REMEDIES[kind]
+    keywords = [ast.keyword("controller", ast.Constant(True))]
+    spelled = ast.unparse(ast.Call(value.func, value.args, keywords))
+    return f"a sum with `controller=True` is global: `{spelled}`"
+
+
+def _is_of_object(context: Context, call: ast.Call) -> bool:
+    """Whether a method of an object is called: `x.astype("int32")` does the same at any time."""
+    return isinstance(call.func, ast.Attribute) and context.find(call.func.value).is_object
+
+
+def _check_end(places: Places, node: ast.While) -> None:
+    """Report a loop without an end."""
+    if not isinstance(node.test, ast.Constant) or not node.test.value:
+        return
+    inner = (each for statement in node.body for each in (statement, *walk_own(statement)))
+    if not any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in inner):
+        places.report(node.test, "a loop without an end", "`if g > 100.0: break`")
+
+
+def _read_values(test: ast.expr) -> Iterator[ast.expr]:
+    """Yield what a condition compares, and what it asks for its truth."""
+    for node in read_conditions(test):
+        if isinstance(node, ast.Compare):
+            if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+                continue
+            yield node.left
+            yield from node.comparators
+        elif not isinstance(node, ast.BoolOp | ast.UnaryOp) or (
+                isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not)):
+            yield node
+
+
+def _read_late_calls(test: ast.expr) -> Iterator[ast.Call]:
+    """Yield the calls that Python makes only if what stands before them does not decide."""
+    late: list[ast.expr] = []
+    for node in read_conditions(test):
+        if isinstance(node, ast.BoolOp):
+            late += node.values[1:]
+        elif isinstance(node, ast.Compare):
+            late += node.comparators[1:]
+    for node in late:
+        yield from (each for each in (node, *walk_own(node)) if isinstance(each, ast.Call))
+
+# --- How deep the intermediate language is nested, whose contexts Python lets stand in each other
+
+MOST = 20
+"""How many blocks Python has room for in one function."""
+LONGEST = 1900
+"""How many characters a logic text may have."""
+
+
+def check_nesting(places: Places, program: Program, tree: ast.Module) -> None:
+    """Report what stands in more than MOST loops, branches and contexts of the text or graph."""
+    todo: list[tuple[Sequence[ast.AST], int]] = [(tree.body, 0)]
+    while todo:
+        body, depth = todo.pop()
+        for node in body:
+            if isinstance(node, SCOPES):
+                inner = node.body if isinstance(node.body, list) else []
+                todo.append((inner, 0))
+            elif depth > MOST:
+                places.report(node, f"more than {MOST} loops, branches and contexts in each other, "
+                              "with what `elif` becomes", "put a part into a function")
+                break
+            else:
+                todo += [(each, depth + more) for each, more in _read_blocks(program, node)]
+
+
+def _read_blocks(program: Program, node: ast.AST) -> Iterator[tuple[Sequence[ast.AST], int]]:
+    """Yield the bodies of a statement, and how many blocks each is in."""
+    if not isinstance(node, ast.stmt):
+        return
+    is_graph = node in program.loops
+    if isinstance(node, ast.If):
+        yield from ((node.body, int(is_graph)), (node.orelse, int(is_graph)))
+    elif isinstance(node, LOOPS):
+        yield from ((node.body, 1), (node.orelse, 0))
+    elif isinstance(node, ast.With):
+        yield node.body, len(node.items)
+    else:
+        inner = [each for each in read_children(node) if not isinstance(each, ast.expr)]
+        yield [each for each in inner if isinstance(each, ast.stmt)], 2
+        yield from ((each.body, 2) for each in inner
+                    if isinstance(each, ast.ExceptHandler | ast.match_case))
+
+
+def check_length(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report a condition that is too long a text."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.If | ast.While)
+    if node not in context.program.loops:
+        return
+    found = read_condition(context.program, context.scope, node.test, lambda each: each)
+    if len(found.text) > LONGEST:
+        places.report(node.test, f"a condition of {len(found.text)} characters: "
+                      f"{LONGEST} is the most", "compute parts of it before")
+
+# --- Arguments of our functions: names that these have, and as many as they take ----------------
+
+SCALAR = ("name", "init_data", "dtype", "output")
+ARRAY = ("name", "init_data", "shape", "dtype", "output")
+TAKEN: dict[str, tuple[tuple[str, ...], int]] = {
+    **{f"{OBJECTS}.{kind}": (SCALAR if kind in (GLOBAL_SCALAR, UNIFORM) else ARRAY, 1)
+       for kind in KINDS},
+    f"{OBJECTS}.parameter": (("name", "default"), 2), f"{OBJECTS}.field": (("width", "height"), 2),
+    **{f"{NUMPY}.{name}": (("x",), 1) for name in UNARY},
+    **{f"{NUMPY}.{name}": (("x", "axis", "controller"), 1) for name in REDUCTIONS},
+    f"{NUMPY}.maximum": (("x", "y"), 2), f"{NUMPY}.minimum": (("x", "y"), 2),
+    f"{NUMPY}.where": (("mask", "x", "y"), 3),
+    f"{NUMPY}.right_shift_logical": (("x", "count"), 2),
+}
+"""The arguments of each function, and how many of them it must have."""
+
+
+def check_arguments(places: Places, calls: Calls, spot: Spot) -> None:
+    """Report arguments that a function of ours does not have, too many of them, or too few."""
+    node, context = spot.node, spot.context
+    assert isinstance(node, ast.Call)
+    found = _find_taken(spot, node.func)
+    if context.host == IGNORED or found is None:
+        return
+    known, least = found
+    name = ast.unparse(node.func)
+    for each in node.keywords:
+        if each.arg is not None and each.arg not in known:
+            near = nearest(each.arg, known)
+            places.report(each, f"{name} has no argument {each.arg}",
+                          f"did you mean {near}?" if near else f"it takes {', '.join(known)}")
+    is_plain = not any(isinstance(each, ast.Starred) for each in node.args) and all(
+        each.arg is not None for each in node.keywords)
+    given = {*known[: len(node.args)], *(each.arg for each in node.keywords)}
+    lacks = [each for each in known[:least] if each not in given]
+    if is_plain and (lacks or len(node.args) > len(known)):
+        what = f"too many arguments, {len(node.args)}" if not lacks else f"no {lacks[0]}"
+        places.report(node, f"{name} is given {what}", f"it takes {', '.join(known)}")
+
+
+def _find_taken(spot: Spot, called: ast.expr) -> tuple[tuple[str, ...], int] | None:
+    """Return what a function of ours, or the one method of objects, takes; None for others."""
+    if isinstance(called, ast.Attribute) and called.attr == "astype" and (
+            spot.context.find(called.value).is_object):
+        return ("dtype",), 1
+    found = spot.context.find(called)
+    return TAKEN.get(found.detail) if found.what == MEMBER else None

@@ -6,11 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.program.source.kinds import is_of_host
-from lairmake.stages.program.source.parsing import give_room, parse_source
-from lairmake.stages.program.source.places import Places, find_span
-from lairmake.stages.program.source.walking import read_children, walk_all
-from lairmake.stages.program.source.words import IGNORED, OBJECTS, ON_HOST
+from lairmake.stages.program.source.names import IGNORED, OBJECTS, ON_HOST, is_of_host
+from lairmake.stages.program.source.tree import (
+    Places,
+    find_span,
+    give_room,
+    parse_source,
+    read_children,
+    walk_all,
+)
 from lairmake.stages.program.values.forms import GLOBAL_ARRAY, KINDS, LOCAL_ARRAY, LOCAL_SCALAR
 
 FILLED = {"ones": "1.0", "zeros": "0.0", "full": "", "empty": "0.0"}

@@ -1,38 +1,14 @@
-"""What an expression is: an object or something computed from objects, of the host, or unknown."""
+"""Names and expressions of a source, and their kinds."""
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from lairmake.stages.program.source.meanings import (
-    CLASS,
-    FUNCTION,
-    HOST,
-    INSTANCE,
-    MEMBER,
-    MODULE,
-    NOT_KNOWN,
-    OBJECT,
-    THE_HOST,
-    UNKNOWN,
-    Meaning,
-    Program,
-    Scope,
-    find_name,
-)
-from lairmake.stages.program.source.walking import read_children
-from lairmake.stages.program.source.words import (
-    ABOUT,
-    ELEMENTWISE,
-    HINTS,
-    NUMPY,
-    OBJECTS,
-    OF_THE_HOST,
-    PROPERTIES,
-    SCALAR,
-)
+from lairmake.stages.program.source.tree import read_children
+from lairmake.stages.program.values.api import BINARY, UNARY
 from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
     GLOBAL_SCALAR,
@@ -42,6 +18,200 @@ from lairmake.stages.program.values.forms import (
     REDUCTIONS,
     UNIFORM,
 )
+
+# --- What the names of a source mean: objects and their kinds, functions, classes, values of the
+# host
+#
+# A meaning follows from constructors, hints, loops and imports. What none of them tells is unknown;
+# the intermediate language then finds out, since it runs.
+
+OBJECT, HOST, UNKNOWN = "object", "host", "unknown"
+FUNCTION, CLASS, INSTANCE = "function", "class", "instance"
+MODULE, MEMBER = "module", "member"
+UNROLLED = "unrolled"
+"""How a loop of Python binds a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name or an expression is.
+
+    `detail` is the kind of an object (None if only that it is one is known), the name of the class
+    of an instance, that of a module, of a function or a class, or `module.name` of a member of one
+    of our modules. An object may be the value of a `loop` that stays one.
+    """
+
+    what: str
+    detail: str = ""
+    loop: bool = False
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is one of the five kinds, or computed from them."""
+        return self.what == OBJECT
+
+
+THE_HOST, NOT_KNOWN = Meaning(HOST), Meaning(UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A place where a name gets a value: the node, how, and what it is then."""
+
+    node: ast.AST
+    how: str
+    meaning: Meaning
+
+
+@dataclass(slots=True)
+class Known:
+    """What the bindings of a name say: the first of each sort, and what unrolled loops bind."""
+
+    first: Meaning
+    object: Meaning | None = None
+    unknown: Meaning | None = None
+    is_unrolled: bool = True
+    unrolled: set[Meaning] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names of a module, function or class, each with all places that bind it."""
+
+    node: ast.AST
+    outer: Scope | None = None
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    known: dict[str, Known] = field(default_factory=dict)
+    elsewhere: dict[str, Scope] = field(default_factory=dict)
+    """Names that `global` and `nonlocal` say are of other scopes."""
+
+
+@dataclass(slots=True)
+class Program:
+    """All scopes of a source, by their nodes; members of classes and functions by their names."""
+
+    module: Scope
+    scopes: dict[ast.AST, Scope] = field(default_factory=dict)
+    members: dict[str, dict[str, Meaning]] = field(default_factory=dict)
+    functions: dict[str, list[ast.FunctionDef]] = field(default_factory=dict)
+    """Functions and methods; several classes may have methods of one name."""
+    read: set[str] = field(default_factory=set)
+    """All names of the text."""
+    loaded: set[str] = field(default_factory=set)
+    """Those whose values are asked for."""
+    binds_in_expressions: bool = False
+    """Whether there are scopes or bindings in expressions: `lambda` or `:=`."""
+    passed: set[str] = field(default_factory=set)
+    """Functions that are not only called, so that what is called may be one of them."""
+    loops: dict[ast.AST, str] = field(default_factory=dict)
+    """The loops and branches of the graph, and what they are called."""
+    conditions: set[ast.AST] = field(default_factory=set)
+    """The parts of their conditions, which become logic texts."""
+
+
+def find_scope(scope: Scope, name: str) -> Scope | None:
+    """Return the scope that a name is of where it is read; None for names of Python."""
+    at: Scope | None = scope
+    while at is not None:
+        if name in at.elsewhere:
+            return at.elsewhere[name]
+        if name in at.bindings and (at is scope or not isinstance(at.node, ast.ClassDef)):
+            return at
+        at = at.outer
+    return None
+
+
+def find_name(scope: Scope, name: str) -> Meaning:
+    """Return what a name is where it is read: an object if any of its bindings makes it one.
+
+    What several loops that are unrolled bind may be of several kinds.
+    """
+    found = find_scope(scope, name)
+    if found is None:
+        return THE_HOST
+    known = found.known[name]
+    if known.object is not None and not (known.unknown and known.is_unrolled):
+        return Meaning(OBJECT) if len(known.unrolled) > 1 else known.object
+    return known.unknown or known.first
+
+
+def note(scope: Scope, name: str, binding: Binding) -> None:
+    """Note a place that binds a name."""
+    scope = scope.elsewhere.get(name, scope)
+    scope.bindings.setdefault(name, []).append(binding)
+    known = scope.known.setdefault(name, Known(binding.meaning))
+    if binding.meaning.is_object:
+        known.object = known.object or binding.meaning
+        known.is_unrolled = known.is_unrolled and binding.how == UNROLLED
+        if binding.how == UNROLLED:
+            known.unrolled.add(binding.meaning)
+    elif binding.meaning.what == UNKNOWN:
+        known.unknown = known.unknown or binding.meaning
+
+
+def read_targets(target: ast.AST) -> Iterator[ast.Name]:
+    """Yield the names that a target of an assignment, loop or `with` binds."""
+    if isinstance(target, ast.Name):
+        yield target
+    elif isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from read_targets(each)
+    elif isinstance(target, ast.Starred):
+        yield from read_targets(target.value)
+
+# --- The names that mean something in a program: of lairmake.objects, lairmake.numpy and Python
+
+OBJECTS, NUMPY = "lairmake.objects", "lairmake.numpy"
+IL = {OBJECTS: "lairmake.stages.program.il.objects", NUMPY: "lairmake.stages.program.il.numpy"}
+"""What the intermediate language imports in their places."""
+
+SCALAR = "MACHScalar"
+HINTS = (*KINDS, SCALAR)
+
+IGNORED, ON_HOST = "MACH_Compiler_Ignore", "Run_On_Host"
+DECORATORS = ("holds_objects", "strict", "typed")
+OF_OBJECTS = (*HINTS, IGNORED, ON_HOST, *DECORATORS, "global_range", "parameter", "field")
+
+ELEMENTWISE = (*UNARY, *BINARY, "where")
+
+LATER = (
+    "roll", "take_along_axis", "put_along_axis", "Fuse", "kernel", "tanh",
+)
+"""What programs are to have, and have not yet."""
+
+FILES = ("load", "save", "savez", "loadtxt", "savetxt", "fromfile")
+"""What NumPy reads and writes files by."""
+
+OF_IL = ("for_loop", "while_loop", "if_")
+"""What only the intermediate language has; a source has no such names."""
+
+PROPERTIES = ("shape", "dtype", "ndim", "size", "name", "kind", "type")
+"""What the host knows of an object."""
+
+PURE = (
+    *("abs", "all", "any", "bool", "dict", "divmod", "enumerate", "float", "frozenset", "getattr"),
+    *("hasattr", "int", "isinstance", "len", "list", "max", "min", "pow", "range", "repr"),
+    *("reversed", "round", "set", "slice", "sorted", "str", "sum", "super", "tuple", "type", "zip"),
+)
+"""Functions of Python that give the same every time."""
+
+PURE_METHODS = (
+    *("items", "keys", "values", "get", "copy", "index", "count", "format", "join", "split"),
+    *("upper", "lower", "strip", "startswith", "endswith", "tolist", "item", "astype", "reshape"),
+    *("sum", "min", "max", "mean", "transpose", "flatten", "ravel", "is_integer", "bit_length"),
+)
+"""Methods of Python's and NumPy's values that give the same every time."""
+
+ABOUT = ("len", "isinstance", "type", "hasattr", "id", "repr", "str", "callable", "range")
+"""Functions of Python whose results are of the host, whatever they are given."""
+
+OF_THE_HOST = ("numpy", "scipy", "matplotlib", "pandas")
+"""Packages beside Python's own that know nothing of objects."""
+
+PURE_MODULES = ("math", "cmath", "operator", "fractions", "decimal", "numpy", "scipy", "string")
+"""Modules whose functions give the same every time; `numpy.random` does not."""
+
+# --- What an expression is: an object or something computed from objects, of the host, or unknown
 
 WRAPPERS = ("Optional", "Final", "ClassVar")
 """Hints around hints that change nothing here."""
