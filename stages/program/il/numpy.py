@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy import float16, float32, int16, int32
 
-from lairmake.stages.program.il.nodes import reduce_part
+from lairmake.stages.program.il.recording import reduce_part
 from lairmake.stages.program.il.value import Value, compute, find_part, make_value
 from lairmake.stages.program.values.api import make_unknown
 from lairmake.stages.program.values.forms import ProgramError

@@ -10,8 +10,15 @@ from types import TracebackType
 from typing import Any
 
 from lairmake.stages.program.il.blocks import for_loop, if_, while_loop
-from lairmake.stages.program.il.recording import add_object, check_is_outside, find_recording
-from lairmake.stages.program.il.records import OBJECT, PROGRAM, Cell, Part
+from lairmake.stages.program.il.recording import (
+    OBJECT,
+    PROGRAM,
+    Cell,
+    Part,
+    add_object,
+    check_is_outside,
+    find_recording,
+)
 from lairmake.stages.program.il.value import Value
 from lairmake.stages.program.values.api import find_range, parameter
 from lairmake.stages.program.values.forms import ProgramError, read_flag, whole_region

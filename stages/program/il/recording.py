@@ -1,26 +1,153 @@
-"""The program that is being recorded: who reads and writes cells, and where nodes come from."""
+"""The recording of a run: nodes, their lines, and hazards between them."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import gcd
 from types import CodeType
+from typing import TypeAlias
 
-from lairmake.stages.program.il.records import (
-    ELSE,
-    IF,
-    ITERATED,
-    PROGRAM,
-    TEMPORARY,
-    Cell,
-    Part,
-    Record,
-    Recording,
-    Scope,
-    Source,
-    Step,
-)
+from lairmake.stages.program.irg.accesses import Access, Bounds, Coordinate
 from lairmake.stages.program.values.api import Field
-from lairmake.stages.program.values.forms import Form, ProgramError, whole_region
+from lairmake.stages.program.values.arithmetic import round_number
+from lairmake.stages.program.values.forms import (
+    GLOBAL_ARRAY,
+    GLOBAL_SCALAR,
+    LOCAL_SCALAR,
+    ON_WORKERS,
+    REDUCTIONS,
+    UNIFORM,
+    Axis,
+    Form,
+    Number,
+    ProgramError,
+    Region,
+    check_assignment,
+    combine_forms,
+    convert_form,
+    reduce_form,
+    whole_region,
+)
+from lairmake.stages.program.values.operators import Initial, check_name
+
+# --- What is recorded of a program while its intermediate language runs -------------------------
+#
+# Nodes name parts of cells, by slices. Which PE computes, which copies are needed, and ids are
+# settled later, when all is there.
+
+OBJECT, NAMED, ITERATED, TEMPORARY = "object", "named", "iterated", "temporary"
+"""What a cell is: an object of a constructor, `x: LocalArray = ...`, the value of a loop, none."""
+
+PROGRAM, FOR, WHILE, IF, ELSE = "program", "for_loop", "while_loop", "if_", "else_"
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Scope:
+    """A graph: that of the program, or of the body of a loop or branch.
+
+    It is `open` while it is recorded. What it `wrote` whole is written behind it, too, if it is
+    `sure` to run; not if that was after a break or continue: it is then `left`.
+    """
+
+    what: str
+    name: str = ""
+    outer: Scope | None = None
+    sure: bool = False
+    steps: list[Step] = field(default_factory=list)
+    wrote: list[Cell] = field(default_factory=list)
+    open: bool = True
+    left: bool = False
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Cell:
+    """A place for values. `written` is the graph in which all of it has been written."""
+
+    role: str
+    name: str
+    form: Form
+    scope: Scope
+    initial: Initial = None
+    output: bool = False
+    written: Scope | None = None
+    uses: int = 0
+
+
+@dataclass(slots=True, frozen=True, eq=False)
+class Part:
+    """Elements of a cell, and their form."""
+
+    cell: Cell
+    form: Form
+    region: Region
+
+
+Source: TypeAlias = Part | Number
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Record:
+    """A node; `kept` are the axes of the source that a reduction keeps, None of other nodes."""
+
+    op: str
+    dst: Part
+    src: tuple[Source, ...]
+    line: int
+    kept: tuple[int, ...] | None = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Condition:
+    """A logic text, and the global scalars whose numbers it takes."""
+
+    text: str
+    src: tuple[Cell, ...] = ()
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Block:
+    """A loop, or a branch with what runs otherwise.
+
+    A loop over a GlobalArray or a range has the value of the iteration in the cell `value`.
+    """
+
+    scope: Scope
+    line: int
+    over: Cell | range | None = None
+    value: Cell | None = None
+    condition: Condition | None = None
+    otherwise: Scope | None = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Exit:
+    """`break` or `continue` of a loop."""
+
+    op: str
+    loop: Scope
+    condition: Condition
+    line: int
+
+
+Step: TypeAlias = Record | Block | Exit
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Recording:
+    """A program while it runs: the graph that is open, and all that has a name."""
+
+    path: str
+    root: Scope
+    scope: Scope
+    workers: Field
+    on_host: bool = False
+    objects: dict[str, Cell] = field(default_factory=dict)
+    lines: dict[int, tuple[CodeType, list[int | None]]] = field(default_factory=dict)
+    """The line of every instruction of what runs, by the id of its code, which lives as long."""
+
+# --- The program that is being recorded: who reads and writes cells, and where nodes come from ---
 
 _recordings: list[Recording] = []
 
@@ -162,3 +289,279 @@ def _list_lines(recording: Recording, code: CodeType) -> list[int | None]:
     if id(code) not in recording.lines:
         recording.lines[id(code)] = code, [place[0] for place in code.co_positions()]
     return recording.lines[id(code)][1]
+
+# --- Whether a node that writes its results at once would read some of them ---------------------
+#
+# Elements of other PEs arrive by moves, which have read all before the node writes; those of the
+# same PE are read one after the other. There, the same element may be read and written, in one
+# place; an element that another instance writes may not be read: the results need a place of their
+# own.
+#
+# Paper    ours
+
+def is_hazard(sources: Iterable[Source], target: Part) -> bool:
+    """Whether one of the sources has elements of the target's PE that another instance writes."""
+    return any(
+        isinstance(each, Part) and each.cell is target.cell and _is_crossed(each, target)
+        for each in sources
+    )
+
+
+def _is_crossed(source: Part, target: Part) -> bool:
+    pes = 2 if target.cell.form.is_on_pes else 0
+    moved = any(a.start != b.start for a, b in _pairs(source, target, 0, pes))
+    memory = list(_pairs(source, target, pes, len(target.region)))
+    same = all(a == b or (a.size == b.size == 1 and a.start == b.start) for a, b in memory)
+    return not moved and not same and all(_meet(a, b) for a, b in memory)
+
+
+def _pairs(source: Part, target: Part, start: int, stop: int) -> Iterable[tuple[Axis, Axis]]:
+    return zip(source.region[start:stop], target.region[start:stop], strict=True)
+
+
+def _meet(a: Axis, b: Axis) -> bool:
+    """Whether two axes may share an element: their ranges overlap, and their steps allow it."""
+    last_a, last_b = a.start + (a.size - 1) * a.step, b.start + (b.size - 1) * b.step
+    first, last = max(min(a.start, last_a), min(b.start, last_b)), min(
+        max(a.start, last_a), max(b.start, last_b))
+    return first <= last and (b.start - a.start) % gcd(a.step, b.step) == 0
+
+# --- The nodes that operations, assignments and names of a program become -----------------------
+#
+# Paper    E Sec. 5.4
+
+SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
+
+
+def compute_parts(op: str, operands: Sequence[Source]) -> Part:
+    """Return what one of OPERATIONS gives, element by element. Raises ProgramError."""
+    result = combine_forms(op, [each.form if isinstance(each, Part) else each for each in operands])
+    valued = operands[1:] if op == "where" else operands
+    type_ = next(each.form.type for each in valued if isinstance(each, Part))
+    src = [_read_for(result, each) if isinstance(each, Part) else round_to(each, type_)
+           for each in operands]
+    return _give(op, result, tuple(src))
+
+
+def _read_for(result: Form, part: Part) -> Part:
+    """Return an operand; workers get an element of a GlobalArray as a scalar of its own."""
+    is_element = part.cell.form.kind == GLOBAL_ARRAY and result.kind in ON_WORKERS
+    return read_part(copy_part(part) if is_element else part)
+
+
+def convert_part(part: Part, type_: str) -> Part:
+    """Return elements in another type. Raises ProgramError."""
+    form = convert_form(part.form, type_)
+    return _give("copy" if type_ == part.form.type else "cast", form, (read_part(part),))
+
+
+def copy_part(part: Part) -> Part:
+    """Return the same elements in a place of their own."""
+    return _give("copy", part.form, (read_part(part),))
+
+
+def reduce_part(op: str, part: Part, axis: int | None, controller: bool) -> Part:
+    """Return the sum, largest or least of elements. Raises ProgramError."""
+    form, axes = reduce_form(part.form, axis, controller)
+    if axis is None:
+        find_recording().workers.settle()
+    kept = tuple(k for k in range(len(part.form.shape)) if k not in axes)
+    return _give(op, form, (read_part(part),), kept)
+
+
+def assign_part(part: Part, value: Source) -> None:
+    """Give elements of an object new values. Raises ProgramError.
+
+    A source of which elements are written before they are read is copied first.
+    """
+    check_assignment(part.form, value.form if isinstance(value, Part) else value)
+    if isinstance(value, Part) and value.cell is part.cell and value.region == part.region:
+        return
+    if not isinstance(value, Part):
+        value = round_to(value, part.form.type)
+    elif is_hazard([value], part):
+        value = read_part(copy_part(value))
+    else:
+        value = _read_for(part.form, value)
+    add_node("copy", write_part(part), (value,))
+
+
+def name_part(part: Part, name: str, output: bool) -> None:
+    """Let a value that was computed be an object with a name. Raises ProgramError.
+
+    It lies where its leftmost array lies. Only scalars of the program itself are outputs.
+    """
+    cell, recording = part.cell, find_recording()
+    check_scope(cell)
+    is_output = output and part.form.kind in SCALARS and recording.scope.what == PROGRAM
+    check_name(name, recording.objects if is_output else ())
+    cell.role, cell.name, cell.output = NAMED, name, is_output
+    if is_output:
+        add_object(cell)
+
+
+def round_to(number: Number, type_: str) -> Number:
+    """Return a number of the host as the nearest one of a type. Raises ProgramError."""
+    found: Number = round_number(number, type_).item()
+    return found
+
+
+def _give(
+    op: str, form: Form, src: tuple[Source, ...], kept: tuple[int, ...] | None = None
+) -> Part:
+    part = make_temporary(form)
+    add_node(op, part, src, kept)
+    return part
+
+# --- Which copies are needed, and which processing elements compute -----------------------------
+#
+# `x[...] = a + b` records a sum and a copy; the sum writes x itself, unless it reads elements of x
+# that it would write before. What is assigned is computed where it will lie, and so is all that is
+# computed for it alone: each operand that is a slice then comes from as far as its slice says. What
+# is used more than once, in part, or is added up, lies where its leftmost array lies.
+#
+# Paper    E Sec. 5.4; which copies are left out is ours
+
+Origins = dict[Cell, tuple[int, int]]
+"""The PE where the first element of each temporary lies."""
+
+
+def leave_out_copies(scope: Scope) -> None:
+    """Let nodes write what the copy behind them would write."""
+    kept: list[Step] = []
+    for step in scope.steps:
+        if isinstance(step, Block):
+            for inner in list_scopes(step):
+                leave_out_copies(inner)
+        before = kept[-1] if kept else None
+        if isinstance(step, Record) and isinstance(before, Record) and _is_one(before, step):
+            before.dst = step.dst
+        else:
+            kept.append(step)
+    scope.steps = kept
+
+
+def _is_one(node: Record, copy: Record) -> bool:
+    """Whether a node may write what the copy behind it writes."""
+    temporary, source = node.dst.cell, copy.src[0]
+    if copy.op != "copy" or not isinstance(source, Part) or source.cell is not temporary:
+        return False
+    if temporary.role != TEMPORARY or temporary.uses != 1 or source.region != node.dst.region:
+        return False
+    there, here = copy.dst.form, node.dst.form
+    if (there.kind, there.shape) != (here.kind, here.shape) or is_hazard(node.src, copy.dst):
+        return False
+    if node.op not in REDUCTIONS:
+        return True
+    is_elsewhere = here.is_on_pes and there.origin != here.origin
+    return not is_elsewhere and copy.dst.cell.form.kind != GLOBAL_ARRAY
+
+
+def find_origins(recording: Recording) -> Origins:
+    """Return where temporaries lie that lie on PEs."""
+    records = list(_list_records(recording.root))
+    used = {
+        part.cell: (record, part)
+        for record in records for part in record.src if isinstance(part, Part)
+    }
+    origins: Origins = {}
+    for record in reversed(records):
+        cell = record.dst.cell
+        if cell.role == TEMPORARY and cell.form.is_on_pes:
+            origins[cell] = _find_origin(record, cell, used, origins)
+    return origins
+
+
+def _find_origin(
+    record: Record, cell: Cell, used: dict[Cell, tuple[Record, Part]], origins: Origins
+) -> tuple[int, int]:
+    user, part = used.get(cell, (None, None))
+    alone = cell.uses == 1 and record.op not in REDUCTIONS
+    if user is None or part is None or not alone or user.op in REDUCTIONS:
+        return cell.form.origin
+    if part.form.shape[:2] != cell.form.shape[:2]:
+        return cell.form.origin
+    return find_place(user.dst, origins)
+
+
+def find_place(part: Part, origins: Origins) -> tuple[int, int]:
+    """Return the PE where the first element of a part on PEs lies."""
+    x, y = origins.get(part.cell, part.cell.form.origin)
+    return x + part.region[0].start, y + part.region[1].start
+
+
+def _list_records(scope: Scope) -> Iterator[Record]:
+    """Yield all nodes in the order in which they are."""
+    for step in scope.steps:
+        if isinstance(step, Record):
+            yield step
+        elif isinstance(step, Block):
+            for inner in list_scopes(step):
+                yield from _list_records(inner)
+
+
+def list_written(scope: Scope) -> set[Cell]:
+    """Return what a graph, and those in it, write."""
+    return {record.dst.cell for record in _list_records(scope)}
+
+
+def list_scopes(block: Block) -> list[Scope]:
+    """Return the graphs of a loop, or of both branches."""
+    return [block.scope, *([block.otherwise] if block.otherwise else [])]
+
+# --- The accesses of a node: its instances, and which element of each operand one of them takes
+#
+# Instances are counted as what is written: x and y are its PEs, and where its step is 1, so are
+# elements in memory. With a step s > 1 the node writes s*z + (start mod s), with s < 0 start + s*z
+# from z = 0. Instances of a reduction are the elements of its source.
+#
+# Paper    E Sec. 5.4; ours
+
+def lay_accesses(
+    record: Record, node: int, names: dict[Cell, str], origins: Origins
+) -> Iterator[Access]:
+    """Yield the accesses of a node: what it writes, and what it reads in the order of operands."""
+    sources = [(n, each) for n, each in enumerate(record.src) if isinstance(each, Part)]
+    leader = record.dst if record.kept is None else sources[0][1]
+    axes = [axis for axis in _place(leader, origins) if not axis.drops]
+    bounds = tuple(_count(axis) for axis in axes)
+    kept = range(len(bounds)) if record.kept is None else record.kept
+    every = [("dst", record.dst, kept), *((f"src{n}", each, range(6)) for n, each in sources)]
+    for place, part, counted in every:
+        element = _follow(_place(part, origins), bounds, counted)
+        yield Access(node=node, place=place, entry=names[part.cell], instances=bounds,
+                     on_pes=leader.form.is_on_pes, element=element)
+
+
+def _place(part: Part, origins: Origins) -> list[Axis]:
+    """Return the elements of a part, with the PEs of the field in axes 0 and 1."""
+    if not part.cell.form.is_on_pes:
+        return list(part.region)
+    first = origins.get(part.cell, part.cell.form.origin)
+    pes = zip(part.region[:2], first, strict=True)
+    moved = [Axis(start=axis.start + at, size=axis.size) for axis, at in pes]
+    return [*moved, *part.region[2:]]
+
+
+def _count(axis: Axis) -> Bounds:
+    """Return the bounds of the coordinate that counts the elements of an axis that is written."""
+    if axis.size == 1 or axis.step == 1:
+        first = axis.start
+    else:
+        first = axis.start // axis.step if axis.step > 1 else 0
+    return first, first + axis.size - 1
+
+
+def _follow(
+    region: Sequence[Axis], bounds: Sequence[Bounds], counted: Sequence[int]
+) -> tuple[Coordinate, ...]:
+    """Return each coordinate of an element; `counted` are the axes of instances that it follows."""
+    own = iter(counted)
+    found: list[Coordinate] = []
+    for axis in region:
+        if axis.drops:
+            found.append((0, 0, axis.start))
+        else:
+            at = next(own)
+            found.append((at, axis.step, axis.start - axis.step * bounds[at][0]))
+    return tuple(found)

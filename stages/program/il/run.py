@@ -1,7 +1,4 @@
-"""Run the intermediate language of a program, and write down the graph that it recorded.
-
-Paper    E Sec. 5.4
-"""
+"""Run it, write the graph."""
 
 from __future__ import annotations
 
@@ -9,20 +6,228 @@ import ast
 import contextlib
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
+from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.program.il import numpy as il_numpy, objects as il_objects
-from lairmake.stages.program.il.finishing import Captured, finish_recording
-from lairmake.stages.program.il.naming import GIVEN, Naming
-from lairmake.stages.program.il.recording import begin_recording
-from lairmake.stages.program.irg.accesses import write_accesses
+from lairmake.stages.program.il.recording import (
+    TEMPORARY,
+    WHILE,
+    Block,
+    Cell,
+    Condition,
+    Exit,
+    Origins,
+    Part,
+    Record,
+    Recording,
+    Scope,
+    Step,
+    begin_recording,
+    find_origins,
+    lay_accesses,
+    leave_out_copies,
+    list_scopes,
+)
+from lairmake.stages.program.il.value import GIVEN, Naming
+from lairmake.stages.program.irg.accesses import Access, write_accesses
+from lairmake.stages.program.irg.graph import (
+    FROM_FILE,
+    Branch,
+    Entry,
+    ForLoop,
+    Graph,
+    Item,
+    Items,
+    Leave,
+    Node,
+    Operand,
+    Transfer,
+    WhileLoop,
+)
 from lairmake.stages.program.irg.graph_text import write_graph
 from lairmake.stages.program.irg.objects_text import write_entries
+from lairmake.stages.program.source.translation import convert_source
 from lairmake.stages.program.source.tree import give_room
 from lairmake.stages.program.values.api import check_parameters, execute
+from lairmake.stages.program.values.arithmetic import Array
+from lairmake.stages.program.values.forms import ProgramError
 
+# --- From what was recorded to the graph: ids, names of temporaries, and accesses ---------------
+#
+# Paper    E Sec. 5.4
+
+@dataclass(slots=True, kw_only=True)
+class Captured:
+    """A graph, what its operands are, and the first values that are no single number."""
+
+    graph: Graph
+    accesses: list[Access]
+    data: dict[str, Array]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Numbering:
+    """What has a name and an id so far."""
+
+    origins: Origins
+    names: dict[Cell, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+    blocks: dict[Scope, str] = field(default_factory=dict)
+    outer: dict[Scope, list[Cell]] = field(default_factory=dict)
+    accesses: list[Access] = field(default_factory=list)
+    last: int = -1
+
+
+def finish_recording(recording: Recording) -> Captured:
+    """Return the graph of a program that has run. Raises ProgramError."""
+    for cell in recording.objects.values():
+        if cell.output and cell.initial is None and cell.written is not recording.root:
+            hint = "give init_data, or write all of it where it is sure to happen"
+            raise ProgramError(f"the output {cell.name} may not be written", hint)
+    leave_out_copies(recording.root)
+    numbering = _Numbering(origins=find_origins(recording))
+    for name, cell in recording.objects.items():
+        numbering.names[cell] = name
+        numbering.taken.add(name)
+    items = _number(recording.root, numbering)
+    entries, data = {}, {}
+    for cell, name in numbering.names.items():
+        initial = find_one_number(cell.initial) if isinstance(cell.initial, np.ndarray) else None
+        if isinstance(cell.initial, np.ndarray) and initial is None:
+            data[name] = cell.initial
+        entries[name] = _make_entry(cell, name, initial, numbering.origins)
+    graph = Graph(field=recording.workers.settle(), entries=entries, items=items)
+    return Captured(graph=graph, accesses=numbering.accesses, data=data)
+
+
+def find_one_number(array: Array) -> int | float | None:
+    """Return the number that all elements are, bit by bit; None where they differ."""
+    bits = array.reshape(-1).view(f"int{8 * array.dtype.itemsize}")
+    if not np.all(bits[:4096] == bits[0]) or not np.all(bits == bits[0]):
+        return None
+    found: int | float = array.reshape(-1)[0].item()
+    return found
+
+
+def _make_entry(
+    cell: Cell, name: str, number: int | float | None, origins: Origins
+) -> Entry:
+    initial = FROM_FILE if isinstance(cell.initial, np.ndarray) else cell.initial
+    return Entry(
+        name=name, kind=cell.form.kind, type=cell.form.type, shape=cell.form.shape,
+        origin=origins.get(cell, cell.form.origin),
+        initial=initial if number is None else number,
+        output=cell.output, temporary=cell.role == TEMPORARY,
+    )
+
+
+def _number(scope: Scope, numbering: _Numbering) -> Items:
+    """Return the items of a graph, with ids in the order of execution."""
+    items: list[Item] = []
+    outer = [] if scope.outer is None else _find_outer(scope, numbering)
+    if outer:
+        src = tuple(numbering.names[cell] for cell in outer)
+        items.append(Transfer(id=_count(numbering), src=src))
+    for step in scope.steps:
+        if isinstance(step, Record):
+            items.append(_make_node(step, _count(numbering), numbering))
+        elif isinstance(step, Exit):
+            items.append(_make_leave(step, _count(numbering), numbering))
+        else:
+            items.append(_make_block(step, _count(numbering), numbering))
+    return tuple(items)
+
+
+def _count(numbering: _Numbering) -> int:
+    numbering.last += 1
+    return numbering.last
+
+
+def _make_node(record: Record, node: int, numbering: _Numbering) -> Node:
+    target = _name(record.dst.cell, numbering, node)
+    src = tuple(numbering.names[each.cell] if isinstance(each, Part) else each
+                for each in record.src)
+    names, origins = numbering.names, numbering.origins
+    numbering.accesses += lay_accesses(record, node, names, origins)
+    return Node(id=node, op=record.op, dst=target, src=src, il=record.line)
+
+
+def _make_leave(step: Exit, node: int, numbering: _Numbering) -> Leave:
+    return Leave(id=node, op=step.op, loop=numbering.blocks[step.loop], when=step.condition.text,
+                 src=_list_names(step.condition, numbering), il=step.line)
+
+
+def _make_block(block: Block, node: int, numbering: _Numbering) -> ForLoop | WhileLoop | Branch:
+    scope, condition = block.scope, block.condition
+    if block.value is not None:
+        name = numbering.blocks[scope] = _name(block.value, numbering, node)
+        over = block.over
+        assert over is not None
+        elements = (over.start, over.stop, over.step) if isinstance(over, range) else (
+            numbering.names[over])
+        body = _number(scope, numbering)
+        return ForLoop(id=node, name=name, over=elements, il=block.line, body=body)
+    assert condition is not None
+    name = numbering.blocks[scope] = _find_free(scope.name, numbering)
+    src = _list_names(condition, numbering)
+    body = _number(scope, numbering)
+    if scope.what == WHILE:
+        return WhileLoop(
+            id=node, name=name, when=condition.text, src=src, il=block.line, body=body)
+    otherwise = _number(block.otherwise, numbering) if block.otherwise else ()
+    return Branch(id=node, name=name, when=condition.text, src=src, il=block.line, body=body,
+                  otherwise=otherwise)
+
+
+def _list_names(condition: Condition, numbering: _Numbering) -> tuple[Operand, ...]:
+    return tuple(numbering.names[cell] for cell in condition.src)
+
+
+def _name(cell: Cell, numbering: _Numbering, node: int) -> str:
+    """Return the name of a cell: its own, `x_2` where that is taken, or `t4` of node 4."""
+    if cell not in numbering.names:
+        numbering.names[cell] = _find_free(cell.name or f"t{node}", numbering)
+    return numbering.names[cell]
+
+
+def _find_free(name: str, numbering: _Numbering) -> str:
+    free, count = name, 1
+    while free in numbering.taken:
+        count += 1
+        free = f"{name}_{count}"
+    numbering.taken.add(free)
+    return free
+
+
+def _find_outer(scope: Scope, numbering: _Numbering) -> list[Cell]:
+    """Return the cells of graphs around that a graph refers to, in the order of its nodes."""
+    if scope not in numbering.outer:
+        cells = (cell for step in scope.steps for cell in _list_cells(step, numbering))
+        numbering.outer[scope] = [cell for cell in dict.fromkeys(cells) if cell.scope is not scope]
+    return numbering.outer[scope]
+
+
+def _list_cells(step: Step, numbering: _Numbering) -> Iterator[Cell]:
+    """Yield the cells that a step refers to."""
+    if isinstance(step, Record):
+        yield from (each.cell for each in (*step.src, step.dst) if isinstance(each, Part))
+        return
+    yield from step.condition.src if step.condition else ()
+    if isinstance(step, Block):
+        if isinstance(step.over, Cell):
+            yield step.over
+        for scope in list_scopes(step):
+            yield from _find_outer(scope, numbering)
+
+# --- Run the intermediate language of a program, and write down the graph that it recorded ------
+#
+# Paper    E Sec. 5.4
 
 def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
     """Return the files of the graph that program.il of a source gives.
@@ -71,3 +276,77 @@ def write_captured(captured: Captured) -> dict[str, bytes]:
         np.save(content, array, allow_pickle=False)
         found[f"build/data/{name}.npy"] = content.getvalue()
     return found
+
+# --- Places of the source in the intermediate language: errors show what was translated ---------
+#
+# Paper    ours
+
+Place = tuple[int | None, ...]
+"""The first and the last line, and the first and the last byte, as code objects have them."""
+
+
+def find_places(il: str, source: str, path: str) -> Mapping[Place, Place]:
+    """Return the places of the source that places of `il` come from; that of a line is (line,).
+
+    Each part of `il` that the source becomes has the place that it comes from, each other part that
+    of what stands there in the source. Without a source, or with a wrong one, there are none.
+    """
+    with give_room():
+        places: dict[Place, Place] = {}
+        found = _convert(source, path)
+        if found is not None:
+            _align(ast.parse(il, path), found, found, places)
+        return places
+
+
+def _convert(source: str, path: str) -> ast.Module | None:
+    try:
+        tree = convert_source(Source(path=path, text=source), is_right=True)
+    except (UserError, UserErrors):
+        return None
+    return tree if tree.body else None
+
+
+def _align(node: Any, like: Any, at: Any, places: dict[Place, Place]) -> None:
+    """Find the places of a node, and of what is below it, in a tree that is like it.
+
+    Where that is not, the last place that was found is taken.
+    """
+    if like is not None and like._attributes:
+        at = like
+    if node._attributes and at._attributes:
+        places[_read_place(node)] = _read_place(at)
+        if isinstance(node, ast.stmt):
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            places.update(((n,), _read_place(at)) for n in lines)
+    same = node.__class__ is like.__class__
+    for name in node._fields:
+        one = getattr(node, name, None)
+        if isinstance(one, list):
+            for each, other in _pair(one, getattr(like, name) if same else []):
+                if isinstance(each, ast.AST):
+                    _align(each, other, at, places)
+        elif isinstance(one, ast.AST) and one._fields:
+            _align(one, getattr(like, name) if same else None, at, places)
+
+
+def _read_place(node: Any) -> Place:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def _pair(nodes: Sequence[Any], others: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield what is in a list with what it is like: where some are missing, from both ends."""
+    more, at = len(nodes) - len(others), 0
+    if not more:
+        yield from zip(nodes, others, strict=True)
+        return
+    if others:
+        same = zip(nodes, others, strict=False)
+        at = sum(1 for _ in takewhile(lambda pair: _spell(pair[0]) == _spell(pair[1]), same))
+    yield from zip(nodes[:at], others[:at], strict=True)
+    for n, each in enumerate(nodes[at:], start=at - more):
+        yield each, others[n] if at <= n < len(others) else None
+
+
+def _spell(each: Any) -> str:
+    return ast.dump(each) if isinstance(each, ast.AST) else repr(each)
