@@ -33,6 +33,7 @@ from lairmake.stages.picture.of_stop import report_stop
 from lairmake.stages.picture.swept import SWEEP, read_sweep
 from lairmake.stages.picture.tasked import describe_programs, find_role
 from lairmake.stages.program.execution.running import record
+from lairmake.stages.program.irg.addresses import Addresses, read_addresses
 from lairmake.stages.program.irg.graph import (
     Branch,
     ForLoop,
@@ -43,8 +44,7 @@ from lairmake.stages.program.irg.graph import (
     Transfer,
     list_bodies,
 )
-from lairmake.stages.program.irg.reading import read_graph
-from lairmake.stages.program.memory.addresses import Addresses, read_addresses
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.sections.sections_reading import read_sections
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import typing
 
-from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
 from lairmake.stages.program.sections.exchanges_text import write_exchanges
 from lairmake.stages.program.sections.filters_text import write_filters

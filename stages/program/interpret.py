@@ -36,6 +36,7 @@ from lairmake.stages.program.interpreter.stores import (
     make_store,
     read_value,
 )
+from lairmake.stages.program.irg.addresses import Addresses, read_addresses
 from lairmake.stages.program.irg.graph import (
     FROM_FILE,
     Entry,
@@ -44,9 +45,8 @@ from lairmake.stages.program.irg.graph import (
     WhileLoop,
     list_items,
 )
-from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.memory.addresses import Addresses, read_addresses
 from lairmake.stages.program.values.arithmetic import Array
 
 if typing.TYPE_CHECKING:

@@ -17,13 +17,13 @@ from lairmake.stages.fabric.layout import write_layout
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.pe.c import spell
 from lairmake.stages.pe.yaml import write_programs
-from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.addresses import read_addresses
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
 from lairmake.stages.program.lowering.layout import make_layout
 from lairmake.stages.program.lowering.lowered import Material
 from lairmake.stages.program.lowering.needs import check_needs
 from lairmake.stages.program.lowering.programs import make_programs
-from lairmake.stages.program.memory.addresses import read_addresses
 from lairmake.stages.program.sections.sections_reading import read_sections
 from lairmake.stages.program.vm.features import find_features
 from lairmake.stages.program.vm.geometry import Geometry

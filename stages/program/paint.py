@@ -12,7 +12,7 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.sections.sections_reading import read_sections
 from lairmake.stages.program.vm.features import find_features
 from lairmake.stages.program.vm.geometry import Geometry

@@ -15,7 +15,7 @@ import typing
 from lairmake.stages.program.child.parent import run_apart, tell_of_limits
 from lairmake.stages.program.front.run import rehearse_program
 from lairmake.stages.program.irg.graph import FROM_FILE
-from lairmake.stages.program.irg.reading import read_entries
+from lairmake.stages.program.irg.graph_yaml import read_entries
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

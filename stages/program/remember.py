@@ -13,11 +13,9 @@ import typing
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.addresses import check_room, place_entries, write_addresses
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.memory.addresses import write_addresses
-from lairmake.stages.program.memory.remembering import place_entries
-from lairmake.stages.program.memory.room import check_room
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

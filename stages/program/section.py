@@ -14,9 +14,9 @@ import typing
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.addresses import read_addresses
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.memory.addresses import read_addresses
 from lairmake.stages.program.sections.calling import Caller
 from lairmake.stages.program.sections.exchanges_text import read_exchanges
 from lairmake.stages.program.sections.filters_text import FILTERS_HINT, read_filters

@@ -43,9 +43,9 @@ def find_ways(folder):
     from lairmake.stages.program.front.value import WORLD
     from lairmake.stages.program.interpreter.graph_run import run_graph
     from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store
-    from lairmake.stages.program.irg.reading import read_graph
+    from lairmake.stages.program.irg.addresses import read_addresses
+    from lairmake.stages.program.irg.graph_yaml import read_graph
     from lairmake.stages.program.irg.regions import read_regions
-    from lairmake.stages.program.memory.addresses import read_addresses
     from lairmake.stages.program.values.api import execute, set_parameters
 
     inputs = FolderInputs(open_folder(folder), (*interpret.READS, "program.yaml", "*.py"))

@@ -9,6 +9,7 @@ from lairmake.stages.fabric.layout import Memory, Role
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.c import spell
+from lairmake.stages.program.irg.addresses import Addresses, Place
 from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
 from lairmake.stages.program.lowering.conditions import find_geo_condition, find_geo_number
 from lairmake.stages.program.lowering.data import make_arrays
@@ -19,7 +20,6 @@ from lairmake.stages.program.lowering.reduction import write_reduction
 from lairmake.stages.program.lowering.response import write_response
 from lairmake.stages.program.lowering.tensors import list_worker_tensors
 from lairmake.stages.program.lowering.worker import write_worker
-from lairmake.stages.program.memory.addresses import Addresses, Place
 from lairmake.stages.program.sections.procedures import finish_procedure
 from lairmake.stages.program.sections.program import (
     Procedure,

@@ -10,6 +10,7 @@ from lairmake.stages.fabric.driver import run_fabric
 from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.pe.c import spell
+from lairmake.stages.program.irg.addresses import Addresses
 from lairmake.stages.program.irg.graph import Graph
 from lairmake.stages.program.lowering.data import make_arrays
 from lairmake.stages.program.lowering.executive import write_executive
@@ -17,7 +18,6 @@ from lairmake.stages.program.lowering.layout import make_layout
 from lairmake.stages.program.lowering.lowered import Material, PeProgram
 from lairmake.stages.program.lowering.merge import write_merge
 from lairmake.stages.program.lowering.response import write_response
-from lairmake.stages.program.memory.addresses import Addresses
 from lairmake.stages.program.sections.program import (
     Procedure,
     SectionCall,

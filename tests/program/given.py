@@ -8,7 +8,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.mapping.inputs import Inputs
-from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
 
 OBJECTS = """\

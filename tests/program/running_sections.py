@@ -9,10 +9,9 @@ from lairmake.stages.program.interpreter.compare import find_difference
 from lairmake.stages.program.interpreter.graph_run import run_graph
 from lairmake.stages.program.interpreter.steps import prepare_step
 from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store, read_value
-from lairmake.stages.program.irg.graph import FROM_FILE, ForLoop, list_items
-from lairmake.stages.program.irg.logic import parse_logic
+from lairmake.stages.program.irg.addresses import read_addresses
+from lairmake.stages.program.irg.graph import FROM_FILE, ForLoop, list_items, parse_logic
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.memory.addresses import read_addresses
 from lairmake.stages.program.sections.program import (
     Begin,
     Compute,

@@ -5,8 +5,8 @@ conditions hold, and how often loops run, is random.
 """
 
 from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.irg.addresses import COUNTER
 from lairmake.stages.program.irg.graph import Branch, ForLoop, Leave, Node, WhileLoop
-from lairmake.stages.program.memory.lifespans import COUNTER
 
 UNKNOWN = -1
 

@@ -7,7 +7,7 @@ import islpy as isl
 from lairmake.stages.diagnose import Source
 from lairmake.stages.poly.text import read_objects, write_objects
 from lairmake.stages.program.il.run import capture_program
-from lairmake.stages.program.irg.accesses import HEADER, Access, write_accesses
+from lairmake.stages.program.irg.graph import HEADER, Access, write_accesses
 from lairmake.stages.program.source.translation import translate_source
 from tests.program.random_programs import RandomProgram
 

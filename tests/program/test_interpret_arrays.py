@@ -12,7 +12,7 @@ from lairmake.stages.program.interpreter.stores import (
     make_store,
     read_value,
 )
-from lairmake.stages.program.memory.remembering import place_entries
+from lairmake.stages.program.irg.addresses import place_entries
 from lairmake.stages.program.values.arithmetic import add_locally, add_up
 from tests.program.given import read_texts
 

@@ -10,7 +10,7 @@ from lairmake.stages.program import interpret, remember
 from lairmake.stages.program.interpreter import graph_run as machine
 from lairmake.stages.program.interpreter.graph_run import run_graph
 from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store
-from lairmake.stages.program.memory.remembering import place_entries
+from lairmake.stages.program.irg.addresses import place_entries
 from tests.program.given import Given, read_texts
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*"}

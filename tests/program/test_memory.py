@@ -7,8 +7,7 @@ import pytest
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program import remember
-from lairmake.stages.program.memory.addresses import read_addresses, write_addresses
-from lairmake.stages.program.memory.remembering import place_entries
+from lairmake.stages.program.irg.addresses import place_entries, read_addresses, write_addresses
 from tests.program.given import Given, Source, listing_files
 from tests.program.random_graphs import random_graph
 from tests.program.sectioned import section_program

@@ -3,8 +3,8 @@
 import pytest
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.program.irg.reading import read_graph
-from lairmake.stages.program.memory.addresses import read_addresses
+from lairmake.stages.program.irg.addresses import read_addresses
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from tests.program.sectioned import section_program
 
 HEAD = """\

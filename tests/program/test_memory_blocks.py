@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.program.memory.blocks import Request, place_requests
+from lairmake.stages.program.irg.allocation import Request, place_requests
 
 
 def request(name, size, first, last, alignment=2):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.program.memory.lifespans import END, START, find_lifespans
+from lairmake.stages.program.irg.addresses import END, START, find_lifespans
 from tests.program.given import read_texts
 
 OBJECTS = """\

@@ -6,7 +6,7 @@ import pytest
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.program import interpret, remember
-from lairmake.stages.program.irg.yaml_nodes import compose_text
+from lairmake.stages.program.irg.graph_yaml import compose_text
 from tests.program.given import Given, listing_files
 from tests.property.mutator import damage_string
 

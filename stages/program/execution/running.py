@@ -30,7 +30,7 @@ from lairmake.stages.program.execution.results import Results, describe_run
 from lairmake.stages.program.interpreter.arrays import check_array
 from lairmake.stages.program.interpreter.counts import Counts, read_counts
 from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
-from lairmake.stages.program.irg.reading import read_graph
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.lowering.data import make_arrays
 from lairmake.stages.program.lowering.tensors import STATE
 from lairmake.stages.program.sections.program import Sections

@@ -9,7 +9,7 @@ from math import gcd
 from types import CodeType
 from typing import TypeAlias
 
-from lairmake.stages.program.irg.accesses import Access, Bounds, Coordinate
+from lairmake.stages.program.irg.graph import Access, Bounds, Coordinate
 from lairmake.stages.program.values.api import Field
 from lairmake.stages.program.values.arithmetic import round_number
 from lairmake.stages.program.values.forms import (

@@ -35,9 +35,9 @@ from lairmake.stages.program.il.recording import (
     list_scopes,
 )
 from lairmake.stages.program.il.value import GIVEN, Naming
-from lairmake.stages.program.irg.accesses import Access, write_accesses
 from lairmake.stages.program.irg.graph import (
     FROM_FILE,
+    Access,
     Branch,
     Entry,
     ForLoop,
@@ -49,9 +49,9 @@ from lairmake.stages.program.irg.graph import (
     Operand,
     Transfer,
     WhileLoop,
+    write_accesses,
 )
-from lairmake.stages.program.irg.graph_text import write_graph
-from lairmake.stages.program.irg.objects_text import write_entries
+from lairmake.stages.program.irg.graph_yaml import write_entries, write_graph
 from lairmake.stages.program.source.translation import convert_source
 from lairmake.stages.program.source.tree import give_room
 from lairmake.stages.program.values.api import check_parameters, execute

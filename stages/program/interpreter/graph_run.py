@@ -26,8 +26,8 @@ from lairmake.stages.program.irg.graph import (
     Node,
     Operand,
     WhileLoop,
+    parse_logic,
 )
-from lairmake.stages.program.irg.logic import parse_logic
 from lairmake.stages.program.irg.regions import Accesses
 from lairmake.stages.program.values.arithmetic import Array
 

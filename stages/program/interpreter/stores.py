@@ -12,10 +12,9 @@ import numpy as np
 
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.interpreter.sharing import share_temporaries
+from lairmake.stages.program.irg.addresses import COUNTER, Addresses, list_loops
 from lairmake.stages.program.irg.graph import Entry, Graph
 from lairmake.stages.program.irg.regions import Accesses
-from lairmake.stages.program.memory.addresses import Addresses, list_loops
-from lairmake.stages.program.memory.lifespans import COUNTER
 from lairmake.stages.program.values.arithmetic import Array, round_number
 from lairmake.stages.program.values.forms import ON_PES, UNIFORM
 

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from lairmake.stages.pe.nodes import Not
 from lairmake.stages.poly.expression import Number, Operation, Value
-from lairmake.stages.program.irg import logic
-from lairmake.stages.program.irg.logic import (
+from lairmake.stages.program.irg import graph
+from lairmake.stages.program.irg.graph import (
     COMPARES,
     Comparison,
     Condition,
@@ -18,7 +18,7 @@ from lairmake.stages.program.irg.logic import (
 )
 from lairmake.stages.program.lowering.operations import compare, load, make_literal
 
-Argument: TypeAlias = tuple[Value, str] | logic.Number
+Argument: TypeAlias = tuple[Value, str] | graph.Number
 """An element and its type, or a number."""
 
 
@@ -28,13 +28,13 @@ def make_condition(text: str, arguments: Sequence[Argument]) -> tuple[Value, int
     Raises ProgramError.
     """
     types = tuple(each[1] if isinstance(each, tuple) else "" for each in arguments)
-    condition = logic.parse_condition(text, types)
+    condition = graph.parse_condition(text, types)
     return _make(condition, arguments), _count(condition)
 
 
 def _count(condition: Condition) -> int:
     match condition:
-        case logic.Not(part=part):
+        case graph.Not(part=part):
             return _count(part)
         case Joined(parts=parts):
             return sum(map(_count, parts))
@@ -50,7 +50,7 @@ def _make(condition: Condition, arguments: Sequence[Argument]) -> Value:
             if not isinstance(given, tuple):
                 return Number(int(given != 0))
             return Operation("!=", (load(*given), Number(0)))
-        case logic.Not(part=part):
+        case graph.Not(part=part):
             return Not(_make(part, arguments))
         case Joined(parts=parts):
             made = tuple(_make(part, arguments) for part in parts)

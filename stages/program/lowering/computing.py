@@ -12,11 +12,10 @@ from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.listing import Local
 from lairmake.stages.pe.nodes import Assign, Declare, Element, Field, For
 from lairmake.stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.program.irg.addresses import COUNTER, EXECUTIVE, Place
 from lairmake.stages.program.irg.graph import Entry, Graph, Node, Operand
 from lairmake.stages.program.irg.regions import Access, Accesses
 from lairmake.stages.program.lowering.operations import load, make_literal, operate
-from lairmake.stages.program.memory.addresses import EXECUTIVE, Place
-from lairmake.stages.program.memory.lifespans import COUNTER
 from lairmake.stages.program.values.arithmetic import STEPS, find_accumulator, find_neutral
 from lairmake.stages.program.values.forms import REDUCTIONS
 

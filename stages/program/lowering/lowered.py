@@ -10,9 +10,9 @@ import islpy as isl
 from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.pe.listing import Listing
+from lairmake.stages.program.irg.addresses import Addresses
 from lairmake.stages.program.irg.graph import Graph
 from lairmake.stages.program.irg.regions import Accesses
-from lairmake.stages.program.memory.addresses import Addresses
 from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.vm.geometry import Geometry
 

@@ -11,6 +11,15 @@ from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.irg.addresses import (
+    EXECUTIVE as OF_EXECUTIVE,
+    FEWER,
+    ONE_PE,
+    SHOWN,
+    WORKERS as OF_WORKERS,
+    find_constructor,
+    find_peak,
+)
 from lairmake.stages.program.lowering.lowered import (
     EXECUTIVE,
     RESPONSE,
@@ -18,11 +27,6 @@ from lairmake.stages.program.lowering.lowered import (
     Material,
     PeProgram,
 )
-from lairmake.stages.program.memory.addresses import (
-    EXECUTIVE as OF_EXECUTIVE,
-    WORKERS as OF_WORKERS,
-)
-from lairmake.stages.program.memory.room import FEWER, ONE_PE, SHOWN, find_constructor, find_peak
 
 SPACES = {WORKER: OF_WORKERS, EXECUTIVE: OF_EXECUTIVE}
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from lairmake.stages.fabric.layout import LocalTensor
-from lairmake.stages.program.irg.graph import Entry
-from lairmake.stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material
-from lairmake.stages.program.memory.addresses import (
+from lairmake.stages.program.irg.addresses import (
     EXECUTIVE as OF_EXECUTIVE,
     WORKERS as OF_WORKERS,
     find_space,
 )
+from lairmake.stages.program.irg.graph import Entry
+from lairmake.stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER, Material
 from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.values.forms import ON_PES, UNIFORM
 from lairmake.stages.program.vm.geometry import BETWEEN, Geometry

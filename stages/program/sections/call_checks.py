@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from lairmake.stages.program.irg.yaml_nodes import Reading
+from lairmake.stages.program.irg.graph_yaml import Reading
 from lairmake.stages.program.sections.calling import FIRST, count_turns, find_next
 from lairmake.stages.program.sections.hops import CENTER, RING
 from lairmake.stages.program.sections.procedures import WITH_ADDRESSES

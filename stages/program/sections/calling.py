@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 from lairmake.stages.machine.types import BYTES, is_integer
+from lairmake.stages.program.irg.addresses import Addresses
 from lairmake.stages.program.irg.graph import Entry, Graph, Node
 from lairmake.stages.program.irg.regions import Access, Accesses
-from lairmake.stages.program.memory.addresses import Addresses
 from lairmake.stages.program.sections.finding import Hops, find_participants, is_over_pes
 from lairmake.stages.program.sections.hops import CENTER, RING, Box, Hop
 from lairmake.stages.program.sections.procedures import Procedures

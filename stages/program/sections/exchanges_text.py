@@ -15,8 +15,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.poly.iscc import Statement, TextError, statements
-from lairmake.stages.program.irg.accesses import spell_relation
-from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.irg.graph import Graph, spell_relation
 from lairmake.stages.program.irg.regions import Accesses, find_box
 from lairmake.stages.program.sections.finding import Hops, find_hops, find_pes
 from lairmake.stages.program.sections.hops import STEPS, Box, Hop

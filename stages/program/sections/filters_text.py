@@ -13,7 +13,7 @@ from functools import lru_cache
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.program.irg.accesses import spell_box
+from lairmake.stages.program.irg.graph import spell_box
 from lairmake.stages.program.sections.exchanges_text import (
     PE,
     is_inside,

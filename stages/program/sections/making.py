@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.program.memory.room import FEWER, find_constructor
+from lairmake.stages.program.irg.addresses import FEWER, find_constructor
 from lairmake.stages.program.sections.calling import Caller, Draft
 from lairmake.stages.program.sections.cutting import cut_graph
 from lairmake.stages.program.sections.program import SectionCall, Sections

@@ -9,8 +9,14 @@ from collections.abc import Sequence
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.program.memory.addresses import WORKERS, Addresses
-from lairmake.stages.program.memory.room import FEWER, SHOWN, find_constructor, find_peak
+from lairmake.stages.program.irg.addresses import (
+    FEWER,
+    SHOWN,
+    WORKERS,
+    Addresses,
+    find_constructor,
+    find_peak,
+)
 from lairmake.stages.program.sections.program import Slot
 from lairmake.stages.program.sections.shares import MORE_MEMORY
 

@@ -12,10 +12,8 @@ import yaml
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.limits import pause_collector
 from lairmake.stages.machine.types import BYTES, TYPES
-from lairmake.stages.program.irg.checks import SOURCES
-from lairmake.stages.program.irg.graph import Graph
-from lairmake.stages.program.irg.reading import fit_number
-from lairmake.stages.program.irg.yaml_nodes import Fields, Reading, compose_text
+from lairmake.stages.program.irg.graph import SOURCES, Graph
+from lairmake.stages.program.irg.graph_yaml import Fields, Reading, compose_text, fit_number
 from lairmake.stages.program.sections.call_checks import check_call, check_section
 from lairmake.stages.program.sections.filters_text import read_filters
 from lairmake.stages.program.sections.finding import list_worker_nodes

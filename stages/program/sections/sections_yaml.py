@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lairmake.stages.program.irg.spelling_yaml import (
+from lairmake.stages.program.irg.graph_yaml import (
     spell_list,
     spell_mapping,
     spell_name,

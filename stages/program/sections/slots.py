@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.interpreter.stores import find_bits
-from lairmake.stages.program.memory.blocks import Request, place_requests
+from lairmake.stages.program.irg.allocation import Request, place_requests
 from lairmake.stages.program.sections.program import Slot
 from lairmake.stages.program.values.arithmetic import round_number
 

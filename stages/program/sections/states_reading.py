@@ -19,7 +19,7 @@ from lairmake.stages.program.irg.graph import (
     WhileLoop,
     list_items,
 )
-from lairmake.stages.program.irg.yaml_nodes import Reading
+from lairmake.stages.program.irg.graph_yaml import Reading
 from lairmake.stages.program.sections.finding import is_on_workers, is_over_pes
 from lairmake.stages.program.sections.program import (
     Begin,

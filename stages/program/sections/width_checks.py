@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from lairmake.stages.diagnose import Source, Span, UserError, plural
+from lairmake.stages.program.irg.addresses import find_constructor
 from lairmake.stages.program.irg.graph import Graph
-from lairmake.stages.program.memory.room import find_constructor
 from lairmake.stages.program.values.forms import ON_PES
 
 NARROWEST = 4

@@ -1,0 +1,581 @@
+"""Graph.yaml, objects.yaml."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import yaml
+
+from lairmake.stages.diagnose import Source, Span, UserError, nearest
+from lairmake.stages.limits import check_depth, compose, pause_collector
+from lairmake.stages.machine.types import is_integer
+from lairmake.stages.mapping.yaml_text import EDITED, read_document
+from lairmake.stages.program.irg.graph import (
+    FROM_FILE,
+    Branch,
+    Entry,
+    ForLoop,
+    Graph,
+    Item,
+    Items,
+    Leave,
+    Node,
+    Operand,
+    Transfer,
+    WhileLoop,
+    check_node,
+    check_over,
+    check_when,
+)
+from lairmake.stages.program.values.forms import (
+    KINDS,
+    ON_PES,
+    OPERATIONS,
+    REDUCTIONS,
+    ProgramError,
+    check_number,
+    make_form,
+)
+
+# --- Nodes of YAML, read by hand: large texts quickly, and an error at whatever is wrong --------
+
+NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+INTEGER = re.compile(r"-?\d{1,30}", re.ASCII)
+REALS = {".nan": "nan", ".inf": "inf", "-.inf": "-inf"}
+MOST = 2**31 - 1
+
+Fields: TypeAlias = dict[str, yaml.Node]
+"""The values of a mapping by their keys."""
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Makes nodes alone: what a scalar means those say who read it."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[object]]] = {}
+
+
+def compose_text(source: Source) -> yaml.Node | None:
+    """Return the node of a YAML text, None for an empty one. Raises UserErrors if it is none."""
+    try:
+        check_depth(source.text)
+        return _composed(_Loader(source.text))
+    except (yaml.YAMLError, ValueError) as error:
+        read_document(source)
+        raise UserError(f"{source.path} is no YAML of ours any more", hint=EDITED) from error
+
+
+def _composed(loader: _Loader) -> yaml.Node | None:
+    try:
+        return compose(loader)
+    finally:
+        loader.dispose()
+
+
+def span_of(source: Source, node: yaml.Node) -> Span:
+    """Return the place of a node; of one that has several lines, the first."""
+    start, end = node.start_mark.index, node.end_mark.index
+    line = source.text.find("\n", start)
+    return Span(source=source, start=start, end=min(end, line) if line >= 0 else end)
+
+
+class Reading:
+    """Reads the nodes of one text. All methods raise UserError at the node that is wrong."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def error(self, node: yaml.Node, message: str, hint: str | None = None) -> UserError:
+        """Return an error at a node."""
+        return UserError(message, span_of(self.source, node), hint)
+
+    def pairs(self, node: yaml.Node, what: str) -> list[tuple[yaml.Node, yaml.Node]]:
+        """Return the keys and values of a mapping, in order; an empty value is an empty one."""
+        if isinstance(node, yaml.ScalarNode) and not node.value:
+            return []
+        if not isinstance(node, yaml.MappingNode):
+            raise self.error(node, f"{what} is no mapping", "`key: value`")
+        pairs: list[tuple[yaml.Node, yaml.Node]] = node.value
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if not isinstance(key, yaml.ScalarNode):
+                raise self.error(key, "a key is a name or a number")
+            if key.value in seen:
+                raise self.error(key, f"{key.value} is given twice", "keep one")
+            seen.add(key.value)
+        return pairs
+
+    def fields(
+        self, node: yaml.Node, what: str, needed: Iterable[str], optional: Iterable[str] = ()
+    ) -> Fields:
+        """Return the values of a mapping that has the keys needed, and no unknown ones."""
+        needed = tuple(needed)
+        known = (*needed, *optional)
+        found: Fields = {}
+        for key, value in self.pairs(node, what):
+            if key.value not in known:
+                near = nearest(key.value, known)
+                hint = f"did you mean {near}?" if near else f"{what} has {', '.join(known)}"
+                raise self.error(key, f"unknown key {key.value}", hint)
+            found[key.value] = value
+        missing = [key for key in needed if key not in found]
+        if missing:
+            raise self.error(node, f"{what} lacks {', '.join(missing)}")
+        return found
+
+    def items(self, node: yaml.Node, what: str) -> list[yaml.Node]:
+        """Return the nodes of a list."""
+        if not isinstance(node, yaml.SequenceNode):
+            raise self.error(node, f"{what} is no list", "`[1, 2]`")
+        items: list[yaml.Node] = node.value
+        return items
+
+    def text(self, node: yaml.Node, what: str) -> str:
+        """Return a text."""
+        if not isinstance(node, yaml.ScalarNode):
+            raise self.error(node, f"{what} is no text")
+        return str(node.value)
+
+    def name(self, node: yaml.Node, what: str) -> str:
+        """Return a name."""
+        found = self.text(node, what)
+        if not NAME.fullmatch(found):
+            raise self.error(node, f"{what} is no name", "letters, digits and _, no digit first")
+        return found
+
+    def choice(self, node: yaml.Node, what: str, known: Iterable[str]) -> str:
+        """Return one of the words that are known."""
+        found = self.text(node, what)
+        known = tuple(known)
+        if found not in known:
+            near = nearest(found, known) if found else None
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+            raise self.error(node, f"unknown {what} {found}", hint)
+        return found
+
+    def known(self, node: yaml.Node, what: str, known: Mapping[str, object]) -> str:
+        """Return a name that is known."""
+        found = self.text(node, what)
+        if found not in known:
+            near = nearest(found, known) if found else None
+            hint = f"did you mean {near}?" if near else "objects.yaml lists them"
+            raise self.error(node, f"{what} {found} is nowhere defined", hint)
+        return found
+
+    def integer(self, node: yaml.Node, what: str, least: int = 0, most: int = MOST) -> int:
+        """Return an integer between limits."""
+        found = self.text(node, what)
+        if not INTEGER.fullmatch(found) or not least <= int(found) <= most:
+            raise self.error(node, f"{what} is {found}, no integer from {least} to {most}")
+        return int(found)
+
+    def truth(self, node: yaml.Node, what: str) -> bool:
+        """Return true or false."""
+        found = self.text(node, what)
+        if found not in ("true", "false"):
+            raise self.error(node, f"{what} is {found}, neither true nor false")
+        return found == "true"
+
+    def number(self, node: yaml.Node, what: str) -> int | float:
+        """Return a number: an integer where it is written as one."""
+        found = self.text(node, what)
+        if INTEGER.fullmatch(found):
+            return int(found)
+        try:
+            if "_" in found or (found[-1:].isalpha() and found not in REALS):
+                raise ValueError
+            return float(REALS.get(found, found))
+        except ValueError:
+            raise self.error(node, f"{what} is {found}, no number") from None
+
+# --- Read graph.yaml and objects.yaml, and check that they are a graph: ids, names, types, sources
+#
+# Paper    E Sec. 5.4
+
+TRANSFER = "subgraph_transfer"
+LEAVES = ("break", "continue")
+OPS = (*OPERATIONS, *REDUCTIONS, "copy", "cast", TRANSFER, *LEAVES)
+WIDEST = 1_000_000
+
+
+@lru_cache(maxsize=1)
+@pause_collector()
+def read_graph(graph: Source, objects: Source) -> Graph:
+    """Return the graph of graph.yaml, whose entries are those of objects.yaml.
+
+    The one that was read last is kept: each stage asks for it.
+
+    Raises UserError, or UserErrors, at the first thing that is wrong in them.
+    """
+    root = compose_text(graph)
+    reading = Reading(graph)
+    if root is None:
+        raise UserError(f"{graph.path} is empty: it has no `field` and no `nodes`")
+    given = reading.fields(root, "a graph", ("field", "nodes"))
+    sizes = reading.items(given["field"], "field")
+    if len(sizes) != 2:
+        raise reading.error(given["field"], "field is not [columns, rows]")
+    columns, rows = (reading.integer(each, "field", 1, WIDEST) for each in sizes)
+    entries = read_entries(objects, (columns, rows))
+    items = _Items(reading, entries).read(given["nodes"], {})
+    return Graph(field=(columns, rows), entries=entries, items=items)
+
+
+def read_entries(source: Source, field: tuple[int, int] | None = None) -> dict[str, Entry]:
+    """Return the entries of objects.yaml by name; with a field none is larger than that.
+
+    Raises UserError, or UserErrors, at the first thing that is wrong.
+    """
+    root = compose_text(source)
+    if root is None:
+        return {}
+    reading, entries = Reading(source), {}
+    for key, value in reading.pairs(root, "objects.yaml"):
+        name = reading.name(key, "an entry")
+        entry = entries[name] = _read_entry(reading, name, value)
+        is_far = field is not None and entry.kind in ON_PES and any(
+            entry.origin[n] + entry.shape[n] > field[n] for n in (0, 1))
+        if field is not None and is_far:
+            raise reading.error(key, f"{name} is larger than the field, {field[0]} x {field[1]}")
+    return entries
+
+
+ENTRY = ("shape", "origin", "initial", "output", "temporary")
+
+
+def _read_entry(reading: Reading, name: str, node: yaml.Node) -> Entry:
+    given = reading.fields(node, name, ("kind", "type"), ENTRY)
+    shape = [reading.integer(each, "a size", 1) for each in _listed(reading, given, "shape")]
+    origin = [reading.integer(each, "origin") for each in _listed(reading, given, "origin")]
+    entry = Entry(
+        name=name, kind=reading.choice(given["kind"], "kind", KINDS),
+        type=reading.text(given["type"], "type"), shape=tuple(shape),
+        output="output" in given and reading.truth(given["output"], "output"),
+        temporary="temporary" in given and reading.truth(given["temporary"], "temporary"),
+    )
+    try:
+        make_form(entry.kind, entry.type, entry.shape)
+    except ProgramError as error:
+        raise reading.error(node, error.message, error.hint) from None
+    if "origin" in given:
+        if entry.kind not in ON_PES or len(origin) != 2:
+            raise reading.error(given["origin"], f"origin of a {entry.kind}: [x, y] of a PE")
+        entry = replace(entry, origin=(origin[0], origin[1]))
+    if "initial" in given:
+        entry = replace(entry, initial=_read_initial(reading, given["initial"], entry.type))
+    return entry
+
+
+def _listed(reading: Reading, given: Fields, key: str) -> list[yaml.Node]:
+    return reading.items(given[key], key) if key in given else []
+
+
+def _read_initial(reading: Reading, node: yaml.Node, type_: str) -> int | float | str | None:
+    if reading.text(node, "initial") == FROM_FILE:
+        return FROM_FILE
+    if node.value in ("", "null", "~"):
+        return None
+    return fit_number(reading, node, reading.number(node, "initial"), type_)
+
+
+def fit_number(
+    reading: Reading, node: yaml.Node, number: int | float, type_: str
+) -> int | float:
+    """Return a number that a type has. Raises UserError."""
+    try:
+        check_number(number, type_)
+    except ProgramError as error:
+        raise reading.error(node, error.message, error.hint) from None
+    return number
+
+
+class _Items:
+    """Reads the items of a graph, ids in ascending order through all graphs in graphs."""
+
+    def __init__(self, reading: Reading, entries: dict[str, Entry]) -> None:
+        self.reading, self.entries = reading, entries
+        self.last = -1
+        self.names: set[str] = set()
+
+    def read(self, node: yaml.Node, around: dict[str, bool]) -> Items:
+        """Return the items of a graph; `around` has the names of what it is in, true for loops."""
+        items: list[Item] = []
+        for key, value in self.reading.pairs(node, "a graph"):
+            id_ = self.reading.integer(key, "an id")
+            if id_ <= self.last:
+                said = f"id {id_} comes after {self.last}: ids are in order of execution"
+                raise self.reading.error(key, said)
+            self.last = id_
+            items.append(self.item(id_, value, around, bool(items)))
+        return tuple(items)
+
+    def item(self, id_: int, node: yaml.Node, around: dict[str, bool], later: bool) -> Item:
+        keys = [key.value for key, _ in self.reading.pairs(node, f"node {id_}")]
+        if "for_loop" in keys:
+            return self.for_loop(id_, node, around)
+        if "while_loop" in keys or "if" in keys:
+            return self.conditional(id_, node, around, "if" in keys)
+        if "op" not in keys:
+            raise self.reading.error(node, f"node {id_} has no op, and is no loop and no branch",
+                                     f"ops: {', '.join(OPS)}")
+        op_node = next(value for key, value in node.value if key.value == "op")
+        op = self.reading.choice(op_node, "op", OPS)
+        if op == TRANSFER:
+            return self.transfer(id_, node, not around or later)
+        if op in LEAVES:
+            return self.leave(id_, node, op, around)
+        return self.node(id_, node, op)
+
+    def node(self, id_: int, node: yaml.Node, op: str) -> Node:
+        given = self.reading.fields(node, f"node {id_}", ("op", "dst", "src"), ("il",))
+        dst = self.reading.known(given["dst"], "dst", self.entries)
+        if dst in self.names:
+            raise self.reading.error(given["dst"], f"{dst} is the value of a loop")
+        found = Node(id=id_, op=op, dst=dst, src=self.operands(given), il=self.line(given))
+        try:
+            check_node(found, self.entries)
+        except ProgramError as error:
+            raise self.reading.error(node, error.message, error.hint) from None
+        return found
+
+    def transfer(self, id_: int, node: yaml.Node, is_late: bool) -> Transfer:
+        given = self.reading.fields(node, f"node {id_}", ("op", "src"))
+        if is_late:
+            raise self.reading.error(node, f"{TRANSFER} is the first node of a graph in another")
+        src = self.reading.items(given["src"], "src")
+        return Transfer(id=id_, src=tuple(
+            self.reading.known(each, "src", self.entries) for each in src))
+
+    def leave(self, id_: int, node: yaml.Node, op: str, around: dict[str, bool]) -> Leave:
+        keys = ("op", "loop", "when", "src")
+        given = self.reading.fields(node, f"node {id_}", keys, ("il",))
+        loops = {name: True for name, is_loop in around.items() if is_loop}
+        loop = self.reading.text(given["loop"], "loop")
+        if loop not in loops:
+            hint = f"loops around it: {', '.join(loops) or 'none'}"
+            raise self.reading.error(given["loop"], f"{op} of {loop}, no loop around it", hint)
+        when, src = self.condition(given)
+        return Leave(id=id_, op=op, loop=loop, when=when, src=src, il=self.line(given))
+
+    def for_loop(self, id_: int, node: yaml.Node, around: dict[str, bool]) -> ForLoop:
+        given = self.reading.fields(
+            node, f"node {id_}", ("for_loop", "body"), ("over", "range", "il"))
+        name, over = self.named(given["for_loop"]), self.over(node, given)
+        self.reading.known(given["for_loop"], "the value of a loop,", self.entries)
+        try:
+            check_over(name, over, self.entries)
+        except ProgramError as error:
+            raise self.reading.error(node, error.message, error.hint) from None
+        body = self.read(given["body"], {**around, name: True})
+        return ForLoop(id=id_, name=name, over=over, il=self.line(given), body=body)
+
+    def over(self, node: yaml.Node, given: Fields) -> str | tuple[int, int, int]:
+        if ("over" in given) == ("range" in given):
+            raise self.reading.error(node, "a loop is over an array or has a range")
+        if "over" in given:
+            return self.reading.known(given["over"], "over", self.entries)
+        said = [self.reading.integer(each, "range", -(2**31))
+                for each in self.reading.items(given["range"], "range")]
+        if len(said) != 3 or not said[2]:
+            raise self.reading.error(given["range"], "range is not [start, stop, step]")
+        return said[0], said[1], said[2]
+
+    def conditional(
+        self, id_: int, node: yaml.Node, around: dict[str, bool], is_branch: bool
+    ) -> Item:
+        key = "if" if is_branch else "while_loop"
+        more = ("else", "il") if is_branch else ("il",)
+        given = self.reading.fields(node, f"node {id_}", (key, "when", "src", "body"), more)
+        name = self.named(given[key])
+        when, src = self.condition(given)
+        il = self.line(given)
+        body = self.read(given["body"], {**around, name: not is_branch})
+        if not is_branch:
+            return WhileLoop(id=id_, name=name, when=when, src=src, il=il, body=body)
+        otherwise = self.read(given["else"], {**around, name: False}) if "else" in given else ()
+        return Branch(
+            id=id_, name=name, when=when, src=src, il=il, body=body, otherwise=otherwise)
+
+    def named(self, node: yaml.Node) -> str:
+        name = self.reading.name(node, "a loop or branch")
+        if name in self.names:
+            raise self.reading.error(node, f"{name} names two loops or branches")
+        self.names.add(name)
+        return name
+
+    def condition(self, given: Fields) -> tuple[str, tuple[Operand, ...]]:
+        when, src = self.reading.text(given["when"], "when"), self.operands(given)
+        try:
+            check_when(when, src, self.entries)
+        except ProgramError as error:
+            raise self.reading.error(given["when"], error.message, error.hint) from None
+        return when, src
+
+    def operands(self, given: Fields) -> tuple[Operand, ...]:
+        return tuple(map(self.operand, self.reading.items(given["src"], "src")))
+
+    def operand(self, node: yaml.Node) -> Operand:
+        if isinstance(node, yaml.ScalarNode) and NAME.fullmatch(node.value):
+            return self.reading.known(node, "src", self.entries)
+        return self.reading.number(node, "src")
+
+    def line(self, given: Fields) -> int:
+        return self.reading.integer(given["il"], "il") if "il" in given else 0
+
+# --- Names, numbers and lists as YAML spells them, without a library: there are many of them ----
+
+WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
+"""What YAML does not read as a name."""
+
+
+def spell_number(number: int | float, type_: str) -> str:
+    """Return the shortest text that reads back to the same value of a type."""
+    if is_integer(type_):
+        return str(int(number))
+    value = np.dtype(type_).type(number)
+    if not math.isfinite(value):
+        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+    text = str(value)
+    if np.dtype(type_).type(float(text)) != value:
+        text = repr(float(value))
+    digits, mark, exponent = text.partition("e")
+    return f"{digits}{'' if '.' in digits else '.0'}{mark}{exponent}"
+
+
+def spell_name(name: str) -> str:
+    """Return a name so that it is read as one."""
+    return f"'{name}'" if name.lower() in WORDS else name
+
+
+def quote(text: str) -> str:
+    """Return any text of one line in quotes."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def spell_list(spelt: Iterable[object]) -> str:
+    """Return a list of what is spelt already, on one line."""
+    return f"[{', '.join(map(str, spelt))}]"
+
+
+def spell_mapping(spelt: Mapping[str, object]) -> str:
+    """Return a mapping of what is spelt already, on one line."""
+    return f"{{{', '.join(f'{key}: {value}' for key, value in spelt.items())}}}"
+
+# --- The graph of a program as text: a line for each node, and the graphs of loops below them ---
+#
+#     field: [6, 6]
+#     nodes:
+#       0:
+#         for_loop: fl_0
+#         over: myGA
+#         il: 14
+#         body:
+#           1: {op: subgraph_transfer, src: [myGs, myLA]}
+#           2: {op: add, dst: myGs, src: [myGs, fl_0], il: 15}
+#           3: {op: break, loop: fl_0, when: '{0} > 100.0', src: [myGs], il: 16}
+#       4: {op: sum, dst: total, src: [myLA], il: 18}
+#
+# A loop over integers has `range: [0, 50, 1]`; `while_loop` and `if` have `when` and `src`, as
+# breaks have, and `if` may have an `else` after its `body`. Numbers in a condition stand in its
+# text.
+
+GRAPH_HEADER = "# What is computed, in order; accesses.isl has the elements.\n"
+SUBGRAPH_TRANSFER = "subgraph_transfer"
+
+
+def write_graph(graph: Graph) -> str:
+    """Return the text of graph.yaml."""
+    lines = [f"field: {spell_list(graph.field)}", *_body("nodes", graph.items, graph.entries, "")]
+    return GRAPH_HEADER + "".join(f"{line}\n" for line in lines)
+
+
+def _body(
+    key: str, items: Items, entries: Mapping[str, Entry], indent: str
+) -> Iterator[str]:
+    yield f"{indent}{key}:" if items else f"{indent}{key}: {{}}"
+    for item in items:
+        yield from _item(item, entries, f"{indent}  ")
+
+
+def _item(item: Item, entries: Mapping[str, Entry], indent: str) -> Iterator[str]:
+    """Yield the lines of an item."""
+    if not isinstance(item, ForLoop | WhileLoop | Branch):
+        yield f"{indent}{item.id}: {spell_mapping(_say(item, entries))}"
+        return
+    yield f"{indent}{item.id}:"
+    deeper = f"{indent}  "
+    for key, value in _head(item).items():
+        yield f"{deeper}{key}: {value}"
+    yield from _body("body", item.body, entries, deeper)
+    if isinstance(item, Branch) and item.otherwise:
+        yield from _body("else", item.otherwise, entries, deeper)
+
+
+def _head(item: ForLoop | WhileLoop | Branch) -> dict[str, object]:
+    if isinstance(item, ForLoop):
+        over = {"over": spell_name(item.over)} if isinstance(item.over, str) else {
+            "range": spell_list(item.over)}
+        return {"for_loop": spell_name(item.name), **over, "il": item.il}
+    key = "while_loop" if isinstance(item, WhileLoop) else "if"
+    condition = {"when": quote(item.when), "src": _operands(item.src, [])}
+    return {key: spell_name(item.name), **condition, "il": item.il}
+
+
+def _say(item: Item, entries: Mapping[str, Entry]) -> dict[str, object]:
+    if isinstance(item, Transfer):
+        return {"op": SUBGRAPH_TRANSFER, "src": _operands(item.src, [])}
+    assert not isinstance(item, ForLoop | WhileLoop | Branch)
+    if isinstance(item, Leave):
+        where: dict[str, object] = {"loop": spell_name(item.loop), "when": quote(item.when)}
+        return {"op": item.op, **where, "src": _operands(item.src, []), "il": item.il}
+    types = [entries[each].type for each in item.src if isinstance(each, str)]
+    src = _operands(item.src, types or [entries[item.dst].type])
+    return {"op": item.op, "dst": spell_name(item.dst), "src": src, "il": item.il}
+
+
+def _operands(src: tuple[Operand, ...], types: list[str]) -> str:
+    """Return the operands; numbers are of the type of the last one that is an entry.
+
+    That is the one of the values of `where`, whose first operand is a mask.
+    """
+    return spell_list(
+        spell_name(each) if isinstance(each, str) else spell_number(each, types[-1])
+        for each in src
+    )
+
+# --- The entries of a graph as text: one line each ----------------------------------------------
+#
+# myLA: {kind: LocalArray, type: float32, shape: [6, 6, 8], initial: file, output: true}
+
+OBJECTS_HEADER = (
+    "# What has a place in memory: objects of the program, values of loops, temporaries.\n"
+)
+
+
+def write_entries(entries: Iterable[Entry]) -> str:
+    """Return the text of objects.yaml."""
+    return OBJECTS_HEADER + "".join(
+        f"{spell_name(each.name)}: {_spell(each)}\n" for each in entries
+    )
+
+
+def _spell(entry: Entry) -> str:
+    said: dict[str, object] = {"kind": entry.kind, "type": entry.type}
+    if entry.shape:
+        said["shape"] = spell_list(entry.shape)
+    if entry.origin != (0, 0):
+        said["origin"] = spell_list(entry.origin)
+    if entry.initial == FROM_FILE:
+        said["initial"] = FROM_FILE
+    elif isinstance(entry.initial, int | float):
+        said["initial"] = spell_number(entry.initial, entry.type)
+    if entry.output:
+        said["output"] = "true"
+    if entry.temporary:
+        said["temporary"] = "true"
+    return spell_mapping(said)
