@@ -16,7 +16,7 @@ import typing
 from lairmake.stages.fabric.usage import find_usage, write_usage
 from lairmake.stages.program.execution.results import write_results
 from lairmake.stages.program.execution.running import run_fabric_of
-from lairmake.stages.program.interpreter.arrays import write_array
+from lairmake.stages.program.interpreter.run import write_array
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

@@ -14,27 +14,26 @@ import typing
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.program.child.limits import Limits, suggest_more
-from lairmake.stages.program.interpreter.arrays import check_array, write_array
-from lairmake.stages.program.interpreter.compare import find_difference
 from lairmake.stages.program.interpreter.counts import Counts, write_counts
-from lairmake.stages.program.interpreter.explain import (
+from lairmake.stages.program.interpreter.differences import (
     check_addressed,
     check_outputs,
     explain_counter,
     explain_endless,
+    find_difference,
 )
-from lairmake.stages.program.interpreter.graph_run import (
+from lairmake.stages.program.interpreter.run import (
     LONGEST,
     CounterError,
     EndlessError,
-    run_graph,
-)
-from lairmake.stages.program.interpreter.stores import (
     Store,
     are_copies_equal,
+    check_array,
     make_addressed_store,
     make_store,
     read_value,
+    run_graph,
+    write_array,
 )
 from lairmake.stages.program.irg.addresses import Addresses, read_addresses
 from lairmake.stages.program.irg.graph import (

@@ -41,8 +41,7 @@ def find_ways(folder):
     from lairmake.stages.program import interpret
     from lairmake.stages.program.front.run import strip_source
     from lairmake.stages.program.front.value import WORLD
-    from lairmake.stages.program.interpreter.graph_run import run_graph
-    from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store
+    from lairmake.stages.program.interpreter.run import make_addressed_store, make_store, run_graph
     from lairmake.stages.program.irg.addresses import read_addresses
     from lairmake.stages.program.irg.graph_yaml import read_graph
     from lairmake.stages.program.irg.regions import read_regions

@@ -27,7 +27,7 @@ from lairmake.stages.network.operators import copies, draft
 from lairmake.stages.network.parts import part
 from lairmake.stages.picture import of_run, phased, routed
 from lairmake.stages.program.child.limits import LIMITS
-from lairmake.stages.program.interpreter import graph_run
+from lairmake.stages.program.interpreter import run
 from tests.contract import test_style as style
 from tools.evaluation import counted
 
@@ -87,7 +87,7 @@ MINUTES = {60: "a minute"}
         ("docs/kernels.md", f"Of more than {table.MOST_ROWS} distinct tiles only the slowest "
                             f"{NUMBERS[table.SLOWEST]} have lines"),
         ("docs/machines.md", f"as wse3 does for {NUMBERS[len(load_profile('wse3').unswitched)]}:"),
-        ("docs/programs.md", f"each time for {graph_run.LONGEST:.0f} s at most"),
+        ("docs/programs.md", f"each time for {run.LONGEST:.0f} s at most"),
         ("docs/skewing.md", f"example of that paper, and {NUMBERS[len(counted.LAYERS) - 1]} more"),
         ("docs/security.md", f"{MINUTES[LIMITS.seconds]} of a processor and "
                              f"{LIMITS.memory >> 30} GiB"),

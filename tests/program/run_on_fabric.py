@@ -7,8 +7,7 @@ from lairmake.stages.fabric.driver import run_fabric
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.program import lower, paint
-from lairmake.stages.program.interpreter.graph_run import run_graph
-from lairmake.stages.program.interpreter.stores import make_store, read_value
+from lairmake.stages.program.interpreter.run import make_store, read_value, run_graph
 from lairmake.stages.program.irg.graph import FROM_FILE
 from lairmake.stages.program.irg.regions import read_regions
 from lairmake.stages.program.lowering.data import make_arrays

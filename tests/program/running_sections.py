@@ -5,10 +5,14 @@ import io
 import numpy as np
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.program.interpreter.compare import find_difference
-from lairmake.stages.program.interpreter.graph_run import run_graph
-from lairmake.stages.program.interpreter.steps import prepare_step
-from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store, read_value
+from lairmake.stages.program.interpreter.differences import find_difference
+from lairmake.stages.program.interpreter.run import (
+    make_addressed_store,
+    make_store,
+    prepare_step,
+    read_value,
+    run_graph,
+)
 from lairmake.stages.program.irg.addresses import read_addresses
 from lairmake.stages.program.irg.graph import FROM_FILE, ForLoop, list_items, parse_logic
 from lairmake.stages.program.irg.regions import read_regions

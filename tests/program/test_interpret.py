@@ -9,7 +9,7 @@ import pytest
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.program import interpret, remember
-from lairmake.stages.program.interpreter.compare import find_difference, spell_value
+from lairmake.stages.program.interpreter.differences import find_difference, spell_value
 from tests.program.given import Given, listing_files
 
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from lairmake.stages.program.interpreter import steps
-from lairmake.stages.program.interpreter.compare import find_difference
-from lairmake.stages.program.interpreter.graph_run import run_graph
-from lairmake.stages.program.interpreter.stores import (
+from lairmake.stages.program.interpreter import run as steps
+from lairmake.stages.program.interpreter.differences import find_difference
+from lairmake.stages.program.interpreter.run import (
     are_copies_equal,
     make_addressed_store,
     make_store,
     read_value,
+    run_graph,
 )
 from lairmake.stages.program.irg.addresses import place_entries
 from lairmake.stages.program.values.arithmetic import add_locally, add_up

@@ -7,9 +7,8 @@ import pytest
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.program import interpret, remember
-from lairmake.stages.program.interpreter import graph_run as machine
-from lairmake.stages.program.interpreter.graph_run import run_graph
-from lairmake.stages.program.interpreter.stores import make_addressed_store, make_store
+from lairmake.stages.program.interpreter import run as machine
+from lairmake.stages.program.interpreter.run import make_addressed_store, make_store, run_graph
 from lairmake.stages.program.irg.addresses import place_entries
 from tests.program.given import Given, read_texts
 

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from lairmake.stages.program.interpreter.graph_run import run_graph
-from lairmake.stages.program.interpreter.sharing import share_temporaries
-from lairmake.stages.program.interpreter.stores import make_store
+from lairmake.stages.program.interpreter.run import make_store, run_graph, share_temporaries
 from tests.program.given import read_texts
 
 LIKE = "kind: LocalArray, type: float32, shape: [2, 2, 4]"

@@ -154,7 +154,7 @@ def ended(kind, name, folder):
 def limit():
     """Bound what code of programs may take of time, and this process of memory."""
     from lairmake.stages.program import capture, interpret, rehearse
-    from lairmake.stages.program.interpreter import graph_run
+    from lairmake.stages.program.interpreter import run
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
@@ -162,7 +162,7 @@ def limit():
         whole = stage.run_apart
         stage.run_apart = lambda *given, whole=whole, **more: whole(
             *given, **{"limits": Limits(seconds=FEW), **more})
-    graph_run.LONGEST = interpret.LONGEST = FEW
+    run.LONGEST = interpret.LONGEST = FEW
 
 
 def await_end():

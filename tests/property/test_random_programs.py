@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from lairmake.stages.program.interpreter.compare import find_difference
+from lairmake.stages.program.interpreter.differences import find_difference
 from tests.program.agreeing import run_program
 from tests.program.random_programs import RandomProgram
 from tests.program.running_by_element import make_array, run_by_element

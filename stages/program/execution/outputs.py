@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.program.interpreter.compare import find_difference, spell_value
+from lairmake.stages.program.interpreter.differences import find_difference, spell_value
 from lairmake.stages.program.irg.graph import Entry
 from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.values.forms import UNIFORM

@@ -27,8 +27,8 @@ from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.program.execution.measures import find_probes
 from lairmake.stages.program.execution.outputs import OURS, check_outputs, take_output
 from lairmake.stages.program.execution.results import Results, describe_run
-from lairmake.stages.program.interpreter.arrays import check_array
 from lairmake.stages.program.interpreter.counts import Counts, read_counts
+from lairmake.stages.program.interpreter.run import check_array
 from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.lowering.data import make_arrays

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.program.interpreter.stores import find_bits
+from lairmake.stages.program.interpreter.run import find_bits
 from lairmake.stages.program.irg.allocation import Request, place_requests
 from lairmake.stages.program.sections.program import Slot
 from lairmake.stages.program.values.arithmetic import round_number
