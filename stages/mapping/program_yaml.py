@@ -48,7 +48,7 @@ class Limits(Strict):
     """What the source may take when it runs: `seconds` of processors, bytes of `memory`, and bytes
     that it gives back, its `answer`.
 
-    The largest are those of stages/program/child/limits.py.
+    The largest are those of stages/program/sandbox/limits.py.
     """
 
     seconds: Annotated[float, Field(ge=1, le=86_400)] = 60

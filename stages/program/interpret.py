@@ -13,7 +13,6 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
-from lairmake.stages.program.child.limits import Limits, suggest_more
 from lairmake.stages.program.interpreter.counts import Counts, write_counts
 from lairmake.stages.program.interpreter.differences import (
     check_addressed,
@@ -46,6 +45,7 @@ from lairmake.stages.program.irg.graph import (
 )
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
+from lairmake.stages.program.sandbox.limits import Limits, suggest_more
 from lairmake.stages.program.values.arithmetic import Array
 
 if typing.TYPE_CHECKING:

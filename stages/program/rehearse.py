@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import typing
 
-from lairmake.stages.program.child.parent import run_apart, tell_of_limits
 from lairmake.stages.program.front.run import rehearse_program
 from lairmake.stages.program.irg.graph import FROM_FILE
 from lairmake.stages.program.irg.graph_yaml import read_entries
+from lairmake.stages.program.sandbox.parent import run_apart, tell_of_limits
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

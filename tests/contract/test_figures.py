@@ -26,8 +26,8 @@ from lairmake.stages.make.store import remote
 from lairmake.stages.network.operators import copies, draft
 from lairmake.stages.network.parts import part
 from lairmake.stages.picture import of_run, phased, routed
-from lairmake.stages.program.child.limits import LIMITS
 from lairmake.stages.program.interpreter import run
+from lairmake.stages.program.sandbox.limits import LIMITS
 from tests.contract import test_style as style
 from tools.evaluation import counted
 

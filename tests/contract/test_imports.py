@@ -92,7 +92,7 @@ AGAIN = {
     "program/source/translation.py: convert_source": "translate capture",
     "program/il/objects.py": "translate capture",
     "program/front/value.py: World": "rehearse",
-    "program/child/place.py": "capture rehearse",
+    "program/sandbox/faults.py": "capture rehearse",
     "lairmake/objects.py": "rehearse",
     "make/core/action.py: build": "",
     "make/doit/commands/why.py: Why": "",
@@ -137,8 +137,8 @@ LOADED = {
     "make/__init__.py": "the Make, for dodo files, not for stages",
     "make/core/stage.py": "the stage, from which its code is found",
     "fabric/compiler.py": "looks whether there is a compiler",
-    "program/child/main.py": "the function that a stage imports and hands to it",
-    "program/child/modules.py": "modules of a user",
+    "program/sandbox/child.py": "the function that a stage imports and hands to it",
+    "program/sandbox/child.py": "modules of a user",
     "program/values/api.py": "the program of a user",
     "shipped.py": "only asks where byte code lies",
 }
@@ -150,7 +150,7 @@ TELLS = {
         "lairmake.stages.mapping.records.list_fields",
         "lairmake.stages.program.values.operators.typed"],
     "getsource getsourcelines findsource co_firstlineno co_positions co_lines f_lineno": [
-        "lairmake.stages.program.child.place._place_of",
+        "lairmake.stages.program.sandbox.faults._place_of",
         "lairmake.stages.program.il.recording._list_lines"],
 }
 """What asks definitions for what keys leave out, and who does: `_said_of` and `list_fields` of a
@@ -274,7 +274,7 @@ def test_every_package_that_a_stage_imports_is_in_its_key(files):
 
 @pytest.mark.parametrize("modules", [
     "lairmake.numpy lairmake.objects",
-    "lairmake.stages.program.child.main lairmake.stages.program.il.run "
+    "lairmake.stages.program.sandbox.child lairmake.stages.program.il.run "
     "lairmake.stages.program.front.run",
 ])
 def test_a_program_that_runs_waits_for_numpy_alone(modules):

@@ -3,8 +3,8 @@
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.store.folders import LayerFolder
-from lairmake.stages.program.child.limits import LIMITS
-from lairmake.stages.program.child.parent import run_apart
+from lairmake.stages.program.sandbox.limits import LIMITS
+from lairmake.stages.program.sandbox.parent import run_apart
 from tests.program.run_source import run_source
 
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.program.child.wire import pack, unpack
+from lairmake.stages.program.sandbox.limits import pack, unpack
 from tests.program.started import Folder
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.mapping.program_yaml import read_program
-from lairmake.stages.program.child.limits import LIMITS, MOST, Limits, suggest_more
-from lairmake.stages.program.child.parent import tell_of_limits
+from lairmake.stages.program.sandbox.limits import LIMITS, MOST, Limits, suggest_more
+from lairmake.stages.program.sandbox.parent import tell_of_limits
 from tests.program.started import Folder
 
 

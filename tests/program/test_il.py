@@ -6,8 +6,8 @@ import pytest
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.program.capture import find_place
-from lairmake.stages.program.child.place import Place
 from lairmake.stages.program.il.run import capture_program, record_program, write_captured
+from lairmake.stages.program.sandbox.faults import Place
 from lairmake.stages.program.source.translation import translate_source
 from lairmake.stages.program.values.forms import ProgramError
 from tests.program.captured import capture

@@ -6,9 +6,9 @@ import pytest
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.program.capture import find_place
-from lairmake.stages.program.child.limits import Limits
-from lairmake.stages.program.child.parent import run_apart
 from lairmake.stages.program.il.run import capture_program
+from lairmake.stages.program.sandbox.limits import Limits
+from lairmake.stages.program.sandbox.parent import run_apart
 from lairmake.stages.program.source.translation import translate_source
 from tests.program.started import Folder
 

@@ -6,8 +6,8 @@ words, with what to write, by the source on x86 and by the graph alike.
 
 import pytest
 
-from lairmake.stages.program.child.place import describe
-from lairmake.stages.program.child.watch import Watch
+from lairmake.stages.program.sandbox.faults import describe
+from lairmake.stages.program.sandbox.limits import Watch
 from lairmake.stages.program.values.api import set_parameters
 from lairmake.stages.program.values.forms import ProgramError
 from tests.program.captured import capture

@@ -1,22 +1,29 @@
-"""How modules beside a program are found: by their sources, of which nothing is kept.
-
-Python believes byte code by the size and the seconds of its source, and lists folders; a build that
-is told of every file which is read does neither.
-"""
+"""The child process that runs user code."""
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import importlib
 import importlib.machinery
 import importlib.util
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType
+from typing import Any
 
-from lairmake.stages.program.child.watch import Watch
+from lairmake.stages.program.sandbox.faults import describe
+from lairmake.stages.program.sandbox.limits import Limits, Watch, end_with, pack, set_limits, unpack
+from lairmake.stages.program.values.api import set_parameters
 from lairmake.stages.program.values.forms import ProgramError
 
+# --- How modules beside a program are found: by their sources, of which nothing is kept ---------
+#
+# Python believes byte code by the size and the seconds of its source, and lists folders; a build
+# that is told of every file which is read does neither.
 
 class Sources(SourceFileLoader):
     """Compiles a module whenever it is imported."""
@@ -84,3 +91,53 @@ def find_beside(watch: Watch) -> None:
 def add_paths(paths: Sequence[str]) -> None:
     """Let Python look for modules where the build does, too."""
     sys.path.extend(path for path in paths if path not in sys.path)
+
+# --- What runs in the process that runs a user's code: one function, called once ----------------
+
+FEW_COLLECTIONS = 100_000
+"""How many objects Python makes before it looks for cycles: trees and graphs have hardly any."""
+
+
+def serve(answer: int, held: int) -> None:
+    """Read what to call from standard input, call it, write what it gives, and end this process."""
+    gc.set_threshold(FEW_COLLECTIONS)
+    end_with(held)
+    with open(0, "rb", closefd=False) as file:
+        told, files = unpack(file.read())
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    add_paths(told["paths"])
+    limits = Limits(**told["limits"])
+    set_limits(limits, answer)
+    watch = Watch(told["folder"], [*told["paths"], sys.prefix, sys.base_prefix])
+    fault, found = None, {}
+    try:
+        found = _call(told, files, watch)
+    except BaseException as error:
+        fault = asdict(describe(error, watch, limits))
+    _send(answer, {"fault": fault, "opened": watch.opened}, found)
+
+
+def _call(told: dict[str, Any], files: dict[str, bytes], watch: Watch) -> dict[str, bytes]:
+    """Call the function that is named as the program would be run: in its folder, by its name."""
+    function = getattr(importlib.import_module(told["module"]), told["function"])
+    path = os.path.join(watch.folder, told["program"])
+    arguments = {"path": path, **told["arguments"]}
+    if told["has_data"]:
+        arguments["data"] = files
+    set_parameters(told["parameters"])
+    sys.argv = [path]
+    sys.dont_write_bytecode = True
+    find_beside(watch)
+    watch.begin()
+    return dict(function(**arguments))
+
+
+def _send(answer: int, told: Any, files: dict[str, bytes]) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    for part in pack(told, files):
+        rest = memoryview(part)
+        while rest:
+            rest = rest[os.write(answer, rest) :]
+    os._exit(0)

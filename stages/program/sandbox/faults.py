@@ -12,8 +12,14 @@ from types import TracebackType
 from typing import Any
 
 from lairmake.stages.diagnose import nearest
-from lairmake.stages.program.child.limits import LIMITS, Limits, spell_bytes, suggest_more
-from lairmake.stages.program.child.watch import RefusedError, Watch
+from lairmake.stages.program.sandbox.limits import (
+    LIMITS,
+    Limits,
+    RefusedError,
+    Watch,
+    spell_bytes,
+    suggest_more,
+)
 from lairmake.stages.program.values.api import ParameterError
 from lairmake.stages.program.values.forms import ProgramError
 from lairmake.stages.shipped import STAGES
