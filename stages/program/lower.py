@@ -25,11 +25,9 @@ from lairmake.stages.program.lowering.lowered import Material
 from lairmake.stages.program.lowering.needs import check_needs
 from lairmake.stages.program.lowering.programs import make_programs
 from lairmake.stages.program.sections.sections_reading import read_sections
-from lairmake.stages.program.vm.features import find_features
+from lairmake.stages.program.vm.colours import find_features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.numbers import number_colours
-from lairmake.stages.program.vm.paint_checks import check_painting
-from lairmake.stages.program.vm.paint_reading import read_painting
+from lairmake.stages.program.vm.paint_isl import check_painting, read_painting
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

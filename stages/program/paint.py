@@ -14,11 +14,10 @@ import typing
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.sections.sections_reading import read_sections
-from lairmake.stages.program.vm.features import find_features
-from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.paint_text import write_painting
-from lairmake.stages.program.vm.room import check_colours, check_machine
-from lairmake.stages.program.vm.whole import paint_machine
+from lairmake.stages.program.vm.colours import find_features
+from lairmake.stages.program.vm.geometry import Geometry, check_colours, check_machine
+from lairmake.stages.program.vm.machine import paint_machine
+from lairmake.stages.program.vm.paint_isl import write_painting
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

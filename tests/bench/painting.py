@@ -6,10 +6,10 @@ As a program: `python -m tests.bench.painting`.
 import json
 import time
 
-from lairmake.stages.program.vm.features import Features
+from lairmake.stages.program.vm.colours import Features
 from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.paint_text import write_painting
-from lairmake.stages.program.vm.whole import paint_machine
+from lairmake.stages.program.vm.machine import paint_machine
+from lairmake.stages.program.vm.paint_isl import write_painting
 from tests.bench.figures import Figure
 from tests.bench.process import run
 

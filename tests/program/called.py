@@ -28,9 +28,8 @@ from lairmake.stages.program.sections.program import (
     SendSection,
     Stop,
 )
-from lairmake.stages.program.vm.features import find_features
+from lairmake.stages.program.vm.colours import find_features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.numbers import number_colours
 from tests.program.built import build_texts
 from tests.program.laid_out import make_layout, paint
 

@@ -25,12 +25,10 @@ from lairmake.stages.program.sections.program import (
     SendSection,
     Stop,
 )
-from lairmake.stages.program.vm.features import Features
+from lairmake.stages.program.vm.colours import Features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.numbers import number_colours
-from lairmake.stages.program.vm.paint_reading import read_painting
-from lairmake.stages.program.vm.paint_text import write_painting
-from lairmake.stages.program.vm.whole import paint_machine
+from lairmake.stages.program.vm.machine import paint_machine
+from lairmake.stages.program.vm.paint_isl import read_painting, write_painting
 from tests.program.built import build_texts
 
 COUNTS = (0, 1, 3, 7)

@@ -8,12 +8,10 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.grid import read_colours, read_grid
 from lairmake.stages.fabric.layout import Layout, Memory, Role
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.program.vm.features import Features
+from lairmake.stages.program.vm.colours import Features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.numbers import number_colours
-from lairmake.stages.program.vm.paint_reading import read_painting
-from lairmake.stages.program.vm.paint_text import write_painting
-from lairmake.stages.program.vm.whole import paint_machine
+from lairmake.stages.program.vm.machine import paint_machine
+from lairmake.stages.program.vm.paint_isl import read_painting, write_painting
 
 ALL = Features(neighbours=True, worker_sums=True, executive_sums=True, global_scalars=True)
 

@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.program.regions.boards import find_rectangles, spell_rectangle
+from lairmake.stages.program.vm.regions import find_rectangles, spell_rectangle
 
 FOUND = {
     "two points on a line": ("PE[0, 1]; PE[5, 2]", ["PE[0, 1]", "PE[5, 2]"]),

@@ -8,10 +8,8 @@ from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck
 from lairmake.stages.fabric.grid import check_texts
 from lairmake.stages.fabric.layout import read_layout, write_layout
-from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.paint_checks import check_painting
-from lairmake.stages.program.vm.paint_reading import read_painting
-from lairmake.stages.program.vm.roles import ROLES
+from lairmake.stages.program.vm.geometry import ROLES, Geometry
+from lairmake.stages.program.vm.paint_isl import check_painting, read_painting
 from tests.program.laid_out import ALL, make_layout, paint, paint_text
 from tests.program.test_painted_machine import library, run_layout  # noqa: F401
 from tests.property.mutator import damage_string

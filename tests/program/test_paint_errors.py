@@ -4,8 +4,7 @@ import pytest
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.paint_checks import check_painting
-from lairmake.stages.program.vm.paint_reading import read_painting
+from lairmake.stages.program.vm.paint_isl import check_painting, read_painting
 from tests.program.laid_out import ALL, paint_text
 
 KEPT = "hint: paint writes paint.isl; what it wrote is in the store of the build\n"

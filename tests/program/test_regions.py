@@ -3,12 +3,16 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.program.regions.properties import paint_code, paint_routes, paint_variable
-from lairmake.stages.program.regions.region import (
+from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.vm.machine import paint_machine
+from lairmake.stages.program.vm.regions import (
     ClashError,
     alternate,
     hstack,
     hstackrep,
+    paint_code,
+    paint_routes,
+    paint_variable,
     place,
     split,
     tile,
@@ -16,8 +20,6 @@ from lairmake.stages.program.regions.region import (
     vstack,
     vstackrep,
 )
-from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.whole import paint_machine
 from tests.program.laid_out import ALL
 
 

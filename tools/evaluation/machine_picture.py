@@ -15,13 +15,11 @@ import numpy as np
 from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, members, read_colours
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.program.vm.features import Features
+from lairmake.stages.program.vm.colours import Features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.numbers import number_colours
-from lairmake.stages.program.vm.paint_reading import read_painting
-from lairmake.stages.program.vm.paint_text import write_painting
-from lairmake.stages.program.vm.painting import Painting
-from lairmake.stages.program.vm.whole import paint_machine
+from lairmake.stages.program.vm.machine import paint_machine
+from lairmake.stages.program.vm.paint_isl import read_painting, write_painting
+from lairmake.stages.program.vm.regions import Painting
 from tools.evaluation.templates import template
 
 PLACE = Path(__file__).resolve().parents[2] / "docs" / "virtual_machine.svg"

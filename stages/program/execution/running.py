@@ -37,8 +37,7 @@ from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.sections.sections_reading import read_sections
 from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.values.forms import ON_PES, UNIFORM, count_elements
-from lairmake.stages.program.vm.geometry import Geometry
-from lairmake.stages.program.vm.roles import ROLES
+from lairmake.stages.program.vm.geometry import ROLES, Geometry
 from lairmake.stages.shipped import users_cache
 
 if typing.TYPE_CHECKING:

@@ -11,9 +11,9 @@ from lairmake.stages.fabric.layout import Layout, Memory, Role
 from lairmake.stages.program.lowering.lowered import Material, PeProgram
 from lairmake.stages.program.lowering.needs import count_code
 from lairmake.stages.program.lowering.queues import Ends, assign_queues, find_ends
-from lairmake.stages.program.vm.numbers import number_colours
-from lairmake.stages.program.vm.painting import Painting
-from lairmake.stages.program.vm.plain_text import spell_pes
+from lairmake.stages.program.vm.colours import number_colours
+from lairmake.stages.program.vm.paint_isl import spell_pes
+from lairmake.stages.program.vm.regions import Painting
 
 
 def make_layout(

@@ -35,7 +35,7 @@ from lairmake.stages.program.vm.colours import (
     REDUCTION_4,
     REDUCTION_BROADCAST,
 )
-from lairmake.stages.program.vm.painting import Painting
+from lairmake.stages.program.vm.regions import Painting
 
 Queues = Mapping[str, Queue] | None
 Ends = Mapping[str, tuple[isl.UnionSet, isl.UnionSet]]

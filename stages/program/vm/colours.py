@@ -1,7 +1,21 @@
-"""The colours of the virtual machine by name, in the order of their numbers.
+"""Colours by name and number."""
 
-Paper    E Sec. 4.1, 4.2, 6.2
-"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lairmake.stages.diagnose import UserError
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.scarcity import note_grade
+from lairmake.stages.movement.flow import Colour
+from lairmake.stages.program.sections.hops import CENTER
+from lairmake.stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
+from lairmake.stages.program.vm.regions import Painted
+
+# --- The colours of the virtual machine by name, in the order of their numbers ------------------
+#
+# Paper    E Sec. 4.1, 4.2, 6.2
 
 CTRL_COORD = "ctrl_coord"
 """The number of a section, from the executive to the response PEs."""
@@ -55,3 +69,120 @@ MEANINGS = {
     GLOBAL_BROADCAST: "scalars, from the executive to all workers",
 }
 """What goes on a colour, and from where to where."""
+
+# --- The colours of the virtual machine as layouts have them, with the numbers of a machine -----
+#
+# Paper    E Sec. 4: of 24 colours
+
+def number_colours(painted: Mapping[str, Painted], profile: Profile) -> dict[str, Colour]:
+    """Return the colours of a layout, by name. Raises UserError where the machine has too few."""
+    numbers = assign_numbers(list(painted), profile)
+    return {
+        name: Colour(
+            number=numbers[name],
+            routes=each.positions[0] if len(each.positions) == 1 else None,
+            positions=each.positions if len(each.positions) > 1 else None,
+            counts=each.counts, ring=each.ring, pop=each.pop,
+        )
+        for name, each in painted.items()
+    }
+
+
+def assign_numbers(names: Sequence[str], profile: Profile) -> dict[str, int]:
+    """Return a number for each colour, in their order as far as can be.
+
+    Those that turn get no number that the machine lists as unswitched, and none that is left to
+    them goes to another one. Raises UserError where there are too few.
+    """
+    free = list(range(profile.colours))
+    turning = [each for each in names if each in TURNING]
+    switched = [each for each in free if each not in profile.unswitched]
+    if len(names) > len(free):
+        raise _too_few(
+            names, len(free), profile, "colours", f"`colours: {len(names)}`", "colours")
+    if len(turning) > len(switched):
+        raise _too_few(turning, len(switched), profile, "colours whose switches turn",
+                       "fewer colours `unswitched`", "unswitched")
+    result, wanted = {}, len(turning)
+    for name in names:
+        if name in turning:
+            number, wanted = switched[0], wanted - 1
+        else:
+            number = next(each for each in free
+                          if each not in switched or len(switched) > wanted)
+        result[name] = number
+        free.remove(number)
+        if number in switched:
+            switched.remove(number)
+    return result
+
+
+def _too_few(
+    names: Sequence[str], count: int, profile: Profile, what: str, machine: str, figure: str
+) -> UserError:
+    wants = "".join(f"\n  {name}: {MEANINGS[name]}" for name in names)
+    remedies = [f"a machine with {machine}", *(
+        f"a program without {what}" for what, colours in LEFT_OUT.items()
+        if len(set(names) - colours) <= count)]
+    return UserError(f"the virtual machine needs {len(names)} {what}, and {profile.name} has "
+                     f"{count}{note_grade(profile, figure)}:{wants}", hint=", or ".join(remedies))
+
+# --- What of the virtual machine a program uses: colours that it does not use are not painted ---
+#
+# Paper    E Sec. 6.2: optional features are added and removed as operations ask for them
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """Whether workers take from neighbours, whether sums go to all workers, or to the executive,
+    and whether workers get scalars of the executive.
+    """
+
+    neighbours: bool = False
+    worker_sums: bool = False
+    executive_sums: bool = False
+    global_scalars: bool = False
+
+    @property
+    def sums(self) -> bool:
+        """Whether there are sums."""
+        return self.worker_sums or self.executive_sums
+
+
+def find_features(sections: Sections) -> Features:
+    """Return what procedures and their calls use."""
+    reduces = [call.arguments[0] for section in sections.sections for call in section
+               if sections.procedures[call.procedure].kind == REDUCE]
+    procedures = sections.procedures
+    return Features(
+        neighbours=any(each.side != CENTER for each in procedures),
+        worker_sums=any(to_workers == 1 for to_workers in reduces),
+        executive_sums=any(to_workers == 0 for to_workers in reduces),
+        global_scalars=any(each.kind == TAKE_GLOBAL for each in procedures),
+    )
+
+
+def list_colours(features: Features) -> list[str]:
+    """Return the colours that are used, in the order of their numbers."""
+    used = {CTRL_COORD, ARGS_DIST, CTRL_DIST, ARGS, CTRL}
+    for feature, colours in (
+        (features.neighbours, CHECKER),
+        (features.sums, (REDUCTION_1, REDUCTION_2, REDUCTION_4)),
+        (features.executive_sums, (REDUCTION_3,)),
+        (features.worker_sums, (REDUCTION_BROADCAST,)),
+        (features.global_scalars, (GLOBAL_BROADCAST,)),
+    ):
+        used |= set(colours) if feature else set()
+    return [each for each in COLOURS if each in used]
+
+# --- The geo-vars of the virtual machine by name ------------------------------------------------
+#
+# Paper    E Sec. 6.2
+
+CONDITIONS = (
+    "even", "has_west", "has_east", "has_north", "has_south", "farthest", "upper_left",
+    "upper_right", "lower_left", "lower_right", "outermost",
+)
+"""Sets of PEs."""
+
+NUMBERS = ("rows", "columns", "part")
+"""A number for each PE that has one."""

@@ -1,0 +1,308 @@
+"""Halos, sums, trees, control painted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from lairmake.stages.program.sections.hops import RING
+from lairmake.stages.program.vm.colours import (
+    ARGS,
+    ARGS_DIST,
+    CHECKER,
+    CTRL,
+    CTRL_COORD,
+    CTRL_DIST,
+    GLOBAL_BROADCAST,
+    REDUCTION_1,
+    REDUCTION_2,
+    REDUCTION_3,
+    REDUCTION_4,
+    REDUCTION_BROADCAST,
+    Features,
+    list_colours,
+)
+from lairmake.stages.program.vm.geometry import BETWEEN, Geometry, paint_roles
+from lairmake.stages.program.vm.regions import (
+    ALWAYS,
+    Region,
+    alternate,
+    hstack,
+    hstackrep,
+    paint_routes,
+    paint_variable,
+    place,
+    split,
+    tile,
+    unite,
+    vstack,
+    vstackrep,
+)
+
+# --- Between neighbours: two colours in the manner of a checkerboard, and rings of up to four
+# states
+#
+# In a state a PE takes from one side, and sends to the opposite one. It has the states in which
+# there is a neighbour of the field: at borders its two switches have fewer, and other ones.
+#
+# Paper    E Sec. 4.3, 6.2, Listing 10: worker_upper_checker_gen; without a moat
+
+OPPOSITE = {"west": "east", "east": "west", "north": "south", "south": "north"}
+LETTERS = {"west": "W", "east": "E", "north": "N", "south": "S"}
+
+
+def paint_checker(geometry: Geometry) -> Region:
+    """Return the field in its two halves, and the rows between, which pass both colours on."""
+    upper, lower = split(_paint_field(geometry.width, geometry.height), geometry.upper)
+    middle = tile(geometry.width, BETWEEN)
+    if geometry.upper:
+        columns = [_paint_between(x + geometry.upper - 1) for x in range(2)]
+        middle = hstackrep(hstack(*columns), geometry.width)
+    return vstack(upper, middle, lower)
+
+
+def _paint_field(width: int, height: int) -> Region:
+    """Return the field of workers, its first row in the north."""
+    return alternate(*(_paint_alike(width, height, even) for even in (True, False)))
+
+
+def _paint_alike(width: int, height: int, even: bool) -> Region:
+    """Return the field as if x + y were even, or odd, of all of its workers."""
+    if height == 1:
+        return _paint_row(width, (), even)
+    inner = _paint_row(width, ("north", "south"), even)
+    return vstack(_paint_row(width, ("south",), even), vstackrep(inner, height - 2),
+                  _paint_row(width, ("north",), even))
+
+
+def _paint_row(width: int, around: tuple[str, ...], even: bool) -> Region:
+    """Return a row of the field, whose PEs have neighbours on the sides `around`."""
+    inner = _paint_worker(("west", "east", *around), even)
+    return hstack(_paint_worker(("east", *around), even), hstackrep(inner, width - 2),
+                  _paint_worker(("west", *around), even))
+
+
+def _paint_worker(sides: tuple[str, ...], even: bool) -> Region:
+    """Return a PE of the field with neighbours on some sides."""
+    taken, sent = CHECKER if even else reversed(CHECKER)
+    taking = [f"{LETTERS[side]}>ramp" for side in RING if side in sides]
+    sending = [f"ramp>{LETTERS[OPPOSITE[side]]}" for side in RING if OPPOSITE[side] in sides]
+    worker = paint_routes(paint_routes(tile(), taken, *taking), sent, *sending)
+    for side in sides:
+        worker = paint_variable(worker, f"has_{side}")
+    return paint_variable(worker, "even") if even else worker
+
+
+def _paint_between(parity: int) -> Region:
+    """Return what lies between two workers of a column; `parity` is that of the upper one."""
+    south, north = CHECKER[1 - parity % 2], CHECKER[parity % 2]
+    return paint_routes(paint_routes(tile(1, BETWEEN), south, "N>S"), north, "S>N")
+
+# --- The control row: the number of a section goes outwards, its calls and arguments come inwards
+#
+# The drain oscillates: behind its part a response PE lets those pass that lie further out, and
+# turns the merge PE to the other side; the outermost one lets all begin anew.
+#
+# Paper    E Sec. 4.1, Fig. 3
+
+def paint_control(geometry: Geometry) -> Region:
+    """Return the colours of the control row, and the geo-vars of response PEs."""
+    row = unite(_paint_numbers(geometry.responses), _paint_variables(geometry.responses),
+                *(_paint_drain(geometry.responses, each) for each in (ARGS_DIST, CTRL_DIST)))
+    return place(row, geometry.merge - geometry.responses, geometry.control)
+
+
+def _paint_numbers(responses: int) -> Region:
+    """Return how the number of a section goes from the executive to all response PEs."""
+    west, east = (paint_routes(tile(), CTRL_COORD, each) for each in ("E>ramp,W", "W>ramp,E"))
+    ends = [paint_routes(tile(), CTRL_COORD, each) for each in ("E>ramp", "W>ramp")]
+    return hstack(
+        ends[0], hstackrep(west, responses - 1), paint_routes(tile(), CTRL_COORD, "E>W"),
+        paint_routes(tile(), CTRL_COORD, "ramp>W,E"), hstackrep(east, responses - 1), ends[1],
+    )
+
+
+def _paint_drain(responses: int, colour: str) -> Region:
+    """Return how parts come to the merge PE: right 1, left 1, right 2, left 2..."""
+    merge = paint_routes(tile(), colour, "E>ramp", "W>ramp")
+    executive = paint_routes(tile(), colour, "E>W")
+    west, east = (_paint_side(responses, colour, *sides) for sides in (("E", "W"), ("W", "E")))
+    return hstack(*reversed(west), merge, executive, *east)
+
+
+def _paint_side(responses: int, colour: str, inwards: str, outwards: str) -> list[Region]:
+    """Return the response PEs of a side, the innermost one first, which alone pops commands."""
+    first, both = f"ramp>{inwards}", (f"ramp>{inwards}", f"{outwards}>{inwards}")
+    if responses == 1:
+        return [paint_routes(tile(), colour, first, ring=False, pop=ALWAYS)]
+    inner = paint_routes(tile(), colour, *both, ring=False)
+    return [
+        paint_routes(tile(), colour, *both, ring=False, pop=ALWAYS),
+        hstackrep(inner, responses - 2), paint_routes(tile(), colour, first, ring=False),
+    ]
+
+
+def _paint_variables(responses: int) -> Region:
+    """Return which part of each section a response PE has, and which PEs are the outermost."""
+    outermost = paint_variable(tile(), "outermost")
+    inner = tile(responses - 1)
+    left = paint_variable(hstack(outermost, inner), "part", f"{2 * responses - 1} - 2x")
+    right = paint_variable(hstack(inner, outermost), "part", "2x")
+    return hstack(left, tile(2), right)
+
+# --- Sums: drains of columns to the strips, of strips to the inner PEs, of these to the upper right
+#
+# In a drain PEs send in turn on one colour, the nearest first: behind its value each lets those
+# pass that lie further away, and the farthest lets all begin anew.
+#
+# Paper    E Sec. 4.2, Fig. 4
+
+FARTHEST = "farthest"
+
+
+def paint_sums(geometry: Geometry, to_executive: bool) -> Region:
+    """Return the colours and geo-vars of sums, whose result goes to the executive, too."""
+    width, upper = geometry.width, geometry.upper
+    strips = vstack(_paint_strip(geometry, upper), tile(width),
+                    _paint_strip(geometry, geometry.height - upper))
+    return unite(
+        _paint_columns(geometry), place(strips, 0, upper),
+        place(_paint_inner(to_executive), geometry.merge, upper),
+    )
+
+
+def _paint_columns(geometry: Geometry) -> Region:
+    """Return the drains of the columns to the strips."""
+    upper, lower = geometry.upper, geometry.height - geometry.upper
+    column = vstack(
+        *_paint_column_drain(upper, "S", "N"), _paint_end("N" if upper else ""), tile(),
+        _paint_end("S"), *reversed(_paint_column_drain(lower, "N", "S")),
+    )
+    return hstackrep(column, geometry.width)
+
+
+def _paint_column_drain(count: int, inwards: str, outwards: str) -> list[Region]:
+    """Return the workers of a column, the farthest first: one sends, then others pass."""
+    if not count:
+        return []
+    return [_paint_farthest(REDUCTION_1, inwards),
+            vstackrep(_paint_sender(REDUCTION_1, inwards, outwards), count - 1)]
+
+
+def _paint_farthest(colour: str, inwards: str) -> Region:
+    return paint_variable(paint_routes(tile(), colour, f"ramp>{inwards}", ring=False), FARTHEST)
+
+
+def _paint_sender(colour: str, inwards: str, outwards: str) -> Region:
+    return paint_routes(tile(), colour, f"ramp>{inwards}", f"{outwards}>{inwards}", ring=False)
+
+
+def _paint_end(heard: str) -> Region:
+    return paint_routes(tile(), REDUCTION_1, f"{heard}>ramp") if heard else tile()
+
+
+def _paint_strip(geometry: Geometry, rows: int) -> Region:
+    """Return a strip, whose PEs take values of so many rows."""
+    left, right = geometry.merge, geometry.width - geometry.executive - 1
+    west, east = _paint_sender(REDUCTION_2, "E", "W"), _paint_sender(REDUCTION_2, "W", "E")
+    strip = hstack(
+        paint_variable(hstack(_paint_farthest(REDUCTION_2, "E"), hstackrep(west, left - 1)),
+                       "columns", "0"),
+        paint_variable(paint_routes(tile(), REDUCTION_2, "W>ramp"), "columns", str(left)),
+        paint_variable(paint_routes(tile(), REDUCTION_2, "E>ramp"), "columns", str(right)),
+        paint_variable(hstack(hstackrep(east, right - 1), _paint_farthest(REDUCTION_2, "W")),
+                       "columns", "0"),
+    )
+    return paint_variable(strip, "rows", str(rows))
+
+
+def _paint_inner(to_executive: bool) -> Region:
+    """Return the inner PEs, and merge PE and executive between them."""
+    corner = {name: paint_variable(tile(), name) for name in (
+        "upper_left", "upper_right", "lower_left", "lower_right")}
+    right = paint_routes(corner["upper_right"], REDUCTION_4, "W>ramp", "S>ramp", ring=False)
+    executive = paint_routes(tile(), REDUCTION_4, "S>N")
+    if to_executive:
+        right = paint_routes(right, REDUCTION_3, "ramp>S")
+        executive = paint_routes(executive, REDUCTION_3, "N>ramp")
+    assert BETWEEN == 3
+    return vstack(
+        hstack(paint_routes(corner["upper_left"], REDUCTION_4, "ramp>E"), right),
+        hstack(tile(), executive),
+        hstack(paint_routes(corner["lower_left"], REDUCTION_4, "ramp>E"),
+               paint_routes(corner["lower_right"], REDUCTION_4, "ramp>N", "W>N", ring=False)),
+    )
+
+# --- Trees: what one PE sends along its row, and from there along all columns, to all workers ---
+#
+# Paper    E Sec. 4.1, Fig. 2 (b)
+
+Rows = tuple[int, bool]
+"""How many rows of PEs, and whether they take what comes: others only send it on."""
+
+
+def paint_trees(geometry: Geometry, colours: Sequence[str]) -> Region:
+    """Return the trees of the colours that are used."""
+    upper, lower = (geometry.upper, True), (geometry.height - geometry.upper, True)
+    strip, passing = (1, True), (1, False)
+    trees = {
+        ARGS: (geometry.merge, geometry.control, [strip, upper], [strip, lower]),
+        CTRL: (geometry.merge, geometry.control, [strip, upper], [strip, lower]),
+        REDUCTION_BROADCAST: (
+            geometry.executive, geometry.upper, [upper], [passing, passing, lower]),
+        GLOBAL_BROADCAST: (
+            geometry.executive, geometry.control, [passing, upper], [passing, lower]),
+    }
+    return unite(*(_paint_tree(colour, geometry.width, *tree)
+                   for colour, tree in trees.items() if colour in colours))
+
+
+def _paint_tree(
+    colour: str, width: int, column: int, row: int, above: Sequence[Rows], below: Sequence[Rows]
+) -> Region:
+    """Return a tree from PE[column, row]; rows above and below are given from there outwards."""
+    north, south = _paint_tree_columns(colour, width, "S>", above), _paint_tree_columns(
+        colour, width, "N>", below)
+    branches = ["N"] * bool(north) + ["S"] * bool(south)
+    trunk = hstack(
+        paint_routes(tile(), colour, ",".join([f"E>{branches[0]}", *branches[1:]])),
+        hstackrep(paint_routes(tile(), colour, ",".join(["E>W", *branches])), column - 1),
+        paint_routes(tile(), colour, ",".join(["ramp>W", "E", *branches])),
+        hstackrep(paint_routes(tile(), colour, ",".join(["W>E", *branches])), width - column - 2),
+        paint_routes(tile(), colour, ",".join([f"W>{branches[0]}", *branches[1:]])),
+    )
+    rows = vstack(*reversed(north), trunk, *south)
+    return place(rows, 0, row - sum(each.height for each in north))
+
+
+def _paint_tree_columns(colour: str, width: int, heard: str, rows: Sequence[Rows]) -> list[Region]:
+    """Return the rows that a tree reaches, from its trunk outwards; the last one ends it."""
+    on = "N" if heard == "S>" else "S"
+    reached = [each for each in rows if each[0] > 0]
+    while reached and not reached[-1][1]:
+        reached.pop()
+    result = []
+    for number, (count, takes) in enumerate(reached):
+        is_last = number == len(reached) - 1
+        inner = paint_routes(tile(width), colour, f"{heard}ramp,{on}" if takes else heard + on)
+        end = paint_routes(tile(width), colour, f"{heard}ramp")
+        result += [vstackrep(inner, count - is_last), *[end] * is_last]
+    return result
+
+# --- The virtual machine, painted: all of its regions above each other --------------------------
+#
+# Paper    E Sec. 6.2, Listing 12
+
+@lru_cache(maxsize=1)
+def paint_machine(geometry: Geometry, features: Features) -> Region:
+    """Return the virtual machine for what a program uses; at least 4 columns, 1 response a side.
+
+    The last one is kept: paint writes it, and lower looks whether somebody edited it.
+    """
+    painted = [paint_roles(geometry), paint_control(geometry),
+               paint_trees(geometry, list_colours(features))]
+    if features.neighbours:
+        painted.append(paint_checker(geometry))
+    if features.sums:
+        painted.append(paint_sums(geometry, features.executive_sums))
+    return unite(*painted)
