@@ -46,7 +46,7 @@ from lairmake.stages.program.irg.graph import (
 )
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.sections.program import Sections
-from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.sections.sections_yaml import read_sections
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.deadlock import Stop

@@ -19,7 +19,7 @@ from lairmake.stages.program.il.run import capture_program, find_places
 from lairmake.stages.program.irg.graph_yaml import read_graph, write_entries
 from lairmake.stages.program.sandbox.faults import Place
 from lairmake.stages.program.sandbox.parent import run_apart, tell_of_limits
-from lairmake.stages.program.sections.width_checks import NARROWEST, check_width
+from lairmake.stages.program.sections.calls import NARROWEST, check_width
 from lairmake.stages.program.source.plain_numpy import explain_plain
 
 if typing.TYPE_CHECKING:

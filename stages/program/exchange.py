@@ -13,9 +13,8 @@ import typing
 
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.sections.exchanges_text import write_exchanges
-from lairmake.stages.program.sections.filters_text import write_filters
-from lairmake.stages.program.sections.finding import find_hops, list_boxes
+from lairmake.stages.program.sections.hops import find_hops, list_boxes
+from lairmake.stages.program.sections.hops_isl import write_exchanges, write_filters
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

@@ -24,7 +24,7 @@ from lairmake.stages.program.lowering.layout import make_layout
 from lairmake.stages.program.lowering.lowered import Material
 from lairmake.stages.program.lowering.needs import check_needs
 from lairmake.stages.program.lowering.programs import make_programs
-from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.sections.sections_yaml import read_sections
 from lairmake.stages.program.vm.colours import find_features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry
 from lairmake.stages.program.vm.paint_isl import check_painting, read_painting

@@ -13,7 +13,7 @@ import typing
 
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.program.irg.graph_yaml import read_graph
-from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.sections.sections_yaml import read_sections
 from lairmake.stages.program.vm.colours import find_features
 from lairmake.stages.program.vm.geometry import Geometry, check_colours, check_machine
 from lairmake.stages.program.vm.machine import paint_machine

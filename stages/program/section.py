@@ -17,11 +17,10 @@ from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.program.irg.addresses import read_addresses
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.sections.calling import Caller
-from lairmake.stages.program.sections.exchanges_text import read_exchanges
-from lairmake.stages.program.sections.filters_text import FILTERS_HINT, read_filters
-from lairmake.stages.program.sections.finding import list_boxes
-from lairmake.stages.program.sections.making import make_sections
+from lairmake.stages.program.sections.calls import Caller
+from lairmake.stages.program.sections.cutting import make_sections
+from lairmake.stages.program.sections.hops import list_boxes
+from lairmake.stages.program.sections.hops_isl import FILTERS_HINT, read_exchanges, read_filters
 from lairmake.stages.program.sections.sections_yaml import write_sections
 
 if typing.TYPE_CHECKING:

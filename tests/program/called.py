@@ -20,13 +20,13 @@ from lairmake.stages.program.lowering.reduction import write_reduction
 from lairmake.stages.program.lowering.response import write_response
 from lairmake.stages.program.lowering.tensors import list_worker_tensors
 from lairmake.stages.program.lowering.worker import write_worker
-from lairmake.stages.program.sections.procedures import finish_procedure
 from lairmake.stages.program.sections.program import (
     Procedure,
     SectionCall,
     Sections,
     SendSection,
     Stop,
+    finish_procedure,
 )
 from lairmake.stages.program.vm.colours import find_features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry

@@ -3,7 +3,7 @@
 import itertools
 from pathlib import Path
 
-from lairmake.stages.program.sections.shares import find_most_responses
+from lairmake.stages.program.sections.program import find_most_responses
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"
 FIELDS = (4, 2), (5, 7), (16, 16), (64, 33)

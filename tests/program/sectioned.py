@@ -4,7 +4,7 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.program import exchange, remember, section
 from lairmake.stages.program.il.run import capture_program
 from lairmake.stages.program.irg.graph_yaml import read_graph
-from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.sections.sections_yaml import read_sections
 from lairmake.stages.program.source.translation import translate_source
 from lairmake.stages.program.values.api import set_parameters
 from tests.program.given import Given

@@ -6,7 +6,7 @@ import numpy as np
 
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.sections.hops import RING, STEPS
-from lairmake.stages.program.sections.procedures import WITH_ADDRESSES
+from lairmake.stages.program.sections.program import WITH_ADDRESSES
 from lairmake.stages.program.values.arithmetic import (
     INNER,
     STEPS as OPERATIONS,

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.program.sections.hops import RING, STEPS as AWAY
-from lairmake.stages.program.sections.procedures import finish_procedure
-from lairmake.stages.program.sections.program import Procedure
+from lairmake.stages.program.sections.program import Procedure, finish_procedure
 from lairmake.stages.program.values.arithmetic import STEPS, add_locally, add_up, compute
 from tests.program.called import Machine
 from tests.program.run_on_fabric import are_equal

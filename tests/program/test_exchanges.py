@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from lairmake.stages.poly.text import read_objects, write_objects
-from lairmake.stages.program.sections.exchanges_text import EXCHANGES_HEADER
-from lairmake.stages.program.sections.filters_text import FILTERS_HEADER
+from lairmake.stages.program.sections.hops_isl import EXCHANGES_HEADER, FILTERS_HEADER
 from tests.program.sectioned import section_program
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"

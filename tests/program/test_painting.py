@@ -11,7 +11,7 @@ from lairmake.stages.fabric.check import find_faults
 from lairmake.stages.fabric.engine import INLET, OUTLET
 from lairmake.stages.fabric.grid import SIDES, members, read_roles
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.program.sections.shares import find_most_responses
+from lairmake.stages.program.sections.program import find_most_responses
 from tests.program.laid_out import make_layout, nothing, paint, paint_text, read_routes
 from tests.program.painted import Enumerated
 

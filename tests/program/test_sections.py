@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lairmake.stages.program import exchange, section
-from lairmake.stages.program.sections.runs import join_axes
+from lairmake.stages.program.sections.calls import join_axes
+from lairmake.stages.program.sections.program import share_calls
 from lairmake.stages.program.sections.sections_yaml import write_sections
-from lairmake.stages.program.sections.shares import share_calls
 from tests.program.counted import count_calls
 from tests.program.given import Given
 from tests.program.sectioned import read_files, section_program

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.program.sections.shares import find_most_responses
+from lairmake.stages.program.sections.program import find_most_responses
 from tests.program.agreeing import run_on_fabric
 from tests.program.random_programs import join_programs
 from tests.program.read_back import assert_programs_read_back

@@ -34,7 +34,7 @@ from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.lowering.data import make_arrays
 from lairmake.stages.program.lowering.tensors import STATE
 from lairmake.stages.program.sections.program import Sections
-from lairmake.stages.program.sections.sections_reading import read_sections
+from lairmake.stages.program.sections.sections_yaml import read_sections
 from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.values.forms import ON_PES, UNIFORM, count_elements
 from lairmake.stages.program.vm.geometry import ROLES, Geometry

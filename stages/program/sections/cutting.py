@@ -1,10 +1,4 @@
-"""Cut a graph: straight lines become sections, and what is between them states of the executive.
-
-A section is told to workers before the executive computes its own nodes of that line, so both run
-at one time. Sums come in the order in which they are sent; so do global scalars.
-
-Paper    E Sec. 4.1, 6.1.1
-"""
+"""Graph to sections."""
 
 from __future__ import annotations
 
@@ -12,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from lairmake.stages.diagnose import Source, Span, UserError
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.program.irg.addresses import FEWER, find_constructor
 from lairmake.stages.program.irg.graph import (
     Branch,
     ForLoop,
@@ -21,24 +18,42 @@ from lairmake.stages.program.irg.graph import (
     Transfer,
     WhileLoop,
 )
-from lairmake.stages.program.sections.calling import Caller, Draft
-from lairmake.stages.program.sections.finding import is_on_workers, is_over_pes
+from lairmake.stages.program.sections.calls import (
+    Caller,
+    Draft,
+    check_width,
+    check_workers,
+    find_field,
+)
+from lairmake.stages.program.sections.hops import is_on_workers, is_over_pes
 from lairmake.stages.program.sections.program import (
     HALT,
     TAKE_GLOBAL,
     TAKE_SUM,
+    WORD,
     Begin,
     Compute,
     Go,
     GoUnless,
     Next,
+    SectionCall,
+    Sections,
     SendGlobal,
     SendSection,
     State,
     Stop,
     TakeSum,
+    choose_responses,
+    place_slots,
 )
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR
+
+# --- Cut a graph: straight lines become sections, and what is between them states of the executive
+#
+# A section is told to workers before the executive computes its own nodes of that line, so both run
+# at one time. Sums come in the order in which they are sent; so do global scalars.
+#
+# Paper    E Sec. 4.1, 6.1.1
 
 MOST_SUMS = 2
 """How many sums are under way at most: a result waits in the queue of those who have not taken it,
@@ -222,3 +237,62 @@ class _Line:
         self.caller.turn_back(self.calls)
         if is_last:
             self.calls.append(self.caller.special(HALT))
+
+# --- The whole program of the virtual machine, from a graph and where its values lie ------------
+#
+# Paper    E Sec. 4.1
+
+LARGEST = 2**15 - 1
+"""The largest argument."""
+
+
+def make_sections(
+    caller: Caller, machine: Profile, responses: int | None, span: Span | None,
+    source: Source | None,
+) -> Sections:
+    """Return the program for a machine, with so many response PEs on each side as are asked for.
+
+    Those are asked for at `span`; None: as few as hold the program. `source` is the program's, to
+    say where something is wrong. Raises UserError where a PE has no room for its part, or where an
+    argument needs more than 16 bits.
+    """
+    check_width(caller.graph, source)
+    cut = cut_graph(caller)
+    slots, end = place_slots(caller.slots, caller.addresses.workers, machine.bank_alignment)
+    check_workers(caller.addresses, slots, len(caller.filters), end, machine, source)
+    words = {slot.name: slot.address // WORD for slot in slots}
+    sections = tuple(
+        tuple(_make_call(draft, words, caller, source) for draft in drafts)
+        for drafts in cut.sections)
+    sizes = [[WORD * (1 + len(call.arguments)) for call in calls] for calls in sections]
+    place = find_field(caller.graph, source) if responses is None else span
+    count, shares = choose_responses(sizes, caller.graph.field, machine, responses, place)
+    return Sections(
+        procedures=tuple(caller.procedures.numbers), sections=sections,
+        states=tuple(cut.states), slots=slots, filters=tuple(caller.filters), workers=end,
+        responses=count, shares=tuple(shares))
+
+
+def _make_call(
+    draft: Draft, words: dict[str, int], caller: Caller, source: Source | None
+) -> SectionCall:
+    arguments = tuple(
+        words[each] if isinstance(each, str) else each for each in draft.arguments)
+    for each in arguments:
+        if not -LARGEST - 1 <= each <= LARGEST:
+            raise _explain_argument(each, draft, caller, source)
+    return SectionCall(procedure=draft.procedure, arguments=arguments, node=draft.node)
+
+
+def _explain_argument(
+    argument: int, draft: Draft, caller: Caller, source: Source | None
+) -> UserError:
+    """Return what to say where a number is too large for workers to be told it."""
+    names = [each for each in caller.addresses.places.values() if each.space == "workers"]
+    largest = max(names, key=lambda place: place.bytes, default=None)
+    name = "" if largest is None else largest.name
+    of = "a call" if draft.node is None else f"n{draft.node} of the graph"
+    said = f"{of} has the argument {argument}, and workers are told numbers of 16 bits, at most " \
+           f"{LARGEST}: sizes and strides, and addresses in words of {WORD} bytes"
+    hint = f"{FEWER}; the largest is {name}" if name else None
+    return UserError(said, find_constructor(source, name), hint)

@@ -1,15 +1,26 @@
-"""Procedures of workers, calls of them in sections, and the states of the executive.
-
-A section is a straight line of calls. The executive tells the response PEs its number, and these
-send its calls and their arguments; what stands between sections the executive does by itself.
-
-Paper    E Sec. 4.1, 6.1.1, 6.1.2
-"""
+"""Procedures, calls, states."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TypeAlias
+
+from lairmake.stages.diagnose import Span, UserError
+from lairmake.stages.machine.profile import Profile
+from lairmake.stages.machine.types import BYTES
+from lairmake.stages.program.interpreter.run import find_bits
+from lairmake.stages.program.irg.allocation import Request, place_requests
+from lairmake.stages.program.values.arithmetic import round_number
+
+# --- Procedures of workers, calls of them in sections, and the states of the executive ----------
+#
+# A section is a straight line of calls. The executive tells the response PEs its number, and these
+# send its calls and their arguments; what stands between sections the executive does by itself.
+#
+# Paper    E Sec. 4.1, 6.1.1, 6.1.2
 
 COMPUTE, ACCUMULATE, REDUCE = "compute", "accumulate", "reduce"
 TAKE_SUM, TAKE_GLOBAL, HALT = "take_sum", "take_global", "halt"
@@ -171,3 +182,224 @@ class Sections:
 
     shares: tuple[tuple[int, ...], ...] = field(default=())
     """Of each section, how many of its calls each response PE has: right 1, left 1, right 2..."""
+
+# --- The procedures of a program by number, in the order in which they are first called ---------
+#
+# Paper    E Sec. 6.1.2: their names
+
+SPECIAL = {TAKE_SUM: "reduceBroadcast", TAKE_GLOBAL: "globalBroadcast", HALT: "halt"}
+WITH_ADDRESSES = (COMPUTE, ACCUMULATE, REDUCE)
+
+
+@dataclass(slots=True)
+class Procedures:
+    """The procedures that are called so far; each has its number."""
+
+    numbers: dict[Procedure, int] = field(default_factory=dict)
+
+    def number(self, procedure: Procedure) -> int:
+        """Return the number of a procedure; its name and count of arguments are found here."""
+        return self.numbers.setdefault(finish_procedure(procedure), len(self.numbers))
+
+
+def finish_procedure(procedure: Procedure) -> Procedure:
+    """Return a procedure with its name and its count of arguments."""
+    return replace(
+        procedure, name=name_procedure(procedure), count=count_arguments(procedure))
+
+
+def count_strides(procedure: Procedure) -> int:
+    """Return how many operands have strides: those that are arrays; a reduce gives none."""
+    return procedure.sources.count(ARRAY) + (procedure.kind != REDUCE)
+
+
+def count_arguments(procedure: Procedure) -> int:
+    """Return how many arguments a procedure has, as Procedure says."""
+    if procedure.kind not in WITH_ADDRESSES:
+        return 0 if procedure.kind == HALT else 1
+    shape = max(procedure.rank, 1) + procedure.rank * count_strides(procedure)
+    moves = 0 if procedure.side == "center" else 3
+    return 1 + len(procedure.sources) + shape + 1 + moves
+
+
+def name_procedure(procedure: Procedure) -> str:
+    """Return `ar_sc_addiii_float32_east0_2d`: an i for each address, or for what is before it.
+
+    `east0`: source 0 of several comes from the east. `2d`: it has two sizes, and strides.
+    """
+    types = "_".join(_list_types(procedure.types))
+    if procedure.kind in SPECIAL:
+        return "_".join(filter(None, ("special", SPECIAL[procedure.kind], types)))
+    op = {REDUCE: f"reduceGlobal{procedure.op.title()}",
+          ACCUMULATE: f"accumulate{procedure.op.title()}"}.get(procedure.kind, procedure.op)
+    place = procedure.side
+    if procedure.streamed is not None and len(procedure.sources) > 1:
+        place += str(procedure.streamed)
+    words = [*procedure.sources, op + "i" * (1 + len(procedure.sources)), types, place]
+    return "_".join([*words, *([f"{procedure.rank}d"] if procedure.rank else [])])
+
+
+def _list_types(types: Sequence[str]) -> list[str]:
+    """Return the different types, those of sources before that of the destination."""
+    return list(dict.fromkeys([*types[1:], *types[:1]]))
+
+# --- Memory of workers behind that of the entries: for what lands, for constants, for globals ---
+#
+# Paper    ours
+
+Address: TypeAlias = int | str
+"""A word of 16 bits of a worker, or the name of a slot, whose address is known at the end."""
+
+WIDEST = max(BYTES.values())
+
+
+@dataclass(slots=True)
+class _Use:
+    type: str
+    bytes: int
+    first: int
+    last: int
+    value: int | float | None = None
+
+
+@dataclass(slots=True)
+class Slots:
+    """The slots that are in use so far."""
+
+    uses: dict[str, _Use] = field(default_factory=dict)
+    constants: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def land(self, number: int, type_: str, count: int) -> str:
+        """Return the name of the slot for what lands, and let it have room for elements."""
+        name = f"landing_{number}"
+        use = self.uses.setdefault(name, _Use(type_, 0, -1, -1))
+        use.bytes = max(use.bytes, -(-count * BYTES[type_] // WIDEST) * WIDEST)
+        use.type = max(use.type, type_, key=BYTES.__getitem__)
+        return name
+
+    def keep_constant(self, value: int | float, type_: str) -> str:
+        """Return the name of the slot of a number, rounded to a type; one for all uses."""
+        rounded = round_number(value, type_)
+        key = type_, int(find_bits(rounded.reshape(1))[0])
+        if key not in self.constants:
+            name = self.constants[key] = f"constant_{len(self.constants)}"
+            self.uses[name] = _Use(type_, BYTES[type_], -1, -1, rounded.item())
+        return self.constants[key]
+
+    def take_global(self, name: str, type_: str, node: int) -> str:
+        """Return the name of the slot to which a scalar of the executive comes, for a node."""
+        slot = f"global_{name}"
+        use = self.uses.setdefault(slot, _Use(type_, BYTES[type_], node, node))
+        use.last = max(use.last, node)
+        return slot
+
+
+def place_slots(slots: Slots, start: int, alignment: int) -> tuple[tuple[Slot, ...], int]:
+    """Return all slots with their addresses in bytes, from `start` on, and where they end.
+
+    What lands begins where `alignment` divides the address, the rest where its bytes do. Slots of
+    global scalars may share memory where no node between the first and the last use of one uses
+    another.
+    """
+    start = -(-start // WIDEST) * WIDEST if slots.uses else start
+    lasting = [name for name, use in slots.uses.items() if use.first < 0]
+    placed, end = {}, start
+    for name in sorted(lasting, key=lambda name: not name.startswith("landing")):
+        use = slots.uses[name]
+        step = max(BYTES[use.type], alignment if name.startswith("landing") else 1)
+        placed[name] = end = -(-end // step) * step
+        end += use.bytes
+    end = -(-end // WIDEST) * WIDEST if len(lasting) < len(slots.uses) else end
+    requests = [
+        Request(name=name, bytes=use.bytes, alignment=BYTES[use.type], first=use.first,
+                last=use.last)
+        for name, use in slots.uses.items() if use.first >= 0
+    ]
+    found, size = place_requests(requests)
+    placed |= {name: end + at for name, at in found.items()}
+    return tuple(
+        Slot(name=name, type=slots.uses[name].type, address=placed[name],
+             bytes=slots.uses[name].bytes, value=slots.uses[name].value)
+        for name in sorted(placed, key=lambda name: (placed[name], slots.uses[name].first))
+    ), end + size
+
+# --- How the calls of each section are divided among the response PEs, and how many there are ---
+#
+# Paper    E Sec. 4.1: as evenly as possible
+
+WORD = 2
+TABLE = 4 * WORD
+"""Bytes on each response PE for a section: where its arguments and calls begin, how many."""
+
+TASKS = 3
+"""Of a response PE, about: a section that begins, and both streams that end."""
+
+MOST = 2**15 - 1
+"""Words of a vector, at most: where a share begins is a number of 16 bits."""
+
+WIDER = "a wider field: each 2 columns more are one more on each side; or a shorter program: " \
+        "loops over `global_range(n)` stay loops"
+MORE_MEMORY = "a machine with more `memory`"
+
+
+def find_most_responses(width: int) -> int:
+    """Return how many response PEs a side the control row of a field has room for."""
+    return max(0, min(width // 2 - 1, width - width // 2 - 1))
+
+
+def share_calls(
+    sections: Sequence[Sequence[int]], parts: int
+) -> tuple[list[tuple[int, ...]], list[int]]:
+    """Return how many calls of each section each part has, and the bytes of each part.
+
+    `sections` has the bytes of each call. Each part gets as many, in order; of what is left those
+    one each that have the fewest bytes so far, the first of such that have as many.
+    """
+    filled = [TABLE * len(sections)] * parts
+    shares = []
+    for calls in sections:
+        each, left = divmod(len(calls), parts)
+        more = set(heapq.nsmallest(left, range(parts), key=lambda part: (filled[part], part)))
+        share = tuple(each + (part in more) for part in range(parts))
+        ends = [0, *accumulate(calls)]
+        first = 0
+        for part, count in enumerate(share):
+            filled[part] += ends[first + count] - ends[first]
+            first += count
+        shares.append(share)
+    return shares, filled
+
+
+def choose_responses(
+    sections: Sequence[Sequence[int]], field: tuple[int, int], machine: Profile,
+    given: int | None, span: Span | None,
+) -> tuple[int, list[tuple[int, ...]]]:
+    """Return how many response PEs there are on each side, and the shares of each section.
+
+    They are as `given`, else the fewest whose memory holds the vectors. Raises UserError if the
+    control row has not as many, or these do not hold the vectors, at `span`: where they are asked
+    for, or else the field.
+    """
+    most = find_most_responses(field[0])
+    room = min(machine.memory - machine.code_base - TASKS * machine.code_task, WORD * MOST)
+    if given is not None and given > most:
+        said = f"{given} response PEs on each side: the control row of {field[0]} PEs has {most}"
+        raise UserError(said, span, f"at most {most}, or a wider field")
+    total = sum(map(sum, sections))
+    table = TABLE * len(sections)
+    fewest = max(1, -(-total // (2 * (room - table)))) if room > table else most + 1
+    for count in [given] if given is not None else range(fewest, most + 1):
+        shares, filled = share_calls(sections, 2 * count)
+        if max(filled) <= room:
+            return count, shares
+    several = "s" if len(sections) > 1 else ""
+    said = f"calls and arguments of {len(sections)} section{several} take {total} bytes, and " \
+           f"{table} on each response PE to find them"
+    if room <= table:
+        said += f": {machine.name} has {max(0, room)} beside code"
+        raise UserError(said, span, MORE_MEMORY)
+    if given is not None:
+        said += f": {given} on each side do not hold them, with room for {room} bytes each"
+        raise UserError(said, span, f"more, at most {most}, or none given: the fewest that do")
+    said += f": the control row has {most} on each side, with room for {room} bytes each"
+    raise UserError(said, span, WIDER)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
-from lairmake.stages.program.sections.width_checks import NARROWEST
+from lairmake.stages.program.sections.calls import NARROWEST
 from lairmake.stages.program.vm.colours import COLOURS, assign_numbers
 from lairmake.stages.program.vm.regions import Region, hstack, paint_code, tile, vstack
 

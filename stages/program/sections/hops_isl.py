@@ -1,9 +1,4 @@
-"""exchanges.isl: from PEs that take to their neighbours that send, a statement for each hop.
-
-    n4_src1_0 := { PE[x, y] -> PE[1 + x, y] : 1 <= x <= 4 and 1 <= y <= 4 };
-
-Paper    E Sec. 4.3
-"""
+"""Exchanges.isl, filters.isl."""
 
 from __future__ import annotations
 
@@ -15,10 +10,15 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.poly.iscc import Statement, TextError, statements
-from lairmake.stages.program.irg.graph import Graph, spell_relation
+from lairmake.stages.program.irg.graph import Graph, spell_box, spell_relation
 from lairmake.stages.program.irg.regions import Accesses, find_box
-from lairmake.stages.program.sections.finding import Hops, find_hops, find_pes
-from lairmake.stages.program.sections.hops import STEPS, Box, Hop
+from lairmake.stages.program.sections.hops import STEPS, Box, Hop, Hops, find_hops, find_pes
+
+# --- exchanges.isl: from PEs that take to their neighbours that send, a statement for each hop ---
+#
+#     n4_src1_0 := { PE[x, y] -> PE[1 + x, y] : 1 <= x <= 4 and 1 <= y <= 4 };
+#
+# Paper    E Sec. 4.3
 
 PE = "PE"
 EXCHANGES_HEADER = """\
@@ -158,3 +158,49 @@ def span_of(source: Source, statement: Statement) -> Span:
     """Return the place of the name of a statement."""
     return Span(
         source=source, start=statement.start, end=statement.start + len(statement.name))
+
+# --- filters.isl: the boxes of PEs that take part in something; a worker has 1 for those it is in
+#
+#     filter_2 := { PE[x, y] : 1 <= x <= 4 and 1 <= y <= 4 };
+#
+# Paper    E Sec. 6.1.4
+
+FILTERS_HEADER = """\
+Which PEs of the field of workers compute, take from neighbours, or send to them.
+Each worker has a number for each filter: 1 where it is in the box, else 0."""
+FILTERS_HINT = "exchange writes filters.isl anew once it is deleted"
+
+
+def write_filters(boxes: Sequence[Box]) -> str:
+    """Return the text of filters.isl."""
+    comments = "".join(f"# {line}\n" for line in FILTERS_HEADER.splitlines())
+    spelt = (spell_box(PE, (box[:2], box[2:])) for box in boxes)
+    return comments + "".join(f"\nfilter_{n} := {each};\n" for n, each in enumerate(spelt))
+
+
+def read_filters(source: Source, field: tuple[int, int]) -> tuple[Box, ...]:
+    """Return the boxes of filters.isl in order.
+
+    Raises UserError where one is no box of the field, is there twice, or has another number.
+    """
+    found: dict[Box, str] = {}
+    for n, each in enumerate(read_statements(source, FILTERS_HINT)):
+        span = span_of(source, each)
+        if each.name != f"filter_{n}":
+            raise UserError(f"{each.name} where filter_{n} is wanted", span, FILTERS_HINT)
+        box = None if each.factor else _find_pes(each.expression)
+        if box is None or not is_inside(box, field):
+            said = f"{each.name} is no box of PEs of the field, {field[0]} x {field[1]} PEs"
+            raise UserError(said, span, FILTERS_HINT)
+        if box in found:
+            raise UserError(f"{each.name} has the PEs of {found[box]}", span, FILTERS_HINT)
+        found[box] = each.name
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _find_pes(expression: str) -> Box | None:
+    try:
+        return read_box(isl.Set.from_union_set(isl.UnionSet(expression)))
+    except isl.Error:
+        return None

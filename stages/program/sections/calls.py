@@ -1,33 +1,107 @@
-"""The calls that let workers compute a node: hops of what lies on other PEs, then the operation.
-
-Paper    E Sec. 4.3, 6.1.4
-"""
+"""Calls that compute a node."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
+from typing import TypeAlias
 
+import yaml
+
+from lairmake.stages.diagnose import Source, Span, UserError, plural
+from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import BYTES, is_integer
-from lairmake.stages.program.irg.addresses import Addresses
+from lairmake.stages.program.irg.addresses import (
+    FEWER,
+    SHOWN,
+    WORKERS,
+    Addresses,
+    find_constructor,
+    find_peak,
+)
 from lairmake.stages.program.irg.graph import Entry, Graph, Node
+from lairmake.stages.program.irg.graph_yaml import Reading
 from lairmake.stages.program.irg.regions import Access, Accesses
-from lairmake.stages.program.sections.finding import Hops, find_participants, is_over_pes
-from lairmake.stages.program.sections.hops import CENTER, RING, Box, Hop
-from lairmake.stages.program.sections.procedures import Procedures
+from lairmake.stages.program.sections.hops import (
+    CENTER,
+    RING,
+    Box,
+    Hop,
+    Hops,
+    find_participants,
+    is_over_pes,
+)
 from lairmake.stages.program.sections.program import (
     ACCUMULATE,
     ARRAY,
     COMPUTE,
+    HALT,
+    MORE_MEMORY,
     REDUCE,
     SCALAR,
+    WITH_ADDRESSES,
+    Address,
     Procedure,
+    Procedures,
+    SectionCall,
+    Slot,
+    Slots,
 )
-from lairmake.stages.program.sections.runs import Strides, join_axes, pack_strides
-from lairmake.stages.program.sections.slots import Address, Slots
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR, ON_PES, REDUCTIONS, UNIFORM
+
+# --- Elements of a worker's memory as sizes and strides, of as few axes as have all operands ----
+#
+# Paper    ours; E Sec. 6.1.4 has one length for an operation
+
+Strides: TypeAlias = tuple[int, ...]
+"""Elements from one instance to the next along each axis of memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """`rank` axes, the outermost first; of rank 0 one run of `sizes[0]` with strides of 1.
+
+    `strides` has those of each operand.
+    """
+
+    rank: int
+    sizes: tuple[int, ...]
+    strides: tuple[Strides, ...]
+
+
+def pack_strides(sizes: Sequence[int]) -> Strides:
+    """Return the strides of elements that lie one after the other."""
+    return tuple(math.prod(sizes[k + 1 :]) for k in range(len(sizes)))
+
+
+def join_axes(sizes: Sequence[int], strides: Sequence[Strides]) -> Runs:
+    """Return axes without those of size 1, and with those joined along which all operands go on.
+
+    Axes a and b next to it are one where the stride along a is that along b times the size of b.
+    The order of instances stays.
+    """
+    joined: list[tuple[int, Strides]] = []
+    for k, size in enumerate(sizes):
+        along = tuple(each[k] for each in strides)
+        if size == 1:
+            continue
+        if joined and joined[-1][1] == tuple(stride * size for stride in along):
+            joined[-1] = joined[-1][0] * size, along
+        else:
+            joined.append((size, along))
+    if not joined or (len(joined) == 1 and all(stride == 1 for stride in joined[0][1])):
+        return Runs(rank=0, sizes=(math.prod(sizes),), strides=())
+    return Runs(
+        rank=len(joined), sizes=tuple(size for size, _ in joined),
+        strides=tuple(zip(*(along for _, along in joined), strict=True)),
+    )
+
+# --- The calls that let workers compute a node: hops of what lies on other PEs, then the operation
+#
+# Paper    E Sec. 4.3, 6.1.4
 
 STREAMS = {"copy": (0,), "add": (0, 1), "mul": (0, 1), "sub": (0,), "maximum": (0,),
            "minimum": (0,), "and": (0, 1), "or": (0, 1), "xor": (0, 1)}
@@ -263,3 +337,134 @@ def count_turns(state: int, side: str) -> int:
 def find_next(side: str) -> int:
     """Return the state of the ring behind a transfer from a side."""
     return (RING.index(side) + 1) % len(RING)
+
+# --- Whether calls are such that their procedures can take them, and sections such that others
+# follow
+#
+# Paper    E Sec. 6.1.4
+
+SMALLEST, LARGEST = -(2**15), 2**15 - 1
+"""Arguments have 16 bits."""
+
+
+def check_call(
+    reading: Reading,
+    at: yaml.Node,
+    call: SectionCall,
+    procedure: Procedure,
+    workers: int,
+    filters: int,
+) -> None:
+    """Raise UserError where a call has other arguments than its procedure takes.
+
+    `workers` is the memory of workers in bytes, `filters` how many filters there are.
+    """
+    name, arguments = procedure.name, call.arguments
+    if len(arguments) != procedure.count:
+        said = f"{len(arguments)} arguments of {name}, which has {procedure.count}"
+        raise reading.error(at, said)
+    if any(not SMALLEST <= each <= LARGEST for each in arguments):
+        raise reading.error(at, f"an argument of {name} has more than 16 bits")
+    if procedure.kind == HALT:
+        return
+    is_operation = procedure.kind in WITH_ADDRESSES
+    of_addresses = 1 + len(procedure.sources) if is_operation else 1
+    addresses = arguments[procedure.kind == REDUCE : of_addresses]
+    if any(not 0 <= 2 * each < workers for each in addresses):
+        raise reading.error(at, f"an address of {name} is not in the {workers} bytes of workers")
+    if not is_operation:
+        return
+    if procedure.kind == REDUCE and arguments[0] not in (0, 1):
+        raise reading.error(at, f"{name} is for all (1), or for the executive (0)")
+    if any(each < 1 for each in arguments[of_addresses:][: max(procedure.rank, 1)]):
+        raise reading.error(at, f"a size of {name} is not positive")
+    last = arguments[-4:] if procedure.side != CENTER else (*arguments[-1:], 0, 0, 0)
+    if any(not 0 <= each < filters for each in last[:2]):
+        raise reading.error(at, f"{name} has a filter beyond the {filters} that are there")
+    for turns in last[2:]:
+        if not 0 <= turns < len(RING):
+            raise reading.error(at, f"{turns} turns of a ring of {len(RING)}")
+
+
+def check_section(
+    reading: Reading, at: yaml.Node, calls: Sequence[SectionCall], procedures: Sequence[Procedure]
+) -> None:
+    """Raise UserError where a section does not bring the ring to its first state, or goes on."""
+    state = FIRST
+    for n, call in enumerate(calls):
+        procedure = procedures[call.procedure]
+        if procedure.kind == HALT and n < len(calls) - 1:
+            raise reading.error(at, "calls behind one that halts")
+        if procedure.side == CENTER:
+            continue
+        *_, before, behind = call.arguments
+        turns = count_turns(state, procedure.side)
+        if before != turns:
+            said = f"call {n} turns the ring {before} times: from {RING[state]} to " \
+                   f"{procedure.side} it is {turns}"
+            raise reading.error(at, said)
+        state = (find_next(procedure.side) + behind) % len(RING)
+    if state != FIRST:
+        said = f"the section ends with the ring at {RING[state]}, and begins at {RING[FIRST]}"
+        raise reading.error(at, said)
+
+# --- Whether workers have room for what the sections need ---------------------------------------
+#
+# Paper    E Sec. 4
+
+def check_workers(
+    addresses: Addresses, slots: Sequence[Slot], filters: int, end: int, machine: Profile,
+    source: Source | None,
+) -> None:
+    """Raise UserError where entries, slots (up to byte `end`) and filters are too many.
+
+    It names the largest entries and slots, and shows where the `source` makes the largest entry.
+    """
+    needed, room = end + 2 * filters, machine.memory - machine.code_base
+    if needed <= room:
+        return
+    live = find_peak(p for p in addresses.places.values() if p.space == WORKERS)[:SHOWN]
+    largest = sorted([*((p.name, p.bytes) for p in live), *((s.name, s.bytes) for s in slots)],
+                     key=lambda each: -each[1])[:SHOWN]
+    listed = ", ".join(f"{name} ({size} bytes)" for name, size in largest)
+    said = f"a worker needs {needed} bytes, with what lands on it, constants and {filters} " \
+           f"filters, and has {max(0, room)} beside its code"
+    span = next(filter(None, (find_constructor(source, p.name) for p in live)), None)
+    remedy = FEWER if room > 0 else MORE_MEMORY
+    raise UserError(said, span, f"the largest: {listed}; {remedy}")
+
+# --- Whether a field has room for the row that controls it --------------------------------------
+#
+# Paper    E Sec. 4
+
+NARROWEST = 4
+"""Columns of the smallest field: merge PE, executive, and a response PE on each side."""
+
+FIELD = re.compile(r"^[ \t]*((?:\w+\.)*field\([^()\n]*\))", re.M)
+
+
+def check_width(graph: Graph, source: Source | None) -> None:
+    """Raise UserError where the control row has no room for the PEs that it must have."""
+    columns, rows = graph.field
+    if columns >= NARROWEST:
+        return
+    said = f"the field has {plural(columns, 'column')}: the row that controls it needs " \
+           f"{NARROWEST}, for the executive, the merge PE, and a response PE on each side"
+    hint = f"write `field({NARROWEST}, {rows})` once, before sums: arrays may be smaller than it"
+    raise UserError(said, find_field(graph, source), hint)
+
+
+def find_field(graph: Graph, source: Source | None) -> Span | None:
+    """Return the place of `field(...)` in a source, or of the first of the widest objects.
+
+    Where a source writes them in other ways that is its beginning.
+    """
+    if source is None:
+        return None
+    found = FIELD.search(source.text)
+    if found:
+        return Span(source=source, start=found.start(1), end=found.end(1))
+    widest = (entry.name for entry in graph.entries.values()
+              if entry.kind in ON_PES and entry.shape[0] == graph.field[0])
+    begins = Span(source=source, start=0, end=len(source.text.partition("\n")[0]))
+    return next(filter(None, (find_constructor(source, name) for name in widest)), begins)
