@@ -32,7 +32,6 @@ from lairmake.stages.picture.of_run import read_usage, record_again
 from lairmake.stages.picture.of_stop import report_stop
 from lairmake.stages.picture.swept import SWEEP, read_sweep
 from lairmake.stages.picture.tasked import describe_programs, find_role
-from lairmake.stages.program.execution.running import record
 from lairmake.stages.program.irg.addresses import Addresses, read_addresses
 from lairmake.stages.program.irg.graph import (
     Branch,
@@ -45,6 +44,7 @@ from lairmake.stages.program.irg.graph import (
     list_bodies,
 )
 from lairmake.stages.program.irg.graph_yaml import read_graph
+from lairmake.stages.program.lowering.running import record
 from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.sections.sections_yaml import read_sections
 

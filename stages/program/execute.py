@@ -14,9 +14,9 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.fabric.usage import find_usage, write_usage
-from lairmake.stages.program.execution.results import write_results
-from lairmake.stages.program.execution.running import run_fabric_of
 from lairmake.stages.program.interpreter.run import write_array
+from lairmake.stages.program.lowering.results import write_results
+from lairmake.stages.program.lowering.running import run_fabric_of
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs

@@ -20,10 +20,8 @@ from lairmake.stages.pe.yaml import write_programs
 from lairmake.stages.program.irg.addresses import read_addresses
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.lowering.layout import make_layout
 from lairmake.stages.program.lowering.lowered import Material
-from lairmake.stages.program.lowering.needs import check_needs
-from lairmake.stages.program.lowering.programs import make_programs
+from lairmake.stages.program.lowering.programs import check_needs, make_layout, make_programs
 from lairmake.stages.program.sections.sections_yaml import read_sections
 from lairmake.stages.program.vm.colours import find_features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry

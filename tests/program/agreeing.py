@@ -8,11 +8,11 @@ import numpy as np
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.program import exchange, execute, interpret, lower, paint, remember, section
-from lairmake.stages.program.execution import running
 from lairmake.stages.program.front.run import digest_code, rehearse_program, strip_source
 from lairmake.stages.program.il.run import capture_program
 from lairmake.stages.program.irg.graph import FROM_FILE
 from lairmake.stages.program.irg.graph_yaml import read_entries
+from lairmake.stages.program.lowering import running
 from lairmake.stages.program.source.translation import translate_source
 from lairmake.stages.program.values.api import set_parameters
 from tests.program.built import build_once, store_program

@@ -11,14 +11,11 @@ from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.c import spell
 from lairmake.stages.program.irg.addresses import Addresses, Place
 from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
-from lairmake.stages.program.lowering.conditions import find_geo_condition, find_geo_number
-from lairmake.stages.program.lowering.data import make_arrays
+from lairmake.stages.program.lowering.c import find_geo_condition, find_geo_number
+from lairmake.stages.program.lowering.control import write_merge, write_reduction, write_response
 from lairmake.stages.program.lowering.executive import write_executive
-from lairmake.stages.program.lowering.lowered import Material
-from lairmake.stages.program.lowering.merge import write_merge
-from lairmake.stages.program.lowering.reduction import write_reduction
-from lairmake.stages.program.lowering.response import write_response
-from lairmake.stages.program.lowering.tensors import list_worker_tensors
+from lairmake.stages.program.lowering.lowered import Material, list_worker_tensors
+from lairmake.stages.program.lowering.programs import make_arrays
 from lairmake.stages.program.lowering.worker import write_worker
 from lairmake.stages.program.sections.program import (
     Procedure,

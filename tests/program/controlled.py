@@ -12,12 +12,10 @@ from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.pe.c import spell
 from lairmake.stages.program.irg.addresses import Addresses
 from lairmake.stages.program.irg.graph import Graph
-from lairmake.stages.program.lowering.data import make_arrays
+from lairmake.stages.program.lowering.control import write_merge, write_response
 from lairmake.stages.program.lowering.executive import write_executive
-from lairmake.stages.program.lowering.layout import make_layout
 from lairmake.stages.program.lowering.lowered import Material, PeProgram
-from lairmake.stages.program.lowering.merge import write_merge
-from lairmake.stages.program.lowering.response import write_response
+from lairmake.stages.program.lowering.programs import make_arrays, make_layout
 from lairmake.stages.program.sections.program import (
     Procedure,
     SectionCall,

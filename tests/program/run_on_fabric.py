@@ -10,7 +10,7 @@ from lairmake.stages.program import lower, paint
 from lairmake.stages.program.interpreter.run import make_store, read_value, run_graph
 from lairmake.stages.program.irg.graph import FROM_FILE
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.lowering.data import make_arrays
+from lairmake.stages.program.lowering.programs import make_arrays
 from lairmake.stages.program.vm.geometry import Geometry
 from tests.program.built import build_texts
 from tests.program.given import Given

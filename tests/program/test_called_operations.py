@@ -7,7 +7,7 @@ import pytest
 
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.machine.types import TYPES, is_integer
-from lairmake.stages.program.lowering.routines import find_instruction
+from lairmake.stages.program.lowering.worker import find_instruction
 from lairmake.stages.program.sections.program import Procedure
 from lairmake.stages.program.values.arithmetic import cast, compute
 from lairmake.stages.program.values.forms import BITS, COMPARISONS, OF_REALS, OPERATIONS

@@ -7,7 +7,7 @@ import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.program import exchange, execute, interpret, lower, paint, remember, section
-from lairmake.stages.program.execution import running
+from lairmake.stages.program.lowering import running
 from tests.program.agreeing import OnDisk, build_once, run_on_fabric
 from tests.property.mutator import damage_string
 

@@ -9,7 +9,7 @@ import pytest
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.picture import report_program
 from lairmake.stages.program import execute
-from lairmake.stages.program.execution import running
+from lairmake.stages.program.lowering import running
 from tests.program.agreeing import OnDisk, build_once, read_results, run_on_fabric
 
 HEAD = """\

@@ -18,8 +18,8 @@ from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.program import PIPELINE, execute
-from lairmake.stages.program.execution import running
-from lairmake.stages.program.execution.results import Results
+from lairmake.stages.program.lowering import running
+from lairmake.stages.program.lowering.results import Results
 from lairmake.stages.program.vm.geometry import Geometry
 from tools.evaluation.document import table
 from tools.evaluation.templates import template

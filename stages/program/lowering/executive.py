@@ -39,12 +39,23 @@ from lairmake.stages.pe.nodes import (
 )
 from lairmake.stages.poly.expression import Name, Number, Value, compare
 from lairmake.stages.program.irg.graph import ForLoop, Item, Leave, Node, WhileLoop, list_items
-from lairmake.stages.program.lowering.calls import begin, make_listing
-from lairmake.stages.program.lowering.choosing import Argument, make_condition
-from lairmake.stages.program.lowering.computing import SCRATCH, Globals, compute_node
-from lairmake.stages.program.lowering.lowered import EXECUTIVE, Material, PeProgram
-from lairmake.stages.program.lowering.operations import make_literal, operate
-from lairmake.stages.program.lowering.tensors import list_executive_tensors
+from lairmake.stages.program.lowering.lowered import (
+    EXECUTIVE,
+    Material,
+    PeProgram,
+    begin,
+    list_executive_tensors,
+    make_listing,
+)
+from lairmake.stages.program.lowering.scalars import (
+    SCRATCH,
+    Argument,
+    Globals,
+    compute_node,
+    make_condition,
+    make_literal,
+    operate,
+)
 from lairmake.stages.program.sections.program import (
     Begin,
     Compute,

@@ -1,20 +1,56 @@
-"""What programs of the virtual machine are made of, and what each of them needs of a PE."""
+"""The parts of lowered programs: tensors, calls, arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import islpy as isl
 
 from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.pe.listing import Listing
-from lairmake.stages.program.irg.addresses import Addresses
-from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.pe.block import Body
+from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, Table
+from lairmake.stages.pe.nodes import (
+    Address,
+    Assign,
+    AtWord,
+    BlockColour,
+    Call,
+    Case,
+    Charge,
+    Configure,
+    Demand,
+    Element,
+    Fabric,
+    Field,
+    If,
+    KeepCycle,
+    NowRuns,
+    OnControl,
+    Operand,
+    Receive,
+    Switch,
+    Task,
+    WaveletArgument,
+)
+from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
+from lairmake.stages.program.irg.addresses import (
+    EXECUTIVE as OF_EXECUTIVE,
+    WORKERS as OF_WORKERS,
+    Addresses,
+    find_space,
+)
+from lairmake.stages.program.irg.graph import Entry, Graph
 from lairmake.stages.program.irg.regions import Accesses
-from lairmake.stages.program.sections.program import Sections
-from lairmake.stages.program.vm.geometry import Geometry
+from lairmake.stages.program.sections.hops import CENTER
+from lairmake.stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure, Sections
+from lairmake.stages.program.values.forms import ON_PES, UNIFORM
+from lairmake.stages.program.vm.colours import ARGS, COLOURS, CTRL
+from lairmake.stages.program.vm.geometry import BETWEEN, Geometry
+
+# --- What programs of the virtual machine are made of, and what each of them needs of a PE ------
 
 WORKER, REDUCTION, RESPONSE = "worker", "reduction", "response"
 EXECUTIVE, MERGE = "executive", "merge"
@@ -57,3 +93,328 @@ class PeProgram:
     activated: tuple[str, ...] = ()
     reacting: tuple[str, ...] = ()
     vectors: int = 0
+
+# --- What lies in the memory of PEs before the start, and what is read from it at the end -------
+#
+# A tensor is called as its entry; others have the role before a dot, which no entry has. Of a
+# uniform scalar the value on every worker is read.
+#
+# Paper    E Sec. 5.5: an address is the same on all workers
+
+Transfer = Literal["in", "out"]
+FILTERS = f"{WORKER}.filters"
+ARGUMENTS, CONTROL, SECTIONS = (f"{RESPONSE}.{name}" for name in (
+    "arguments", "control", "sections"))
+STATE = f"{EXECUTIVE}.state"
+
+
+def find_filters_address(sections: Sections) -> int:
+    """Return the byte at which the filters of workers begin: behind entries and slots."""
+    return -(-max(sections.workers, 1) // 8) * 8
+
+
+def list_worker_tensors(material: Material) -> dict[str, LocalTensor]:
+    """Return entries that begin with data or are outputs, constants, and the filters."""
+    geometry, sections = material.geometry, material.sections
+    found = dict(_list_entries(material, OF_WORKERS))
+    for slot in sections.slots:
+        if slot.value is not None:
+            found[slot.name] = LocalTensor(
+                type=slot.type, shape=(), address=slot.address, tensor=f"{WORKER}.{slot.name}",
+                transfer="in", stored=f"{{ [PE[x, y] -> local[]] -> {slot.name}[] }}")
+    if sections.filters:
+        most = len(sections.filters)
+        found["filters"] = LocalTensor(
+            type="int16", shape=(most,), address=find_filters_address(sections), tensor=FILTERS,
+            transfer="in", stored=_spell_halves(
+                geometry, "local[i]", "filters[i, {x}, {y}]", f"0 <= i < {most}"))
+    return found
+
+
+def list_executive_tensors(material: Material, state: int, words: int) -> dict[str, LocalTensor]:
+    """Return entries that begin with data or are outputs, and `words` from address `state` on."""
+    found = dict(_list_entries(material, OF_EXECUTIVE))
+    found["state"] = LocalTensor(
+        type="int32", shape=(words,), address=state, tensor=STATE, transfer="out",
+        stored=f"{{ [PE[x, y] -> local[i]] -> state[i] : 0 <= i < {words} }}")
+    return found
+
+
+def list_response_tensors(
+    geometry: Geometry, sections: int, control: int, arguments: int
+) -> dict[str, LocalTensor]:
+    """Return the tables of response PEs, one behind the other, of as many elements each.
+
+    They are by the number of the part that a PE has of each section: right 1, left 1, right 2...
+    """
+    found, address = {}, 0
+    shapes: tuple[tuple[str, str, tuple[int, ...]], ...] = (
+        ("sections", SECTIONS, (sections, 4)), ("control", CONTROL, (control,)),
+        ("arguments", ARGUMENTS, (arguments,)))
+    for name, tensor, shape in shapes:
+        indices = ", ".join(f"i{k}" for k in range(len(shape)))
+        bounds = " and ".join(f"0 <= i{k} < {size}" for k, size in enumerate(shape))
+        places = _list_parts(geometry)
+        pieces = [f"[PE[x, y] -> local[{indices}]] -> {name}[{part}, {indices}] : {where} and "
+                  f"{bounds}" for part, where in places]
+        found[name] = LocalTensor(
+            type="int16", shape=shape, address=address, tensor=tensor, transfer="in",
+            stored=f"{{ {'; '.join(pieces)} }}")
+        size = 1
+        for each in shape:
+            size *= each
+        address += 2 * size
+    return found
+
+
+def _list_parts(geometry: Geometry) -> Iterator[tuple[str, str]]:
+    """Yield the part that a response PE has, right and left, and where that is so."""
+    right, left, most = geometry.executive + 1, geometry.merge - 1, geometry.responses
+    more = most - 1
+    yield f"2x - {2 * right}", f"{right} <= x <= {right + more}" if more else f"x = {right}"
+    yield f"{2 * left + 1} - 2x", f"{left - more} <= x <= {left}" if more else f"x = {left}"
+
+
+def _list_entries(material: Material, space: str) -> Iterator[tuple[str, LocalTensor]]:
+    """Yield what is put into memory, and what is read from it: an entry may be both."""
+    for name, entry in material.graph.entries.items():
+        if find_space(entry) != space or name not in material.addresses.places:
+            continue
+        address = material.addresses.places[name].address
+        if entry.initial is not None:
+            yield name, _make_tensor(entry, address, material.geometry, "in")
+        if entry.output:
+            yield f"{name}.result", _make_tensor(entry, address, material.geometry, "out")
+
+
+def _make_tensor(
+    entry: Entry, address: int, geometry: Geometry, transfer: Transfer
+) -> LocalTensor:
+    shape = entry.shape[2:] if entry.kind in ON_PES else entry.shape
+    indices = [f"i{k}" for k in range(len(shape))]
+    bounds = " and ".join(f"0 <= {i} < {size}" for i, size in zip(indices, shape, strict=True))
+    local = f"local[{', '.join(indices)}]"
+    if entry.kind in ON_PES:
+        stored = _spell_entry(entry, geometry, local, indices, bounds)
+    elif entry.kind == UNIFORM and transfer == "out":
+        stored = _spell_halves(geometry, local, f"{entry.name}[{{x}}, {{y}}]", bounds)
+    else:
+        said = f"[PE[x, y] -> {local}] -> {entry.name}[{', '.join(indices)}]"
+        stored = f"{{ {said}{' : ' if bounds else ''}{bounds} }}"
+    return LocalTensor(type=entry.type, shape=shape, address=address, tensor=entry.name,
+                       transfer=transfer, stored=stored)
+
+
+def _spell_entry(
+    entry: Entry, geometry: Geometry, local: str, indices: Sequence[str], bounds: str
+) -> str:
+    """Return which element of an array on PEs a local one is: the first lies on PE `origin`."""
+    (left, top), (width, height) = entry.origin, entry.shape[:2]
+    elements = ", ".join([_less("{x}", left), _less("{y}", top), *indices])
+    where = f"{left} <= {{x}} < {left + width} and {top} <= {{y}} < {top + height}"
+    return _spell_halves(geometry, local, f"{entry.name}[{elements}]",
+                         f"{where} and {bounds}" if bounds else where)
+
+
+def _less(name: str, number: int) -> str:
+    return f"{name} - {number}" if number else name
+
+
+def _spell_halves(geometry: Geometry, local: str, element: str, where: str) -> str:
+    """Return a map of workers: {x} and {y} are the place in the field.
+
+    The rows between the halves are no rows of the field.
+    """
+    halves = ((f"y < {geometry.upper}", "y"),
+              (f"y >= {geometry.upper + BETWEEN}", f"y - {BETWEEN}"))
+    pieces = [f"[PE[x, y] -> {local}] -> {element} : {half}{' and ' if where else ''}{where}"
+              .format(x="x", y=row) for half, row in halves]
+    return f"{{ {'; '.join(pieces)} }}"
+
+# --- Where the arguments of a procedure are, and the operands of its instructions ---------------
+#
+# Paper    E Sec. 6.1.4
+
+ONE, SAME = Number(1), Number(0)
+"""Strides: of elements that follow each other, and of what is the same for all instances."""
+
+DATA, ARGUMENT = Field("data"), Field("argument")
+"""What a worker keeps: entries, and what is kept besides; and the arguments of a call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InMemory:
+    """An operand in memory: where it begins, and a stride for each size."""
+
+    type: str
+    place: Value
+    strides: tuple[Value, ...] = (SAME,)
+
+    @property
+    def operand(self) -> Operand:
+        """The operand as programs configure it."""
+        return Operand(self.type, self.strides)
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it has an element for each instance."""
+        return any(each != SAME for each in self.strides)
+
+    def find_element(self, loops: Sequence[Name]) -> Value:
+        """Return the number of its element for some values of loops."""
+        terms = tuple(
+            loop if stride == ONE else Operation("*", (loop, stride))
+            for loop, stride in zip(loops, self.strides, strict=True) if stride != SAME
+        )
+        return Operation("+", terms) if len(terms) > 1 else terms[0] if terms else Number(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """Numbers of arguments: of the sizes, the filters of who computes and who sends, and turns.
+
+    `operands` are those in the order of their addresses, the destination first, if there is one.
+    """
+
+    operands: tuple[InMemory, ...]
+    sizes: tuple[int, ...]
+    filter: int
+    senders: int = 0
+    before: int = 0
+    behind: int = 0
+
+    @property
+    def charged(self) -> tuple[int, int]:
+        """The scalar operations and addresses that setting up takes.
+
+        An address each is that of an operand and of a filter. A scalar operation each is a size,
+        and a stride that is an argument, of an operand; a product of a size and a filter; and to
+        join two streams.
+        """
+        filters = 2 if self.senders else 1
+        strides = sum(each not in (ONE, SAME) for op in self.operands for each in op.strides)
+        sizes = len(self.sizes) * len(self.operands)
+        return sizes + strides + filters + (filters == 2), len(self.operands) + filters
+
+    def begin_sizes(self, first: Value) -> tuple[Value, ...]:
+        """Return the sizes: the first one, and those that are arguments."""
+        return first, *map(find_argument, self.sizes[1:])
+
+
+def find_argument(number: int) -> Value:
+    """Return an argument."""
+    return Element(ARGUMENT, (Number(number),))
+
+
+def find_entry(number: int) -> Value:
+    """Return what lies at the address that an argument is."""
+    return AtWord(DATA, find_argument(number))
+
+
+def find_arguments(procedure: Procedure) -> Arguments:
+    """Return where the arguments are of a procedure that computes, accumulates or reduces."""
+    reduces = procedure.kind == REDUCE
+    kinds = procedure.sources if reduces else (ARRAY, *procedure.sources)
+    types = procedure.types[1:] if reduces else procedure.types
+    first, rank = int(reduces), max(procedure.rank, 1)
+    sizes = tuple(range(first + len(kinds), first + len(kinds) + rank))
+    at = sizes[-1] + 1
+    operands = []
+    for k, (kind, type_) in enumerate(zip(kinds, types, strict=True)):
+        strides: tuple[Value, ...] = (ONE if kind == ARRAY else SAME,) * rank
+        if kind == ARRAY and procedure.rank:
+            strides = tuple(find_argument(at + i) for i in range(rank))
+            at += rank
+        operands.append(InMemory(type=type_, place=find_entry(first + k), strides=strides))
+    found = Arguments(operands=tuple(operands), sizes=sizes, filter=at)
+    if procedure.kind == COMPUTE and procedure.side != CENTER:
+        return Arguments(operands=found.operands, sizes=sizes, filter=at, senders=at + 1,
+                         before=at + 2, behind=at + 3)
+    return found
+
+# --- What programs have in common: colours, and of those that are called procedures by number ---
+#
+# Paper    E Sec. 4.1, 6.1.4
+
+MACHINE = "the virtual machine"
+CALLED, BEGUN, TAKING = Field("called"), Field("begun"), Address(Field("taking"))
+COUNTS, RUN, ON_CALL, ON_CONTROL = Name("counts"), Task("run"), Task("on_call"), Name(CTRL.upper())
+
+
+def make_listing(
+    role: str, does: str, colours: Iterable[str], numbers: Mapping[str, int],
+    functions: Sequence[Function], *, locals_: Sequence[Local] = (), fields: Sequence[Kept] = (),
+    early: Sequence[str] = (), tables: Sequence[Table] = (), numbered: int = 0,
+) -> Listing:
+    """Return the program of a role; `colours` are those that it uses, and `numbers` of all."""
+    wanted = set(colours)
+    named = tuple(Colour(each.upper(), numbers[each]) for each in COLOURS if each in wanted)
+    return Listing(
+        role=role, layer=MACHINE, variant=does, offset=(), colours=named, counters=(),
+        locals=tuple(locals_), fields=tuple(fields), early=tuple(early),
+        functions=tuple(functions), tables=tuple(tables), numbered=numbered,
+    )
+
+
+def ask(variables: Iterable[str], conditions: Mapping[str, Value]) -> dict[str, Value]:
+    """Return what a program asks of the painting: `conditions`, by name.
+
+    What is not painted is so nowhere: a field of one row has no neighbours to the north.
+    """
+    return {each: conditions.get(each, Number(0)) for each in variables}
+
+
+def find_most_arguments(procedures: Sequence[Procedure]) -> int:
+    """Return how many arguments a procedure has at most; 1 if none has any."""
+    return max((each.count for each in procedures), default=0) or 1
+
+
+def find_limit(procedures: Sequence[Procedure], profile: Profile) -> int | None:
+    """Return the first procedure that has no control task of its own; None if each has one.
+
+    The last control task of a machine looks up all that have none.
+    """
+    limit = profile.control_tasks
+    return limit - 1 if 0 < limit < len(procedures) else None
+
+
+def count_arguments(procedures: Sequence[Procedure]) -> Table:
+    """Return how many arguments each procedure has."""
+    return Table(COUNTS.name, "int16", tuple(each.count for each in procedures))
+
+
+def write_calls(
+    procedures: Sequence[Procedure], names: Sequence[str], profile: Profile, *, timed: bool = False
+) -> tuple[Function, Function]:
+    """Return the function that runs what was called, by the names of functions, and that which
+    takes its arguments; it keeps when that was if calls are `timed`.
+    """
+    run = Body(name=RUN.name, comment="Run what was called: its arguments are here.")
+    run.block.charge(address=1)
+    switch = run.block.nest(Switch(CALLED))
+    for number, (procedure, name) in enumerate(zip(procedures, names, strict=True)):
+        switch.nest(Case((number,), "")).add(NowRuns(procedure.name), Call(Task(name)))
+    taken = Body(name=ON_CALL.name, comment="Take the arguments of a procedure.", kind="control")
+    block = taken.block
+    block.add(BlockColour(ON_CONTROL), *([KeepCycle(BEGUN)] if timed else []), Charge(0, 2, 0),
+              Assign(CALLED, WaveletArgument()), Demand(CALLED, len(procedures), "procedures"))
+    limit = find_limit(procedures, profile)
+    if limit is not None:
+        block.nest(If(compare(CALLED, ">=", limit))).charge(scalar=1, address=1)
+    operands = Operand("int16", (ONE,)), Fabric("int16")
+    block.add(
+        Configure(TAKING, None, "COPY", (Element(COUNTS, (CALLED,)),), operands),
+        Receive(TAKING, Name(ARGS.upper()), ARGUMENT, RUN),
+    )
+    return run.finished(), taken.finished()
+
+
+def react(body: Body) -> Function:
+    """Return the function that begins, and reacts to what is called."""
+    body.block.add(OnControl(ON_CONTROL, ON_CALL))
+    return body.finished()
+
+
+def begin() -> Body:
+    """Return the function with which a program begins."""
+    return Body(name="pe_main", comment="Say what the PE reacts to.")

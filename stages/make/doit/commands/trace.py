@@ -28,7 +28,7 @@ LAYOUTS = {
 """The layout of what each stage runs."""
 RUNS = {
     "operate": "lairmake.stages.network.whole.joined",
-    "execute": "lairmake.stages.program.execution.running",
+    "execute": "lairmake.stages.program.lowering.running",
     "simulate": "lairmake.stages.layer.outcome",
 }
 """The module whose `record` runs that once more."""

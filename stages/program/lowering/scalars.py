@@ -1,4 +1,4 @@
-"""Nodes of the graph that the executive computes: scalars, arrays, and their sums."""
+"""Scalars and conditions of the executive as nodes of programs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,171 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
+from typing import TypeAlias
 
+from lairmake.stages.machine.types import is_integer
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.listing import Local
-from lairmake.stages.pe.nodes import Assign, Declare, Element, Field, For
+from lairmake.stages.pe.nodes import (
+    Assign,
+    Choice,
+    Compared,
+    Computed,
+    Declare,
+    Element,
+    Field,
+    For,
+    Literal,
+    Loaded,
+    Not,
+    Statement,
+    Store,
+)
 from lairmake.stages.poly.expression import Name, Number, Operation, Value
+from lairmake.stages.program.irg import graph
 from lairmake.stages.program.irg.addresses import COUNTER, EXECUTIVE, Place
-from lairmake.stages.program.irg.graph import Entry, Graph, Node, Operand
+from lairmake.stages.program.irg.graph import (
+    COMPARES,
+    Comparison,
+    Condition,
+    Entry,
+    Graph,
+    Joined,
+    Known,
+    Node,
+    NonZero,
+    Operand,
+)
 from lairmake.stages.program.irg.regions import Access, Accesses
-from lairmake.stages.program.lowering.operations import load, make_literal, operate
-from lairmake.stages.program.values.arithmetic import STEPS, find_accumulator, find_neutral
+from lairmake.stages.program.values import forms
+from lairmake.stages.program.values.arithmetic import (
+    STEPS,
+    find_accumulator,
+    find_neutral,
+    round_number,
+)
 from lairmake.stages.program.values.forms import REDUCTIONS
+
+# --- Operations and numbers as nodes, bit for bit as values/arithmetic.py has them --------------
+#
+# Paper    E Sec. 6.1: from nodes to text
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+FUNCTIONS = INFIX | {"neg": "negative", "maximum": "max", "minimum": "min"}
+OF_FLOATS = FUNCTIONS | {"exp": "exp64", "log": "log64"}
+COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def operate(target: Value, op: str, types: Sequence[str], operands: Sequence[Value]) -> Statement:
+    """Return the statement that keeps what an operation of OPERATIONS, `copy` or `cast` gives.
+
+    `types` are those of the target and of the operands, which are elements or numbers.
+    """
+    result, *of = types
+    if op == "where":
+        condition = Operation("!=", (load(operands[0], of[0]), Number(0)))
+        return Assign(target, Choice(condition, *operands[1:]))
+    if op == "copy" or (op == "cast" and result == of[0]):
+        return Assign(target, operands[0])
+    if op == "cast":
+        return Store(target, _cast(result, of[0], operands[0]), result)
+    loaded = tuple(load(each, type_) for each, type_ in zip(operands, of, strict=True))
+    if op in COMPARED:
+        left, right = loaded
+        holds = compare(COMPARED[op], left, right, of[0])
+        return Store(target, Choice(holds, Number(1), Number(0)), result)
+    if is_integer(result):
+        return Store(target, Computed(FUNCTIONS.get(op, op), loaded, result), result)
+    return Store(target, Computed(OF_FLOATS.get(op, op), loaded, "float32"), result)
+
+
+def compare(sign: str, left: Value, right: Value, type_: str) -> Compared:
+    """Return a comparison of values that were loaded of a type."""
+    return Compared(sign, left, right, type_ if is_integer(type_) else "float32")
+
+
+def load(value: Value, type_: str) -> Value:
+    """Return an element of a type as it is computed with: a float as float32."""
+    if is_integer(type_):
+        return value
+    return Literal(value.value, "float32") if isinstance(value, Literal) else Loaded(value, type_)
+
+
+def _cast(result: str, type_: str, operand: Value) -> Value:
+    """Return a value of another type, which a float is before it is rounded."""
+    if not is_integer(result):
+        return Loaded(operand, type_)
+    if is_integer(type_):
+        return Computed("wrap", (operand,), result)
+    return Computed("truncate", (load(operand, type_),), result)
+
+
+def make_literal(value: forms.Number, type_: str) -> Literal:
+    """Return a number, rounded to a type."""
+    rounded = round_number(value, type_)
+    return Literal(int(rounded) if is_integer(type_) else float(rounded), type_)
+
+
+def count_scalars(op: str) -> int:
+    """Return how many scalar operations a loop is charged for an element of an operation."""
+    return 0 if op == "copy" else 1
+
+# --- Conditions of loops, branches and leaves as nodes, and how many operations they take -------
+
+Argument: TypeAlias = tuple[Value, str] | graph.Number
+"""An element and its type, or a number."""
+
+
+def make_condition(text: str, arguments: Sequence[Argument]) -> tuple[Value, int]:
+    """Return a condition of a graph for these arguments, and how many comparisons it takes at most.
+
+    Raises ProgramError.
+    """
+    types = tuple(each[1] if isinstance(each, tuple) else "" for each in arguments)
+    condition = graph.parse_condition(text, types)
+    return _make(condition, arguments), _count(condition)
+
+
+def _count(condition: Condition) -> int:
+    match condition:
+        case graph.Not(part=part):
+            return _count(part)
+        case Joined(parts=parts):
+            return sum(map(_count, parts))
+    return 1
+
+
+def _make(condition: Condition, arguments: Sequence[Argument]) -> Value:
+    match condition:
+        case Known(holds=holds):
+            return Number(int(holds))
+        case NonZero(argument=at):
+            given = arguments[at]
+            if not isinstance(given, tuple):
+                return Number(int(given != 0))
+            return Operation("!=", (load(*given), Number(0)))
+        case graph.Not(part=part):
+            return Not(_make(part, arguments))
+        case Joined(parts=parts):
+            made = tuple(_make(part, arguments) for part in parts)
+            return Operation("and" if condition.all else "or", made)
+    return _make_comparison(condition, arguments)
+
+
+def _make_comparison(comparison: Comparison, arguments: Sequence[Argument]) -> Value:
+    terms = [number if at is None else arguments[at]
+             for at, number in (comparison.left, comparison.right)]
+    numbers = [each for each in terms if not isinstance(each, tuple)]
+    if not comparison.type:
+        return Number(int(COMPARES[comparison.sign](*numbers)))
+    left, right = (_load(each, comparison.type) for each in terms)
+    return compare(comparison.sign, left, right, comparison.type)
+
+
+def _load(term: Argument, type_: str) -> Value:
+    return load(term[0] if isinstance(term, tuple) else make_literal(term, type_), type_)
+
+# --- Nodes of the graph that the executive computes: scalars, arrays, and their sums ------------
 
 SCRATCH = "scratch_"
 

@@ -1,17 +1,15 @@
-"""Run the programs of the virtual machine on the simulated fabric.
-
-Paper    E Sec. 3: the machine is the controller, the workers, and what they do
-"""
+"""Run on the fabric."""
 
 from __future__ import annotations
 
 import tempfile
-import typing
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import islpy as isl
+import numpy as np
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.fabric.compiler import CompilerError, build_library
@@ -24,15 +22,14 @@ from lairmake.stages.fabric.load import find_residents
 from lairmake.stages.fabric.outcome import Asked, FabricRun
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.program.execution.measures import find_probes
-from lairmake.stages.program.execution.outputs import OURS, check_outputs, take_output
-from lairmake.stages.program.execution.results import Results, describe_run
 from lairmake.stages.program.interpreter.counts import Counts, read_counts
+from lairmake.stages.program.interpreter.differences import find_difference, spell_value
 from lairmake.stages.program.interpreter.run import check_array
 from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
 from lairmake.stages.program.irg.graph_yaml import read_graph
-from lairmake.stages.program.lowering.data import make_arrays
-from lairmake.stages.program.lowering.tensors import STATE
+from lairmake.stages.program.lowering.lowered import STATE
+from lairmake.stages.program.lowering.programs import make_arrays
+from lairmake.stages.program.lowering.results import Results, describe_run, find_probes
 from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.sections.sections_yaml import read_sections
 from lairmake.stages.program.values.arithmetic import Array
@@ -40,8 +37,49 @@ from lairmake.stages.program.values.forms import ON_PES, UNIFORM, count_elements
 from lairmake.stages.program.vm.geometry import ROLES, Geometry
 from lairmake.stages.shipped import users_cache
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
+
+# --- What the fabric gives for the outputs of a program, compared with what NumPy and the graph
+# gave
+#
+# Paper    ours
+
+OURS = "the compiler is at fault, not the program, unless what it wrote was edited: please " \
+       "report it with the program folder"
+
+FABRIC = "on the fabric"
+Runs = Mapping[str, Mapping[str, Array]]
+"""Outputs by name, by what gave them: `in the graph`."""
+
+
+def take_output(entry: Entry, found: Array) -> Array:
+    """Return the value of an output. Raises UserError where workers have several of a scalar."""
+    if entry.kind != UNIFORM:
+        return found.astype(entry.type, copy=False)
+    first = found[0, 0]
+    at = find_difference(found, np.broadcast_to(first, found.shape))
+    if at is not None:
+        said = f"{entry.name} is {spell_value(found[at])} on the worker in column {at[0]}, row " \
+               f"{at[1]}, and {spell_value(first)} in column 0, row 0, on the fabric"
+        raise UserError(said, hint=OURS)
+    return np.array(first, entry.type)
+
+
+def check_outputs(outputs: Mapping[str, Array], others: Runs) -> None:
+    """Raise UserError for the first element that another run gave otherwise."""
+    for name, found in outputs.items():
+        for run, values in others.items():
+            at = find_difference(found, values[name])
+            if at is not None:
+                which = f"{name}[{', '.join(map(str, at))}]" if at else name
+                said = f"{which} is {spell_value(found[at])} {FABRIC}, " \
+                       f"{spell_value(values[name][at])} {run}"
+                raise UserError(said, hint=OURS)
+
+# --- Run the programs of the virtual machine on the simulated fabric ----------------------------
+#
+# Paper    E Sec. 3: the machine is the controller, the workers, and what they do
 
 EDITED = "lower writes it anew once it is deleted"
 PROGRAMS = "vm"
