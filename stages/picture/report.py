@@ -24,11 +24,16 @@ from lairmake.stages.layer.outcome import record
 from lairmake.stages.layer.texts.task_graph import read_graph
 from lairmake.stages.layer.texts.yaml_files import read_decisions
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.picture.of_layer import Written, find_accessed, report_layer
-from lairmake.stages.picture.of_run import read_usage, record_again
-from lairmake.stages.picture.of_stop import report_stop
-from lairmake.stages.picture.swept import SWEEP, read_sweep
-from lairmake.stages.picture.tasked import VARIANTS, find_role
+from lairmake.stages.picture.pages import (
+    SWEEP,
+    Written,
+    find_accessed,
+    read_sweep,
+    report_layer,
+    report_stop,
+)
+from lairmake.stages.picture.run import read_usage, record_again
+from lairmake.stages.picture.tasks import VARIANTS, find_role
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.deadlock import Stop

@@ -16,8 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.parts.tiling import Placed, list_placed_tiles, taken_by, where
-from lairmake.stages.picture.of_whole import Edge, Tile, WholeOnPage, describe_parts, report_whole
-from lairmake.stages.picture.swept import SWEEP, read_sweep
+from lairmake.stages.picture.pages import (
+    SWEEP,
+    Edge,
+    Tile,
+    WholeOnPage,
+    describe_parts,
+    read_sweep,
+    report_whole,
+)
 from lairmake.stages.volumes.operation import read_program
 
 if typing.TYPE_CHECKING:

@@ -19,17 +19,17 @@ from functools import partial
 
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.network.whole.joined import record
-from lairmake.stages.picture.of_fabric import FabricOnPage, describe_fabric
-from lairmake.stages.picture.of_run import read_usage, record_again
-from lairmake.stages.picture.of_stop import report_stop
-from lairmake.stages.picture.of_whole import (
+from lairmake.stages.picture.pages import (
+    SWEEP,
     WholeOnPage,
     describe_parts,
     list_edges,
+    read_sweep,
+    report_stop,
     report_whole,
 )
-from lairmake.stages.picture.swept import SWEEP, read_sweep
-from lairmake.stages.picture.tasked import describe_programs, find_role
+from lairmake.stages.picture.run import FabricOnPage, describe_fabric, read_usage, record_again
+from lairmake.stages.picture.tasks import describe_programs, find_role
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.deadlock import Stop

@@ -20,18 +20,18 @@ from functools import partial
 from pathlib import Path
 
 from lairmake.stages.fabric.layout import read_layout
-from lairmake.stages.picture.of_fabric import describe_fabric
-from lairmake.stages.picture.of_program import (
+from lairmake.stages.picture.pages import (
+    SWEEP,
     CallOnPage,
     Life,
     NodeOnPage,
     ProgramReport,
+    read_sweep,
     report_program,
+    report_stop,
 )
-from lairmake.stages.picture.of_run import read_usage, record_again
-from lairmake.stages.picture.of_stop import report_stop
-from lairmake.stages.picture.swept import SWEEP, read_sweep
-from lairmake.stages.picture.tasked import describe_programs, find_role
+from lairmake.stages.picture.run import describe_fabric, read_usage, record_again
+from lairmake.stages.picture.tasks import describe_programs, find_role
 from lairmake.stages.program.irg.addresses import Addresses, read_addresses
 from lairmake.stages.program.irg.graph import (
     Branch,

@@ -1,5 +1,5 @@
 "use strict";
-/* Arrays of a page: what `stages/picture/packing.py` packed. */
+/* Arrays of a page: what `stages/picture/page.py` packed. */
 
 const ARRAYS = { u1: Uint8Array, i1: Int8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array };
 const UNPACKED = new WeakMap();

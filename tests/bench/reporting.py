@@ -79,7 +79,7 @@ def write_events(folder):
     from lairmake.stages.layer import outcome, simulate
     from lairmake.stages.make.core.folder_inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
-    from lairmake.stages.picture.traced import trace
+    from lairmake.stages.picture.trace import trace
 
     inputs = FolderInputs(open_folder(folder), simulate.READS)
     source = inputs.source("build/layout.yaml")

@@ -25,7 +25,7 @@ from lairmake.stages.make.report import planned, table
 from lairmake.stages.make.store import remote
 from lairmake.stages.network.operators import copies, draft
 from lairmake.stages.network.parts import part
-from lairmake.stages.picture import of_run, phased, routed
+from lairmake.stages.picture import run as of_run, run as phased, run as routed
 from lairmake.stages.program.interpreter import run
 from lairmake.stages.program.sandbox.limits import LIMITS
 from tests.contract import test_style as style

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from lairmake.stages.picture.perfetto import BEGIN, CLASSES, COUNTER, END, INSTANT
+from lairmake.stages.picture.trace import BEGIN, CLASSES, COUNTER, END, INSTANT
 from tests.e2e.conftest import DODO, ROOT, Space
 from tests.e2e.test_unwritable import read_only, without_write_rights, writable
 

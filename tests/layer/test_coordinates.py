@@ -7,9 +7,9 @@ import pytest
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.mapping.records import as_data
-from lairmake.stages.picture.of_layer import describe_layer
-from lairmake.stages.picture.of_run import read_usage
+from lairmake.stages.picture.pages import describe_layer
 from lairmake.stages.picture.report import READS, read_written
+from lairmake.stages.picture.run import read_usage
 from tests.layer.built import MV, build
 from tests.picture.followed import unpack
 

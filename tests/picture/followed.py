@@ -12,7 +12,7 @@ BEHIND = {"N": "S", "E": "W", "S": "N", "W": "E"}
 
 
 def unpack(packed):
-    """Undo what stages/picture/packing.py did, as packed.js does."""
+    """Undo what stages/picture/page.py did, as packed.js does."""
     flat = np.frombuffer(zlib.decompress(base64.b64decode(packed["deflated"])), packed["type"])
     return np.cumsum(flat.reshape(packed["shape"]), axis=-1, dtype=flat.dtype)
 

@@ -6,7 +6,7 @@ import pytest
 
 from lairmake.stages.diagnose import source_of
 from lairmake.stages.fabric.layout import read_layout
-from lairmake.stages.picture.framed import Frame, find_frames
+from lairmake.stages.picture.grid import Frame, find_frames
 from lairmake.stages.picture.svg import draw_grid
 
 SVG = "{http://www.w3.org/2000/svg}"

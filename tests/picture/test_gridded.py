@@ -4,7 +4,7 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.fabric.grid import Grid
-from lairmake.stages.picture.gridded import find_lanes, find_parts, find_places
+from lairmake.stages.picture.grid import find_lanes, find_parts, find_places
 
 
 def test_streams_that_pass_one_router_have_lanes_of_their_own():

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lairmake.stages.picture.highlighted import find_functions, highlight
+from lairmake.stages.picture.page import find_functions, highlight
 from tests.layer.built import MV, build
 
 LAYER = """target: "{ PE[2, 3] }"

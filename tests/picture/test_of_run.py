@@ -19,20 +19,20 @@ from lairmake.stages.layer.outcome import record
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.mapping.records import as_data
-from lairmake.stages.picture import of_run, phased
-from lairmake.stages.picture.figures import KINDS
-from lairmake.stages.picture.of_fabric import describe_fabric
-from lairmake.stages.picture.of_run import (
+from lairmake.stages.picture import run as of_run, run as phased
+from lairmake.stages.picture.grid import KINDS
+from lairmake.stages.picture.report import READS, read_written
+from lairmake.stages.picture.run import (
     BUSY,
     EVERY_PE,
     MOST_MOVES,
     choose_events,
     choose_last,
+    describe_fabric,
     describe_record,
     read_usage,
     record_again,
 )
-from lairmake.stages.picture.report import READS, read_written
 from tests.layer.built import build
 from tests.picture.followed import check_lines
 from tests.picture.test_browser import LAIR, LAYER
@@ -65,7 +65,7 @@ def recorded(run, layout):
 
 
 def unpack(packed):
-    """Undo what stages/picture/packing.py did, as packed.js does."""
+    """Undo what stages/picture/page.py did, as packed.js does."""
     flat = np.frombuffer(zlib.decompress(base64.b64decode(packed.deflated)), f"<{packed.type}")
     return np.cumsum(flat.reshape(packed.shape), axis=-1, dtype=flat.dtype)
 

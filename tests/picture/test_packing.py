@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from lairmake.stages.picture.packing import pack, pack_within
+from lairmake.stages.picture.page import pack, pack_within
 
 
 def unpacked(packed):

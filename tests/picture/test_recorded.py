@@ -5,9 +5,9 @@ import pytest
 
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.picture.figures import Events, Line, Phase, Recorded, Segment, Usage
-from lairmake.stages.picture.of_layer import report_layer
-from lairmake.stages.picture.packing import pack
+from lairmake.stages.picture.grid import Events, Line, Phase, Recorded, Segment, Usage
+from lairmake.stages.picture.page import pack
+from lairmake.stages.picture.pages import report_layer
 from lairmake.stages.picture.report import READS, read_written
 from tests.layer.built import build
 from tests.picture.browser import needs_browser

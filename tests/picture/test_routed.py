@@ -7,8 +7,8 @@ from lairmake.stages.fabric.engine import SEGMENT
 from lairmake.stages.fabric.grid import Grid, read_colours
 from lairmake.stages.fabric.outcome import DEEDS
 from lairmake.stages.movement.flow import Colour
-from lairmake.stages.picture import routed
-from lairmake.stages.picture.routed import Journeys, find_corners, find_journeys
+from lairmake.stages.picture import run
+from lairmake.stages.picture.run import Journeys, find_corners, find_journeys
 
 GRID = Grid(west=2, north=-1, width=4, height=3)
 
@@ -107,7 +107,7 @@ def test_a_journey_that_is_made_again_is_drawn_once_and_of_many_the_last_ones(mo
     found, left_out = find_journeys(again, has_outlets=False)
     assert (found.source.tolist(), left_out) == ([3, 3, 1], 0)
     assert found.before.tolist() == [1, 0, -1]
-    monkeypatch.setattr(routed, "MOST_LINES", 1)
+    monkeypatch.setattr(run, "MOST_LINES", 1)
     found, left_out = find_journeys(again, has_outlets=False)
     assert (found.target.tolist(), left_out) == ([5], 2)
 

@@ -2,7 +2,7 @@
 
 import islpy as isl
 
-from lairmake.stages.picture.sampled import sample
+from lairmake.stages.picture.tasks import sample
 
 
 def test_extra_instances_are_told_from_others():

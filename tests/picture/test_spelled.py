@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.picture.spelled import spell_number, spell_pes
+from lairmake.stages.picture.tasks import spell_number, spell_pes
 
 
 @pytest.mark.parametrize(("function", "offset", "said"), [

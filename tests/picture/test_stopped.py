@@ -10,8 +10,8 @@ import yaml
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.deadlock import FabricStopped, Waiting, WaitingStep, error_of
-from lairmake.stages.picture import of_run
-from lairmake.stages.picture.of_stop import find_rest, report_stop
+from lairmake.stages.picture import run
+from lairmake.stages.picture.pages import find_rest, report_stop
 from tests.fabric.planned import stop
 from tests.fabric.test_waiting import STOPS, WAYS, sent
 from tests.picture.browser import LEGIBLE, PHONE, needs_browser
@@ -62,7 +62,7 @@ def test_each_way_to_stop_has_a_page(library, recorded, way, tmp_path):
 
 
 def test_of_a_stop_that_took_long_nothing_is_recorded(library, tmp_path, monkeypatch):
-    monkeypatch.setattr(of_run, "MOST_MOVES", 0)
+    monkeypatch.setattr(run, "MOST_MOVES", 0)
     page = draw(plant(library, "each sends first"), tmp_path / "report.html", None)
     assert "recorded" not in page["fabric"]
 

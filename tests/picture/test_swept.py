@@ -6,8 +6,7 @@ import pytest
 
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.mapping.records import as_data
-from lairmake.stages.picture.of_whole import WholeOnPage, report_whole
-from lairmake.stages.picture.swept import SWEEP, read_sweep
+from lairmake.stages.picture.pages import SWEEP, WholeOnPage, read_sweep, report_whole
 from tests.picture.browser import LEGIBLE, PHONE, needs_browser
 
 COLUMNS = ("cycles", "loops", "speedup", "bound", "by", "bytes", "of", "pes")

@@ -11,7 +11,7 @@ from lairmake.stages.fabric.grid import Grid
 from lairmake.stages.fabric.layout import Memory, Role
 from lairmake.stages.fabric.outcome import KINDS
 from lairmake.stages.picture import LARGEST_TRACE
-from lairmake.stages.picture.traced import trace, write_trace
+from lairmake.stages.picture.trace import trace, write_trace
 from tests.layer.built import MV, build
 from tests.picture.test_highlighted import LAYER
 

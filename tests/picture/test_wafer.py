@@ -12,10 +12,10 @@ import pytest
 
 from lairmake.stages.diagnose import source_of
 from lairmake.stages.fabric.layout import read_layout
-from lairmake.stages.picture.figures import QUANTITIES, Usage, quantities_of_run
-from lairmake.stages.picture.of_fabric import describe_fabric
-from lairmake.stages.picture.of_layer import LayerOnPage
+from lairmake.stages.picture.grid import QUANTITIES, Usage, quantities_of_run
 from lairmake.stages.picture.page import write_page
+from lairmake.stages.picture.pages import LayerOnPage
+from lairmake.stages.picture.run import describe_fabric
 from tests.bench import reporting
 from tests.bench.layers import build as build_in_process, results
 from tests.layer.built import build

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lairmake.stages.picture.of_fabric import describe_fabric
-from lairmake.stages.picture.of_whole import Edge, PartOnPage, Tile, WholeOnPage, report_whole
+from lairmake.stages.picture.pages import Edge, PartOnPage, Tile, WholeOnPage, report_whole
+from lairmake.stages.picture.run import describe_fabric
 from tests.picture.browser import PHONE, needs_browser
 from tests.picture.test_framed import crowd
 

@@ -11,7 +11,7 @@ from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import tasks_until
 from lairmake.stages.make.store.folders import file_of
-from lairmake.stages.picture.framed import find_frames
+from lairmake.stages.picture.grid import find_frames
 from tests.network.onnx.graphs import make_model
 
 TEXT = """c = Conv<pads=[1,1,1,1]>(x, w)

@@ -101,7 +101,7 @@ def _write(
     """Run a layer once more, and write the trace; say how far a long run is. Raises UserError."""
     from lairmake.stages.make.core.folder_inputs import FolderInputs
     from lairmake.stages.make.core.outputs import write_beside
-    from lairmake.stages.picture.traced import trace
+    from lairmake.stages.picture.trace import trace
 
     tell = functools.partial(Progress().tell, f"{folder.name}:trace")
     inputs = FolderInputs(folder, declaration(stage).inputs, tell=tell)

@@ -1,0 +1,397 @@
+"""The pages."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+
+import islpy as isl
+
+from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.fabric.deadlock import PROGRAMS
+from lairmake.stages.fabric.grid import Place, find_offset, read_grid, shift
+from lairmake.stages.fabric.layout import Layout, read_layout
+from lairmake.stages.layer.texts.task_graph import Graph
+from lairmake.stages.layer.texts.yaml_files import Decisions
+from lairmake.stages.mapping.records import WrongDataError, reader_of
+from lairmake.stages.picture.grid import Recorded, Usage
+from lairmake.stages.picture.page import write_page
+from lairmake.stages.picture.run import FabricOnPage, describe_fabric, read_usage, record_again
+from lairmake.stages.picture.tasks import TaskOnPage, describe_programs, describe_tasks
+from lairmake.stages.poly.text import Objects
+
+if TYPE_CHECKING:
+    from lairmake.stages.fabric.deadlock import Stop, Waiting
+    from lairmake.stages.fabric.outcome import Asked, FabricRun
+
+# --- The page of a fabric that stopped: its grid, and the circle or chain of waiting as arrows ---
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepOnPage:
+    """An arrow from who waits, x and y, to whom, which may be a port beside the grid, or itself.
+
+    `number` counts the steps from 1, those left out too; `says` is the line of the text, if there
+    is one, and `kind` one of WAITING_KINDS.
+    """
+
+    number: int
+    waits: tuple[int, int]
+    on: tuple[int, int]
+    kind: str
+    colour: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopOnPage:
+    """All that the page of a fabric that stopped shows; `else_said` is what else the fabric said.
+
+    `left_out` steps are missing in the middle. Of a circle the last step waits for the first.
+    """
+
+    kind: ClassVar[Literal["stop"]] = "stop"
+    title: str
+    says: str
+    headline: str
+    further: str
+    else_said: str
+    texts: Mapping[str, str]
+    fabric: FabricOnPage
+    cause: str = ""
+    steps: tuple[StepOnPage, ...] = ()
+    left_out: int = 0
+    is_circle: bool = False
+
+
+def report_stop(
+    stop: Stop, title: str, says: str, programs: Mapping[tuple[str, str], str],
+    texts: Mapping[str, str], record: Callable[[Asked], FabricRun],
+    to_local: isl.UnionMap | None = None,
+) -> str:
+    """Return the page of a fabric that stopped, as HTML.
+
+    `says` what it is of; `programs` are C by role and variant, `texts` what a reader wants to see
+    as it is, and `to_local` what `describe_grid` takes. `record` runs it once more, until it stops.
+    """
+    layout, waiting = read_layout(stop.layout), stop.waiting
+    usage = read_usage(stop.usage) if stop.usage else None
+    recorded = None if usage is None else record_again(layout, usage, record, waiting)
+    return write_page(title, StopOnPage(
+        title=title, says=f"{says}; it ran the programs {PROGRAMS[stop.programs]}",
+        headline=stop.said.partition("\n")[0], further=stop.further, texts=texts,
+        else_said=find_rest(stop.said, waiting),
+        fabric=describe_fabric(
+            layout, describe_programs(programs), usage, recorded, to_local
+        ),
+        cause=waiting.cause if waiting else "",
+        steps=tuple(_list_steps(waiting)) if waiting else (),
+        left_out=waiting.left_out if waiting else 0,
+        is_circle=waiting.is_circle if waiting else False,
+    ))
+
+
+def find_rest(said: str, waiting: Waiting | None) -> str:
+    """Return what a fabric said beside its first line, the circle or chain, and the cause."""
+    rest = said.splitlines()[1:]
+    if waiting is not None:
+        first = next(at for at, line in enumerate(rest) if line.startswith("it waits "))
+        del rest[first : rest.index(f"so: {waiting.cause}") + 1]
+    return "\n".join(rest)
+
+
+def _list_steps(waiting: Waiting) -> Iterator[StepOnPage]:
+    """Yield the steps with their numbers: what is left out comes after the first half."""
+    half = len(waiting.steps) // 2
+    for at, step in enumerate(waiting.steps):
+        yield StepOnPage(
+            number=at + 1 + (waiting.left_out if at >= half else 0), waits=step.waits, on=step.on,
+            kind=step.kind, colour=step.colour or "", says=step.said or "",
+        )
+
+# --- What a sweep kept of its builds, for the page of the folder that was swept -----------------
+
+SWEEP = "build/sweep/sweep.json"
+MOST = 2**53
+"""Numbers of a page are less: a browser has those without rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The figures of a build: cycles, with loops only, the bound and by what; bytes on the fullest
+    PE, of so many; PEs. None is what its results do not have."""
+
+    cycles: int
+    loops: int | None
+    speedup: float | None
+    bound: int | None
+    by: str | None
+    bytes: int | None
+    of: int | None
+    pes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A build: how each key was `set`, its folder, and its figures, or the error why it has none.
+
+    `pareto`: no other row that has as much to do takes as few cycles on as few PEs.
+    """
+
+    set: Mapping[str, str]
+    folder: str
+    right: bool
+    pareto: bool
+    figures: Figures | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """The last sweep of a folder: its keys, and a row for each combination of their values.
+
+    `work` are the keys that say how much there is to do.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    work: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def read_sweep(sources: Iterable[Source]) -> Swept | None:
+    """Return the last sweep of a folder, of which there is one source, or none: None.
+
+    Raises UserError where that is not what a sweep writes: anybody may have put it there.
+    """
+    source = next(iter(sources), None)
+    if source is None:
+        return None
+    try:
+        found: Swept = reader_of(Swept)(json.loads(source.text, parse_constant=_refuse), ())
+        _check(found)
+    except (ValueError, WrongDataError) as error:
+        hint = "another sweep writes it anew; without the file no sweep is shown"
+        raise UserError(f"{source.path} is not what a sweep writes: {error}", hint=hint) from None
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")
+
+
+def _check(swept: Swept) -> None:
+    """Raise ValueError for a row with other keys, or a number that no page could show."""
+    if not set(swept.work) <= set(swept.keys):
+        raise ValueError("work has other keys than keys")
+    for at, row in enumerate(swept.rows):
+        if row.set.keys() != set(swept.keys):
+            raise ValueError(f"rows.{at}.set has other keys than keys")
+        for name, value in dataclasses.asdict(row.figures).items() if row.figures else ():
+            if isinstance(value, int | float) and not 0 <= value < MOST:
+                raise ValueError(f"rows.{at}.figures.{name} is {value:g}")
+
+# --- The page of a layer, of what its stages wrote and its run gave -----------------------------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What stages wrote of a layer: isl texts by name, programs in C by role and variant, and by
+    name the texts that a reader wants to see as they are. `results` is results.json.
+    """
+
+    layout: Layout
+    graph: Graph
+    decisions: Decisions
+    objects: Mapping[str, Objects]
+    programs: Mapping[tuple[str, str], str]
+    texts: Mapping[str, str]
+    results: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerOnPage:
+    """All that the page of a layer shows."""
+
+    kind: ClassVar[Literal["layer"]] = "layer"
+    title: str
+    results: Mapping[str, Any]
+    texts: Mapping[str, str]
+    fabric: FabricOnPage
+    tasks: tuple[TaskOnPage, ...]
+    sweep: Swept | None = None
+
+
+def report_layer(
+    written: Written, usage: Usage | None = None, recorded: Recorded | None = None,
+    sweep: Swept | None = None,
+) -> str:
+    """Return the report of a layer, as HTML; what a run did is left out where it is not known."""
+    title = str(written.results["top"])
+    return write_page(title, describe_layer(title, written, usage, recorded, sweep))
+
+
+def describe_layer(
+    title: str, written: Written, usage: Usage | None, recorded: Recorded | None,
+    sweep: Swept | None,
+) -> LayerOnPage:
+    """Return what the page of a layer shows."""
+    offset = find_offset(written.layout)
+    return LayerOnPage(
+        title=title,
+        results=written.results,
+        texts=written.texts,
+        fabric=describe_fabric(
+            written.layout, describe_programs(written.programs), usage, recorded,
+            find_accessed(written.objects, offset),
+        ),
+        tasks=describe_tasks(
+            written.graph, written.decisions, written.objects["compressions.isl"],
+            written.objects["hulls.isl"], written.programs, offset,
+        ),
+        sweep=sweep,
+    )
+
+
+def find_accessed(objects: Mapping[str, Objects], offset: Place) -> isl.UnionMap:
+    """Return { [PE[x, y] -> T[e]] -> T_local[l] } of what each PE of layer.yaml accesses.
+
+    Of the texts it takes allocations.isl and memory.isl, which call PE `offset` PE[0, 0].
+    """
+    accessed = objects["allocations.isl"]["accessed"].wrap()
+    found: isl.UnionMap = objects["memory.isl"]["to_local"].intersect_domain(accessed)
+    kept = found.domain().unwrap().range().identity()
+    return found.apply_domain(isl.UnionMap.from_map(shift(offset)).product(kept))
+
+# --- The page of a program in NumPy: its machine, its sections, and its memory over time --------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOnPage:
+    """A node of the graph: its id, how deep in loops and branches it is, and what it does."""
+
+    id: int
+    depth: int
+    does: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """An entry: its bytes in the memory of a worker, or of the executive, from node to node."""
+
+    name: str
+    space: str
+    address: int
+    bytes: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOnPage:
+    """A call in a section: the node it is for, or none, the procedure, and its arguments."""
+
+    section: int
+    node: str
+    procedure: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramReport:
+    """All that the page of a program shows; `results` is its results.json."""
+
+    kind: ClassVar[Literal["program"]] = "program"
+    title: str
+    results: Mapping[str, Any]
+    texts: Mapping[str, str]
+    fabric: FabricOnPage
+    nodes: tuple[NodeOnPage, ...]
+    lives: tuple[Life, ...]
+    calls: tuple[CallOnPage, ...]
+    sweep: Swept | None = None
+
+
+def report_program(page: ProgramReport) -> str:
+    """Return the report of a program, as HTML."""
+    return write_page(page.title, page)
+
+# --- The page of what is made of parts: a network, the graph of a framework, or a kernel in tiles
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOnPage:
+    """A part, the sizes of its grid, and the cycles expected of it before it was built, if any."""
+
+    name: str
+    columns: int
+    rows: int
+    expected: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """What a part takes of another one, or of what is given to all: `says` how."""
+
+    source: str
+    target: str
+    tensor: str
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """The part of a result that a tile gives: its first element, the steps between them, sizes."""
+
+    name: str
+    least: tuple[int, ...]
+    steps: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeOnPage:
+    """All that the page of a network, or a kernel, shows; `results` is its results.json.
+
+    `fabric` is the one that all parts share, if they do.
+    """
+
+    kind: ClassVar[Literal["whole"]] = "whole"
+    title: str
+    says: str
+    results: Mapping[str, Any]
+    texts: Mapping[str, str]
+    parts: tuple[PartOnPage, ...]
+    edges: tuple[Edge, ...] = ()
+    tiles: tuple[Tile, ...] = ()
+    fabric: FabricOnPage | None = None
+    sweep: Swept | None = None
+
+
+def report_whole(page: WholeOnPage) -> str:
+    """Return the report of a network or a kernel, as HTML."""
+    return write_page(page.title, page)
+
+
+def describe_parts(
+    layouts: Mapping[str, Layout], expected: Mapping[str, int] | None = None
+) -> tuple[PartOnPage, ...]:
+    """Return parts, with the layout of each, and the cycles expected of it, by its name."""
+    grids = {name: read_grid(layout.grid) for name, layout in layouts.items()}
+    return tuple(
+        PartOnPage(
+            name=name, columns=grid.width, rows=grid.height, expected=(expected or {}).get(name)
+        )
+        for name, grid in grids.items()
+    )
+
+
+def list_edges(crossings: Mapping[str, Mapping[str, Any]]) -> Iterator[Edge]:
+    """Yield what crosses, as results.json has it: by `part.tensor`, what it is, and how it does."""
+    for end, crossing in crossings.items():
+        target, _, tensor = end.partition(".")
+        given: str | Sequence[str] = crossing["is"]
+        sizes = " x ".join(map(str, crossing.get("sizes", ())))
+        says = ", ".join(each for each in (sizes, crossing.get("type"), crossing["by"]) if each)
+        for each in [given] if isinstance(given, str) else given:
+            source, _, output = each.partition(".")
+            yield Edge(source=source, target=target, tensor=output or tensor, says=says)
