@@ -9,9 +9,8 @@ from lairmake.stages.make.core.key import action_key
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.opened import may_be_opened
 from lairmake.stages.make.doit.commands.watch import _places
-from lairmake.stages.make.store.entry import bytes_of_further
-from lairmake.stages.make.store.memo import memo_of
-from lairmake.stages.make.store.store import store_of
+from lairmake.stages.make.store.state import memo_of
+from lairmake.stages.make.store.store import bytes_of_further, store_of
 from tests.e2e.conftest import LAYER_DODO, printed
 
 SOURCE = "see('mesh.txt')\nsee('parts/size.txt')  # how large it is\n"

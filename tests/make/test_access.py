@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from lairmake.stages.make.store import shelf as shelves, store as stores
-from lairmake.stages.make.store.entry import Entry
 from lairmake.stages.make.store.files import digest_of
 from lairmake.stages.make.store.shelf import FolderShelf
-from lairmake.stages.make.store.store import Store
+from lairmake.stages.make.store.store import Entry, Store
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users")
 TEAM, OTHERS = 7001, 7002

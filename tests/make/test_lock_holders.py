@@ -6,9 +6,8 @@ from functools import partial
 
 import pytest
 
-from lairmake.stages.make.store import lock_holders
-from lairmake.stages.make.store.lock import locked
-from lairmake.stages.make.store.lock_holders import Holder, begin_family, join_family
+from lairmake.stages.make.store import lock as lock_holders
+from lairmake.stages.make.store.lock import Holder, begin_family, join_family, locked
 from lairmake.stages.make.store.shelf import FolderShelf
 
 HOLDER = Holder(who="another build", does="is at a:place")

@@ -12,13 +12,11 @@ from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.key import action_key
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.outputs import remove, write_outputs
-from lairmake.stages.make.store.believed import is_inside, matches
-from lairmake.stages.make.store.entry import Entry, bytes_of, bytes_of_further, record_of
 from lairmake.stages.make.store.files import read_file
-from lairmake.stages.make.store.folders import names_of
-from lairmake.stages.make.store.memo import Memo
+from lairmake.stages.make.store.folders import is_inside, matches, names_of
 from lairmake.stages.make.store.shelf import FolderShelf
-from lairmake.stages.make.store.store import Store
+from lairmake.stages.make.store.state import Memo
+from lairmake.stages.make.store.store import Entry, Store, bytes_of, bytes_of_further, record_of
 
 pytestmark = pytest.mark.usefixtures("said")
 KEY = "ab" + "0" * 62

@@ -15,8 +15,7 @@ from lairmake.stages.make.store.files import (
     write_whole,
 )
 from lairmake.stages.make.store.lock import locked
-from lairmake.stages.make.store.memo import SECOND, Memo, is_fresh
-from lairmake.stages.make.store.state import State
+from lairmake.stages.make.store.state import SECOND, Memo, State, is_fresh
 
 NOW = 1_700_000_000 * SECOND + 123_456_789
 ONE = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"

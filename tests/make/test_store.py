@@ -6,8 +6,7 @@ import hashlib
 
 import pytest
 
-from lairmake.stages.make.store.entry import Entry
-from lairmake.stages.make.store.store import FolderShelf, Store
+from lairmake.stages.make.store.store import Entry, FolderShelf, Store
 
 pytestmark = pytest.mark.usefixtures("said")
 KEY = "ab" + "0" * 62

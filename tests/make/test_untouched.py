@@ -5,7 +5,7 @@ import os
 import pytest
 
 from lairmake.stages.make.core import known_code, untouched
-from lairmake.stages.make.core.signature import find_changes
+from lairmake.stages.make.store.files import find_changes
 
 LINKS = {"nowhere": "there is nothing", "circle": "circle", "here": ".", "up": ".."}
 

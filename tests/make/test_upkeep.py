@@ -6,9 +6,8 @@ import os
 import pytest
 
 from lairmake.stages.make.doit.commands.cache import SIZE, bytes_of
-from lairmake.stages.make.store.entry import Entry, record_of
 from lairmake.stages.make.store.shelf import FolderShelf
-from lairmake.stages.make.store.store import Store
+from lairmake.stages.make.store.store import Entry, Store, record_of
 from lairmake.stages.make.store.upkeep import sizes, sweep, verify
 
 KEYS = [f"{number:064x}" for number in range(4)]

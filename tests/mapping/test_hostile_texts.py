@@ -10,7 +10,7 @@ from lairmake.stages.lair.grammar import parse_lair
 from lairmake.stages.lair.specialise import specialise
 from lairmake.stages.limits import TooLargeError, load
 from lairmake.stages.machine.profile import ProfileError, load_profile
-from lairmake.stages.make.store.given import OTHERS, content_of
+from lairmake.stages.make.store.user_files import OTHERS, content_of
 from lairmake.stages.mapping.isl_texts import IslText, parse_set
 from lairmake.stages.mapping.kernel_yaml import read_kernel
 from lairmake.stages.mapping.layer_yaml import read_mapping

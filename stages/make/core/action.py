@@ -21,7 +21,6 @@ from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.outlook import current_key, entry_of, foresee
 from lairmake.stages.make.core.outputs import stale_names, write_outputs
 from lairmake.stages.make.core.telling import progress
-from lairmake.stages.make.store.entry import Entry
 from lairmake.stages.make.store.files import digest_of
 from lairmake.stages.make.store.folders import (
     FIGURES,
@@ -31,12 +30,11 @@ from lairmake.stages.make.store.folders import (
     names_meant,
     shown_path,
 )
-from lairmake.stages.make.store.lock import locked
-from lairmake.stages.make.store.lock_holders import Holder
+from lairmake.stages.make.store.lock import Holder, locked
 from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
-from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
-from lairmake.stages.make.store.store import store_of
+from lairmake.stages.make.store.store import Entry, store_of
 from lairmake.stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:

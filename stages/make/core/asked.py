@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors, source_of
 from lairmake.stages.make.store.folders import NETWORK, LayerFolder, shown_path
-from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.user_files import content_of
 from lairmake.stages.mapping.yaml_text import read_document
 
 REMEDY = "which follows from this: take smaller tiles, or another machine"

@@ -11,8 +11,8 @@ from lairmake.stages.make.core.disk import compare
 from lairmake.stages.make.core.outlook import current_key, entry_of
 from lairmake.stages.make.core.verdict import list_wrong
 from lairmake.stages.make.store.folders import LayerFolder, every_stage, file_of, shown_path
-from lairmake.stages.make.store.given import content_of
 from lairmake.stages.make.store.store import store_of
+from lairmake.stages.make.store.user_files import content_of
 
 RESULTS = "build/results.json"
 

@@ -30,7 +30,7 @@ from lairmake.stages.make.store.folders import (
     shown_path,
     user_folder,
 )
-from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.user_files import content_of
 from lairmake.stages.mapping import layer_yaml
 from lairmake.stages.mapping.candidates import MACHINE, set_values
 from lairmake.stages.mapping.yaml_text import Document, YamlPath as Keys, read_document

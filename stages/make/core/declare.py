@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lairmake.stages import module_of
-from lairmake.stages.make.store.believed import matches
+from lairmake.stages.make.store.folders import matches
 from lairmake.stages.shipped import STAGES
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.outputs import check_place, stale_names
 from lairmake.stages.make.core.pins import kept_edits
 from lairmake.stages.make.store.folders import LayerFolder, file_of
-from lairmake.stages.make.store.log import history
-from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state import history, memo_of
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
 

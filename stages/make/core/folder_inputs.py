@@ -11,7 +11,6 @@ from lairmake.stages.diagnose import Span, UndeclaredReadError, UserError, sourc
 from lairmake.stages.make.core.declare import values_of
 from lairmake.stages.make.core.opened import further_digest, may_be_opened
 from lairmake.stages.make.core.yaml_values import Read, checked, text_of
-from lairmake.stages.make.store.believed import is_name, matches
 from lairmake.stages.make.store.files import digest_of
 from lairmake.stages.make.store.folders import (
     FIGURES,
@@ -20,13 +19,15 @@ from lairmake.stages.make.store.folders import (
     LayerFolder,
     file_of,
     further_file,
+    is_name,
     is_profile,
+    matches,
     names_of,
     shown_path,
 )
-from lairmake.stages.make.store.given import WEIGHTS, read_given
-from lairmake.stages.make.store.memo import Mark, mark_of, memo_of
+from lairmake.stages.make.store.state import Mark, mark_of, memo_of
 from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.user_files import WEIGHTS, read_given
 from lairmake.stages.mapping.inputs import LayerInputs, Model
 from lairmake.stages.mapping.yaml_paths import WHOLE, split_reads
 

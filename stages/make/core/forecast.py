@@ -13,7 +13,7 @@ from lairmake.stages.make.core.outlook import Foreseen, foresee
 from lairmake.stages.make.core.pipeline import orders, tasks_of_folders
 from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.make.store.marks import IGNORED, is_marked
-from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
 

@@ -18,7 +18,7 @@ from lairmake.stages.make.store.folders import (
     files_in,
     shown_path,
 )
-from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.user_files import content_of
 
 if TYPE_CHECKING:
     from lairmake.stages.make.core.folder_inputs import FolderInputs

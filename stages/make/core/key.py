@@ -30,7 +30,7 @@ from lairmake.stages.make.store.folders import (
     is_program,
     names_meant,
 )
-from lairmake.stages.make.store.memo import Memo
+from lairmake.stages.make.store.state import Memo
 from lairmake.stages.make.store.store import Store
 
 PACKAGES = (

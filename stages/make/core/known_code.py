@@ -20,15 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from lairmake.stages.fabric.compiler import State as Compiler, compiler_state
-from lairmake.stages.make.core.signature import (
+from lairmake.stages.make.store.files import (
     Signature,
     add_files,
     digest_of_signature,
     find_changes,
     find_state,
 )
-from lairmake.stages.make.store.memo import is_fresh
-from lairmake.stages.make.store.state import State, state_of
+from lairmake.stages.make.store.state import State, is_fresh, state_of
 from lairmake.stages.shipped import STAGES, shipped, users_cache
 
 Part = Mapping[str, str]

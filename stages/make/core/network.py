@@ -14,16 +14,17 @@ from lairmake.stages.make.core.plans import kept_plan, why_unread
 from lairmake.stages.make.core.receiving import with_receiving
 from lairmake.stages.make.core.reported import with_report
 from lairmake.stages.make.core.searched import with_slots
-from lairmake.stages.make.store.believed import is_name, is_word
 from lairmake.stages.make.store.folders import (
     LAYER,
     NETWORK,
     Crossing,
     LayerFolder,
     file_of,
+    is_name,
+    is_word,
     shown_path,
 )
-from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.user_files import content_of
 
 if TYPE_CHECKING:
     from lairmake.stages.lair.specialise import Layer

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import os
 
-from lairmake.stages.make.store.believed import is_inside
 from lairmake.stages.make.store.files import digest_of
-from lairmake.stages.make.store.folders import STATE, LayerFolder, further_file
-from lairmake.stages.make.store.memo import Memo
+from lairmake.stages.make.store.folders import STATE, LayerFolder, further_file, is_inside
+from lairmake.stages.make.store.state import Memo
 
 NO_INPUTS = frozenset({"build", "cache", STATE})
 """Where a folder has what stages write."""

@@ -13,13 +13,18 @@ from lairmake.stages.make.core.build import PLAIN, BuildOptions
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.disk import Disk, compare
 from lairmake.stages.make.core.key import ActionKey, action_key, read_digest
-from lairmake.stages.make.store.believed import matches
-from lairmake.stages.make.store.entry import Entry
-from lairmake.stages.make.store.folders import CHOSEN, LayerFolder, file_of, is_pattern, names_of
+from lairmake.stages.make.store.folders import (
+    CHOSEN,
+    LayerFolder,
+    file_of,
+    is_pattern,
+    matches,
+    names_of,
+)
 from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
-from lairmake.stages.make.store.memo import Memo, memo_of
+from lairmake.stages.make.store.state import Memo, memo_of
 from lairmake.stages.make.store.state_folder import state_folder
-from lairmake.stages.make.store.store import Store, store_of
+from lairmake.stages.make.store.store import Entry, Store, store_of
 
 
 class Foreseen(Memo):

@@ -24,10 +24,10 @@ from lairmake.stages.make.store.folders import (
     mark_of,
     shown_path,
 )
-from lairmake.stages.make.store.given import content_of
-from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
+from lairmake.stages.make.store.user_files import content_of
 
 
 def kept_edits(

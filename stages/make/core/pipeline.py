@@ -7,8 +7,13 @@ from graphlib import TopologicalSorter
 
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.writers import before
-from lairmake.stages.make.store.believed import matches
-from lairmake.stages.make.store.folders import LayerFolder, every_stage, folders_of, names_meant
+from lairmake.stages.make.store.folders import (
+    LayerFolder,
+    every_stage,
+    folders_of,
+    matches,
+    names_meant,
+)
 
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:

@@ -13,12 +13,10 @@ from typing import Any
 from lairmake.stages.diagnose import headline
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.key import code_digest, digest_further, is_named
-from lairmake.stages.make.store.believed import matches
-from lairmake.stages.make.store.folders import LayerFolder
-from lairmake.stages.make.store.given import content_of
-from lairmake.stages.make.store.memo import memo_of
-from lairmake.stages.make.store.state import state_of
+from lairmake.stages.make.store.folders import LayerFolder, matches
+from lairmake.stages.make.store.state import memo_of, state_of
 from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.user_files import content_of
 
 KIND = "plans"
 _MAY_RUN, _MAY_BEGIN = [True], [True]

@@ -18,7 +18,7 @@ from lairmake.stages.make.store.folders import (
     further_file,
     is_profile,
 )
-from lairmake.stages.make.store.memo import Mark, Memo, mark_of
+from lairmake.stages.make.store.state import Mark, Memo, mark_of
 
 MOST = 8
 CHECKED_BY_STAGE = "simd"

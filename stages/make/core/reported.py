@@ -16,7 +16,7 @@ from lairmake.stages.make.store.folders import (
     LayerFolder,
     shown_path,
 )
-from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.user_files import content_of
 
 PAGE = "build/report.html"
 KEY = "report"

@@ -24,8 +24,8 @@ from lairmake.stages.make.store.folders import (
     names_of,
     shown_path,
 )
-from lairmake.stages.make.store.given import content_of
 from lairmake.stages.make.store.state_folder import state_folder
+from lairmake.stages.make.store.user_files import content_of
 
 LAIR = "lair.isl"
 CANDIDATES = "candidates.yaml"
@@ -62,7 +62,7 @@ def old_slots(folder: LayerFolder) -> list[str]:
 
     What somebody edited is not among them, nor what is of a layer that is called like a slot.
     """
-    from lairmake.stages.make.store.memo import memo_of
+    from lairmake.stages.make.store.state import memo_of
     from lairmake.stages.make.store.store import store_of
 
     if not file_of(folder, CANDIDATES).is_file():

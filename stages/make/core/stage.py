@@ -10,8 +10,7 @@ from types import ModuleType
 from lairmake.stages import module_of
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.folder_inputs import FolderInputs
-from lairmake.stages.make.store.believed import matches
-from lairmake.stages.make.store.folders import is_pattern
+from lairmake.stages.make.store.folders import is_pattern, matches
 from lairmake.stages.shipped import watch_files
 
 watch_files()  # before a stage is loaded: what it reads then is read for all that come after it

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterator
 
 from lairmake.stages import SLOTS
-from lairmake.stages.make.store.warn import warn
+from lairmake.stages.make.store.files import warn
 
 DELETE, LATIN = 0x7F, 0xA0
 """From the one to before the other, and below the space, are the control characters."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.store.folders import LayerFolder, file_of, names_meant
-from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
 
 RESULTS = "build/results.json"

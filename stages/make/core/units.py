@@ -19,7 +19,6 @@ from lairmake.stages.make.core.layers import (
 )
 from lairmake.stages.make.core.task_names import TaskNames
 from lairmake.stages.make.core.untouched import Place, find_folders, places_of
-from lairmake.stages.make.store.believed import matches
 from lairmake.stages.make.store.folders import (
     GRAPHS,
     LAYER,
@@ -27,6 +26,7 @@ from lairmake.stages.make.store.folders import (
     LayerFolder,
     every_stage,
     folders_of,
+    matches,
     parts_of,
 )
 

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lairmake.stages.make.core.known_code import known_code
-from lairmake.stages.make.core.signature import (
+from lairmake.stages.make.store.files import (
     Signature,
     add_files,
     digest_of_signature,
     find_changes,
     find_state,
+    remove_left_overs,
 )
-from lairmake.stages.make.store.files import remove_left_overs
 from lairmake.stages.make.store.folders import (
     NETWORK,
     NOT_LAYERS,
@@ -34,8 +34,7 @@ from lairmake.stages.make.store.folders import (
     mark_of,
     parts_of,
 )
-from lairmake.stages.make.store.memo import FINE, SECOND, is_fresh
-from lairmake.stages.make.store.state import MOST_OPEN, state_of
+from lairmake.stages.make.store.state import FINE, MOST_OPEN, SECOND, is_fresh, state_of
 from lairmake.stages.make.store.state_folder import state_folder
 
 if TYPE_CHECKING:

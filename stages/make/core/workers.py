@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-from lairmake.stages.make.store.lock_holders import begin_family, join_family
+from lairmake.stages.make.store.lock import begin_family, join_family
 
 WORKERS_GRACE = 1.0
 """How many seconds a stage has to put away what it was writing."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 
 from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.store.believed import matches
-from lairmake.stages.make.store.folders import LayerFolder, every_stage, parts_of
+from lairmake.stages.make.store.folders import LayerFolder, every_stage, matches, parts_of
 
 MOST_KINDS = 10_000
 """Of how many kinds of parts, and stages of these, is known what they take from others."""

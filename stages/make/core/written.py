@@ -11,12 +11,14 @@ from typing import Any
 from lairmake.stages import LAYER_PICTURES
 from lairmake.stages.make.core.receiving import with_receiving
 from lairmake.stages.make.core.searched import open_slots, with_slots
-from lairmake.stages.make.store.believed import is_inside, is_name, is_word
 from lairmake.stages.make.store.folders import (
     Crossing,
     LayerFolder,
     file_of,
     files_in,
+    is_inside,
+    is_name,
+    is_word,
     names_of,
 )
 from lairmake.stages.make.store.state_folder import state_folder
@@ -109,7 +111,7 @@ def _names_of_part(whole: LayerFolder, name: str) -> Iterator[str]:
 
 def _is_written(whole: LayerFolder, path: Path) -> bool:
     """Return whether a file holds what a stage once wrote."""
-    from lairmake.stages.make.store.memo import memo_of
+    from lairmake.stages.make.store.state import memo_of
     from lairmake.stages.make.store.store import store_of
 
     digest = memo_of(state_folder(whole.home)).digest(path)

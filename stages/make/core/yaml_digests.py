@@ -19,8 +19,8 @@ from lairmake.stages.make.store.folders import (
     every_stage,
     file_of,
 )
-from lairmake.stages.make.store.given import MOST_BY_HAND
-from lairmake.stages.make.store.memo import Memo
+from lairmake.stages.make.store.state import Memo
+from lairmake.stages.make.store.user_files import MOST_BY_HAND
 from lairmake.stages.mapping.yaml_paths import ValuePath, unite
 
 if TYPE_CHECKING:

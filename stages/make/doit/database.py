@@ -8,10 +8,10 @@ from typing import Any
 from doit.dependency import SqliteDB
 
 from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.store.files import warn
 from lairmake.stages.make.store.folders import shown_path
 from lairmake.stages.make.store.state import State, state_of
 from lairmake.stages.make.store.state_folder import state_folder
-from lairmake.stages.make.store.warn import warn
 
 
 def open_database(

@@ -117,9 +117,9 @@ def _add_reasons(
 ) -> None:
     """Add why a stage would run: what it wrote is gone, or what it read is new."""
     from lairmake.stages.make.core.outlook import current_key
-    from lairmake.stages.make.store import log
+    from lairmake.stages.make.store import state
 
-    last = (log.history(state_folder(folder.home), name) or [{"reads": {}}])[-1]
+    last = (state.history(state_folder(folder.home), name) or [{"reads": {}}])[-1]
     key = current_key(stage, folder)
     now = {**key.reads, **key.further}
     if is_marked(folder.home, name, FORGOTTEN):

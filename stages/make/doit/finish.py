@@ -17,7 +17,7 @@ from lairmake.stages.make.doit.interrupts import INTERRUPTED
 from lairmake.stages.make.doit.reporter import StageReporter
 from lairmake.stages.make.doit.session import Session
 from lairmake.stages.make.store.folders import LayerFolder, file_of, folders_of
-from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
 
 LAYOUTS = "layouts.isl"

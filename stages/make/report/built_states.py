@@ -12,7 +12,7 @@ from lairmake.stages.make.core.declare import declaration
 from lairmake.stages.make.core.yaml_digests import values_of_texts
 from lairmake.stages.make.report.states import State, is_source
 from lairmake.stages.make.store.folders import LayerFolder
-from lairmake.stages.make.store.log import Line, begun, builds, read
+from lairmake.stages.make.store.state import Line, begun, builds, read
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
 

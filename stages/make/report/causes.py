@@ -20,7 +20,7 @@ from lairmake.stages.make.store.folders import (
     parts_of,
     shown_path,
 )
-from lairmake.stages.make.store.log import BuildRecord, Line, builds, changes, covers
+from lairmake.stages.make.store.state import BuildRecord, Line, builds, changes, covers
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import Store, store_of
 

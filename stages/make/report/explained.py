@@ -11,7 +11,7 @@ from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.details import list_some
 from lairmake.stages.make.report.folded import say_slots
 from lairmake.stages.make.store.folders import LayerFolder
-from lairmake.stages.make.store.log import BuildRecord, begun
+from lairmake.stages.make.store.state import BuildRecord, begun
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}

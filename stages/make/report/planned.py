@@ -23,10 +23,9 @@ from lairmake.stages.make.report.causes import Cause, History, find_causes, find
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.details import list_some
 from lairmake.stages.make.report.folded import Told, group, say_slots
-from lairmake.stages.make.store.believed import matches
-from lairmake.stages.make.store.folders import names_meant
+from lairmake.stages.make.store.folders import matches, names_meant
 from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
-from lairmake.stages.make.store.memo import memo_of
+from lairmake.stages.make.store.state import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
 
 MOST_LINES = 40

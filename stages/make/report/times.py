@@ -9,7 +9,7 @@ from typing import Any
 
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.folded import ALL, name_slots
-from lairmake.stages.make.store.log import BuildRecord, Line
+from lairmake.stages.make.store.state import BuildRecord, Line
 
 MICROSECONDS = 1e6
 

@@ -1,8 +1,4 @@
-"""Files that are there whole or not at all: written under another name, then renamed.
-
-What stands where a file should may have been put there by anybody: nothing is read that one would
-wait for, and nothing is written through a symbolic link.
-"""
+"""Files whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,13 +7,23 @@ import errno
 import functools
 import hashlib
 import itertools
+import marshal
 import os
 import re
 import shutil
 import stat
+import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+# --- Files that are there whole or not at all: written under another name, then renamed ---------
+#
+# What stands where a file should may have been put there by anybody: nothing is read that one would
+# wait for, and nothing is written through a symbolic link.
 
 TEMPORARY = re.compile(r"\..+\.(?:([0-9a-f]{8})-)?(\d+)\.\d+\.tmp")
 DAY = 86_400.0
@@ -188,3 +194,168 @@ def remove_left_overs(folder: Path) -> None:
         with contextlib.suppress(OSError):  # another process may have removed it
             if is_left_over(name) or time.time() - os.lstat(folder / name).st_mtime > DAY:
                 (folder / name).unlink(missing_ok=True)
+
+# --- Locks that no thread has while the process forks: the new process would wait for ever ------
+
+_LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
+_HELD: list[Any] = []
+_FORKS = threading.RLock()
+"""Of who forks: one thread after the other."""
+
+
+def hold_while_forking(lock: Any) -> None:
+    """Have who forks wait for a lock, an RLock, and hold it meanwhile."""
+    _LOCKS.add(lock)
+
+
+def _hold() -> None:
+    _FORKS.acquire()
+    _HELD[:] = _LOCKS
+    for lock in _HELD:
+        lock.acquire()
+
+
+def _let_go() -> None:
+    for lock in _HELD:
+        lock.release()
+    _HELD.clear()
+    _FORKS.release()
+
+
+os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
+
+# --- What slows a build down, or was thrown away, and is no error -------------------------------
+
+@functools.cache
+def warn(text: str) -> None:
+    """Say on stderr, once a process, what slows the build down but is no error."""
+    sys.stderr.write(f"warning: {text}\n")
+
+# --- What changes when files do: name, times, size and inode of each, and the digest of these ---
+
+Signature = list[Any]
+BYTE_CODE = "__pycache__"
+
+
+def add_files(
+    found: Signature, path: str, below: str, deep: bool, others: Collection[str] = ()
+) -> None:
+    """Add the files in a folder, and below it if `deep`, but in `others`: name, times, size, inode.
+
+    Of a symbolic link these are its own, and those of what it leads to. No folder that one leads to
+    is looked into, nor what Python compiled: stages read nothing there.
+    """
+    files: list[tuple[Any, ...]] = []
+    folders = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == "." and not name.endswith(".tmp"):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders += [name] * (name != BYTE_CODE)
+                else:
+                    files.append((f"{below}/{name}", *_mark(entry)))
+    except OSError as error:
+        files.append((path, error.errno))
+    files.sort()
+    found += files
+    for name in sorted(folders) if deep else ():
+        if f"{path}/{name}" not in others:
+            add_files(found, f"{path}/{name}", f"{below}/{name}", deep, others)
+
+
+def _mark(entry: os.DirEntry[str]) -> tuple[int, ...]:
+    """Return what changes when a file does; of a link also what changes when it leads elsewhere."""
+    s = entry.stat(follow_symlinks=False)
+    mark = (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
+    return (*mark, *find_state(entry.path)) if entry.is_symlink() else mark
+
+
+def find_state(path: str) -> tuple[int, ...]:
+    """Return what changes when a file does, or what a link leads to; nothing for no file."""
+    try:
+        s = os.stat(path)
+    except OSError:
+        return ()
+    return (s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino)
+
+
+def digest_of_signature(signature: Signature) -> str:
+    """Return the digest of a signature; marshal has one text for it, in this version."""
+    return hashlib.sha256(marshal.dumps(signature, 2)).hexdigest()
+
+
+def find_changes(signature: Signature) -> Iterator[int]:
+    """Yield when each file changed, and what a link leads to."""
+    marks = [part for part in signature if isinstance(part, tuple) and len(part) > 2]
+    yield from (mark[2] for mark in marks)
+    yield from (mark[6] for mark in marks if len(mark) > 6)
+
+# --- Who may do what in a store that people share: all that is made there follows its folder ----
+#
+# As git does for a repository that is shared. Else the umask of who builds first would keep all
+# others of a team from writing, even from the lock.
+
+T = TypeVar("T")
+SETTLING = 0.05
+"""After how many seconds what another process makes has its mode."""
+GROUP, FILES = stat.S_IRWXG, 0o666
+GIVEN = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO | stat.S_ISGID
+
+
+class SharedAccess(NamedTuple):
+    """The mode of a folder, and its group: those of all folders in it, and of files but for `x`."""
+
+    mode: int
+    group: int
+
+    def give(self, place: str | int) -> None:
+        """Give a file or a folder of this user's, by path or as it is open, what it should have.
+
+        Where this user is not of the group, that gets what everybody has.
+        """
+        found = os.stat(place)
+        if found.st_uid != os.geteuid():
+            return
+        mode = self.mode if stat.S_ISDIR(found.st_mode) else self.mode & FILES
+        with contextlib.suppress(OSError):
+            if found.st_gid != self.group and not _changed_group(place, self.group):
+                mode = mode & ~(GROUP | stat.S_ISGID) | (mode & stat.S_IRWXO) << 3
+            if stat.S_IMODE(os.stat(place).st_mode) != mode:
+                os.chmod(place, mode)
+
+
+def settled(act: Callable[[], T]) -> T:
+    """Return what an act gives: also one that is refused while another process makes a folder.
+
+    What it makes has its mode a moment later. Raises OSError.
+    """
+    try:
+        return act()
+    except PermissionError:
+        time.sleep(SETTLING)
+        return act()
+
+
+def _changed_group(place: str | int, group: int) -> bool:
+    with contextlib.suppress(PermissionError):
+        os.chown(place, -1, group)
+        return True
+    return False
+
+
+@functools.cache
+def access_of(folder: Path) -> SharedAccess:
+    """Return what all that is made in a folder follows: read once a process. Raises OSError.
+
+    The folder is made where it is not there: as the one around it, where groups share that.
+    """
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir()
+        around = os.stat(folder.parent)
+        if around.st_mode & stat.S_ISGID:
+            SharedAccess(mode=around.st_mode & GIVEN, group=around.st_gid).give(str(folder))
+    found = os.stat(folder)
+    return SharedAccess(mode=found.st_mode & GIVEN, group=found.st_gid)

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors, source_of
 from lairmake.stages.make.store.folders import shown_path, user_folder
-from lairmake.stages.make.store.given import content_of
+from lairmake.stages.make.store.user_files import content_of
 from lairmake.stages.mapping.models import File, Strict, read_file
 from lairmake.stages.mapping.yaml_text import read_document
 

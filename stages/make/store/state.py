@@ -1,10 +1,4 @@
-"""What a workspace remembers between builds: one SQLite database, `.lairmake/state.db`.
-
-`kept` holds data by kind and name, `log` a line for whatever became of a task. Nothing of that is
-needed: where it is lost a build takes longer, and where it is damaged it is made anew. SQLite does
-not notice bits that flip, so each row has a seal over its key and its value. It works on file
-systems of the network too, since it has no journal that processes must map.
-"""
+"""State.db: digests, marks, the log."""
 
 from __future__ import annotations
 
@@ -17,16 +11,28 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lairmake.stages.make.store.files import NO_FILE, remove_whatever
-from lairmake.stages.make.store.folders import shown_path
-from lairmake.stages.make.store.forking import hold_while_forking
-from lairmake.stages.make.store.lock import has_locks, locked
-from lairmake.stages.make.store.lock_holders import Holder
-from lairmake.stages.make.store.warn import warn
+from lairmake.stages.make.store.files import (
+    NO_FILE,
+    READ,
+    hold_while_forking,
+    read_file,
+    remove_whatever,
+    warn,
+)
+from lairmake.stages.make.store.folders import is_digest, shown_path
+from lairmake.stages.make.store.lock import Holder, has_locks, locked
+
+# --- What a workspace remembers between builds: one SQLite database, `.lairmake/state.db` -------
+#
+# `kept` holds data by kind and name, `log` a line for whatever became of a task. Nothing of that is
+# needed: where it is lost a build takes longer, and where it is damaged it is made anew. SQLite
+# does not notice bits that flip, so each row has a seal over its key and its value. It works on
+# file systems of the network too, since it has no journal that processes must map.
 
 VERSION = 1
 PATIENCE = 60.0
@@ -311,3 +317,233 @@ def _unsealed(seal: object, *parts: object) -> Any:
 
 def _tells_damage(error: sqlite3.Error) -> bool:
     return any(word in str(error) for word in ("no such", "already exists"))
+
+# --- The log of builds, in the state of a workspace: one line for each task that was looked at ---
+#
+# The code of a stage has a line of its own in a build, before the first that says what it read.
+# Layers that nothing happened to since their last build are not looked at, and have no line; a
+# build with no others has one line. What is in it is told by `doit why` and `doit timing`; each
+# line is JSON, for `sqlite3 .lairmake/state.db "select line from log"`.
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRecord:
+    """One build: its first line, a line for each task, its last line: None while it runs."""
+
+    id: str
+    begin: Line
+    tasks: list[Line]
+    end: Line | None
+
+
+def read(state: Path) -> Iterator[Line]:
+    """Yield every line, oldest first."""
+    return state_of(state).lines()
+
+
+def builds(state: Path) -> list[BuildRecord]:
+    """Return the builds of the log, oldest first, with what their tasks did."""
+    found: dict[str, BuildRecord] = {}
+    code: dict[tuple[str, str], Line] = {}
+    for line in read(state):
+        name, event = line["build"], line.get("event")
+        if event in ("begin", "same"):
+            end = line if event == "same" else None
+            found[name] = BuildRecord(id=name, begin=line, tasks=[], end=end)
+        elif name in found and event == "end":
+            found[name] = BuildRecord(
+                id=name, begin=found[name].begin, tasks=found[name].tasks, end=line
+            )
+        elif event == "code":
+            code[name, line["stage"]] = line["units"]
+        elif name in found:
+            known = {"code": code.get((name, line["stage"]), {})} if "reads" in line else {}
+            found[name].tasks.append({**line, **known})
+    return list(found.values())
+
+
+def begun(build: BuildRecord) -> str:
+    """Return when a build began, as people are told: also what it is called."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(build.begin["when"]))
+
+
+def covers(build: BuildRecord, layer: str) -> bool:
+    """Return whether a build was to see to a layer, or to the network that it is a part of."""
+    asked = build.begin.get("asked", [])
+    is_all = not asked and not build.begin.get("arguments")
+    seen = any(line["layer"] == layer for line in build.tasks)
+    return is_all or seen or any(f"{layer}/".startswith(f"{name}/") for name in asked)
+
+
+def history(state: Path, task: str) -> list[Line]:
+    """Return what a task did whenever it was not up to date, oldest first."""
+    where = "where task = ? and how != ?"
+    return list(state_of(state).lines(where, (task, "same")))
+
+
+def count(state: Path, how: str) -> int:
+    """Return how often something became of a task."""
+    return sum(1 for _ in state_of(state).lines("where how = ?", (how,)))
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return what differs between two lines of a task: files by name, code as `code place.py`."""
+    files = _differing(before.get("reads", {}), after.get("reads", {}))
+    code = _differing(before.get("code", {}), after.get("code", {}))
+    return [*files, *(f"code {unit}" for unit in code)]
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    names = before.keys() | after.keys()
+    return sorted(name for name in names if before.get(name) != after.get(name))
+
+# --- Digests of files, remembered as long as nothing about the file changes ---------------------
+
+Mark = tuple[int, int, int, int]
+"""Time of content, time of change, size and inode of a file: what changes when it is written."""
+
+KIND, DERIVED = "memo", "derived"
+LARGE = 1_000_000
+SECOND = 1_000_000_000
+FINE, COARSE = SECOND // 20, 2 * SECOND
+"""How long after a change another one may bear the same time, in nanoseconds."""
+
+
+def mark_of(state: os.stat_result) -> Mark:
+    """Return what tells whether a file was written since."""
+    return (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+
+
+def is_fresh(changed: int, now: int) -> bool:
+    """Return whether a file that changed at `changed` may yet change without a trace.
+
+    Times in nanoseconds. Only the time of change counts, which nobody can set; file systems that
+    count whole seconds are told by it.
+    """
+    return changed > now - (FINE if changed % SECOND else COARSE)
+
+
+class Memo:
+    """The digests of files, by path; what it does not know it reads, so losing it loses time only.
+
+    `state` is the folder in which it is kept between builds. A path beside that starts there, so
+    that a workspace which was copied knows what follows from the content of its files.
+    """
+
+    def __init__(self, state: Path) -> None:
+        self._state = state_of(state)
+        self._place = f"{state.parent}/"
+        self._known: dict[str, tuple[Mark, str] | None] = {}
+        self._new: set[str] = set()
+        self._derived: dict[str, dict[str, Any]] = {}
+        self._new_derived: set[str] = set()
+        self._is_begun: bool | None = None
+
+    def digest(self, path: Path, links: bool = True) -> str | None:
+        """Return the sha256 of a file, None where there is none to read.
+
+        With no `links` a symbolic link is none.
+        """
+        place, name = str(path), self._name(path)
+        try:
+            state = os.stat(place, follow_symlinks=links)
+            mark = mark_of(state)
+            may_change = is_fresh(mark[1], time.time_ns())
+            known = self._recall(name) if not may_change else None  # of such a file none is kept
+            if known is not None and known[0] == mark:
+                return known[1]
+            if not stat.S_ISREG(state.st_mode):
+                return None
+            found = _digest(place, state.st_size, links)
+        except OSError:
+            return None
+        if not may_change:
+            self._known[name] = (mark, found)
+            self._new.add(name)
+        return found
+
+    def _name(self, path: Path) -> str:
+        """Return what a path is called here."""
+        return str(path).removeprefix(self._place)
+
+    def _recall(self, name: str) -> tuple[Mark, str] | None:
+        if name not in self._known:
+            if self._is_begun is None:
+                self._is_begun = self._state.has(KIND)
+            self._known[name] = self._kept(name) if self._is_begun else None
+        return self._known[name]
+
+    def derived(
+        self, path: Path, what: str, derive: Callable[[bytes], str | None], code: str
+    ) -> str | None:
+        """Return what follows from the content of a file, in the words `what`, by some code.
+
+        It is remembered for that content. None stands for no file to read; where nothing follows,
+        which is not remembered, the digest of all of the content is returned.
+        """
+        digest = self.digest(path)
+        return None if digest is None else self.follow(path, digest, what, derive, code)
+
+    def follow(
+        self, path: Path, digest: str, what: str, derive: Callable[[bytes], str | None], code: str
+    ) -> str:
+        """Return what follows from the content of a digest, which the file at a path has."""
+        name = self._name(path)
+        known = self._recall_derived(name)
+        if known.get("of") != [digest, code]:
+            known = {"of": [digest, code]}
+        if what not in known:
+            content = self.content(path, digest)
+            found = None if content is None else derive(content)
+            if found is None:
+                return digest
+            known[what] = found
+            self._derived[name] = known
+            self._new_derived.add(name)
+        return str(known[what])
+
+    def content(self, path: Path, digest: str) -> bytes | None:
+        """Return the content of a file, None where that is not what has the digest any more."""
+        with contextlib.suppress(OSError):
+            content = read_file(path)
+            if hashlib.sha256(content).hexdigest() == digest:
+                return content
+        return None
+
+    def _recall_derived(self, name: str) -> dict[str, Any]:
+        if name not in self._derived:
+            kept = self._state.get(DERIVED, name)
+            is_whole = isinstance(kept, dict) and all(
+                is_digest(each) for what, each in kept.items() if what != "of"
+            )
+            self._derived[name] = kept if is_whole else {}
+        return self._derived[name]
+
+    def _kept(self, name: str) -> tuple[Mark, str] | None:
+        kept = self._state.get(KIND, name)
+        is_whole = isinstance(kept, list) and len(kept) == 5 and is_digest(kept[4])
+        return (tuple(kept[:4]), kept[4]) if is_whole else None
+
+    def save(self) -> None:
+        """Keep what was found out for the next build."""
+        self._state.keep(DERIVED, {name: self._derived[name] for name in self._new_derived})
+        self._new_derived.clear()
+        known = {name: self._known[name] for name in self._new}
+        self._state.keep(KIND, {n: (*each[0], each[1]) for n, each in known.items() if each})
+        self._new.clear()
+
+
+def _digest(name: str, size: int, links: bool) -> str:
+    """Return the sha256 of a file; a large one is never in memory as a whole. Raises OSError."""
+    if size < LARGE:
+        return hashlib.sha256(read_file(name, links)).hexdigest()
+    with open(name, "rb", opener=lambda path, _: os.open(path, READ)) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@functools.lru_cache(MOST_OPEN)
+def memo_of(state: Path) -> Memo:
+    """Return the memo of a folder of state: one in a process, but where that looks into many."""
+    return Memo(state)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lairmake.stages.make.store.entry import Entry, record_of
 from lairmake.stages.make.store.files import digest_of, remove_left_overs
 from lairmake.stages.make.store.shelf import FolderShelf, Shelf
+from lairmake.stages.make.store.store import Entry, record_of
 
 KINDS = ("entries", "blobs", "edits")
 

@@ -10,10 +10,9 @@ from lairmake.stages.make.core.action import build
 from lairmake.stages.make.core.folder_inputs import FolderInputs
 from lairmake.stages.make.core.key import action_key
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.store.entry import bytes_of_further
 from lairmake.stages.make.store.files import digest_of
-from lairmake.stages.make.store.memo import memo_of
-from lairmake.stages.make.store.store import store_of
+from lairmake.stages.make.store.state import memo_of
+from lairmake.stages.make.store.store import bytes_of_further, store_of
 from lairmake.stages.network import extract
 from tests.network.onnx.graphs import make_model
 

@@ -9,7 +9,7 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import option
 from lairmake.stages.make.doit.session import Session
-from lairmake.stages.make.store import log
+from lairmake.stages.make.store import state
 from lairmake.stages.make.store.shelf import FolderShelf, Shelf
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
@@ -93,7 +93,7 @@ def _stats(session: Session, shelf: Shelf, other: Shelf | None, options: Options
     """Print how much there is, and how many of the tasks in the log came from a store."""
     home = session.home
     assert home is not None
-    hits, ran = (log.count(state_folder(home), how) for how in ("hit", "ran"))
+    hits, ran = (state.count(state_folder(home), how) for how in ("hit", "ran"))
     found = sizes(shelf)
     lines = [f"{shelf.where()}{', read-only' if shelf.read_only else ''}"]
     lines += [f"  {kind:<8} {count:>7}  {size:>12} bytes" for kind, (count, size) in found.items()]

@@ -14,7 +14,7 @@ from lairmake.stages.make.report.folded import told_of
 from lairmake.stages.make.report.times import Times, data_of_times, lines_of_times, timing_of, trace
 from lairmake.stages.make.store.files import write_whole
 from lairmake.stages.make.store.folders import user_folder
-from lairmake.stages.make.store.log import BuildRecord, builds
+from lairmake.stages.make.store.state import BuildRecord, builds
 from lairmake.stages.make.store.state_folder import state_folder
 
 TRACE = option(

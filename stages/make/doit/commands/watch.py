@@ -29,7 +29,7 @@ from lairmake.stages.make.store.folders import (
     mark_of as mark_of_folder,
     user_folder,
 )
-from lairmake.stages.make.store.memo import Mark, mark_of
+from lairmake.stages.make.store.state import Mark, mark_of
 
 CALLED = "LAIRMAKE_CALLED"
 """In the environment: what the user typed to start `lairmake`."""

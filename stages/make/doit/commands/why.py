@@ -16,7 +16,7 @@ from lairmake.stages.make.report.code import data_of_reach, list_stages, reach_i
 from lairmake.stages.make.report.explained import data_of_event, explained, told, told_of_slots
 from lairmake.stages.make.report.folded import Told, group, told_of
 from lairmake.stages.make.store.folders import folders_of
-from lairmake.stages.make.store.log import BuildRecord
+from lairmake.stages.make.store.state import BuildRecord
 
 CODE = option("code", "tell of which code the key of a stage is made")
 

@@ -16,7 +16,7 @@ from lairmake.stages.make.store.folders import (
     PROGRAM,
     shown_path,
 )
-from lairmake.stages.make.store.memo import Mark, mark_of
+from lairmake.stages.make.store.state import Mark, mark_of
 
 ARRAYS = (".npy", ".npz")
 """These may have any size."""
