@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 
 from lairmake.stages.fabric import compiler
-from lairmake.stages.make.core.plans import let_plan
+from lairmake.stages.make.core.derived import let_plan
 from lairmake.stages.make.store.folders import STATE
 
 pytest_plugins = ["tests.property.tally"]

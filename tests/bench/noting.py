@@ -129,7 +129,7 @@ def time_busy(library, *sizes, recorded):
 def time_layer(layer, library, *, recorded):
     """Return the seconds of CPU of a run of a layer on the fabric."""
     from lairmake.stages.layer import outcome, simulate
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.reference.data import input_samples
 

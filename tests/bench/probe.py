@@ -25,7 +25,7 @@ def probe(layer):
     the cycles of the busiest PE went into, as `struct usage` of engine.h; of several, the first.
     """
     from lairmake.stages.layer import outcome, simulate
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.mapping.machine import read_machine
     from lairmake.stages.reference.data import input_samples

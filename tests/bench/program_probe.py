@@ -36,7 +36,7 @@ def seconds(way):
 
 def find_ways(folder):
     """Yield the names and functions of the ways to run a program: each begins anew."""
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.program import interpret
     from lairmake.stages.program.front.run import strip_source

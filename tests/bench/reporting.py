@@ -61,7 +61,7 @@ def draw_page(folder):
     """Draw build/report.html. Return the `seconds` of CPU beyond those of the fabric, which `ran`
     so many, and the `bytes` of the page. C compilation is left out."""
     from lairmake.stages.layer import outcome
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.picture import report
 
@@ -77,7 +77,7 @@ def write_events(folder):
     """Trace a layer. Return the `seconds` of CPU beyond recording the run, which `ran` so many, how
     many `events` there are, and the `bytes` of the trace."""
     from lairmake.stages.layer import outcome, simulate
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.picture.trace import trace
 

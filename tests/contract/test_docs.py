@@ -24,8 +24,8 @@ from lairmake.stages.lair.expressions import FUNCTIONS
 from lairmake.stages.lair.layer import OPS
 from lairmake.stages.machine.profile import PROFILES
 from lairmake.stages.machine.types import TYPES
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.stage_code import reach_of
+from lairmake.stages.make.core.code import reach_of
+from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.mapping.layer_yaml import LayerMapping, TensorMapping, Way
 from lairmake.stages.mapping.network_yaml import Graph
 from lairmake.stages.program.source.names import OF_OBJECTS

@@ -16,7 +16,7 @@ from lairmake.stages.layer.outcome import Results
 from lairmake.stages.layer.simulate import MOST_RECORDED
 from lairmake.stages.layer.texts.yaml_files import read_results
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.make.core import apart, combinations, telling
+from lairmake.stages.make.core import sweep, workers
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.stage import MOST_OPERATIONS
 from lairmake.stages.make.doit import finish
@@ -61,15 +61,15 @@ MINUTES = {60: "a minute"}
         ("docs/own_repository.md", f"Python {PYTHON.removeprefix('>=')} or later"),
         ("CONTRIBUTING.md", f"Functions of {NUMBERS[style.MEDIAN_FUNCTION]} lines, none of more "
                             f"than {NUMBERS[style.LONGEST_FUNCTION]};"),
-        ("docs/builds.md", f"If {telling.INTERVAL:.0f} s pass without a line"),
+        ("docs/builds.md", f"If {workers.INTERVAL:.0f} s pass without a line"),
         ("docs/builds.md", f"does not answer for {shelf.PATIENCE:.0f} s"),
         ("docs/builds.md", f"isl may do {MOST_OPERATIONS // 10**6} million operations in a stage"),
-        ("docs/builds.md", f"is ended after {NUMBERS[round(apart.MOST_SECONDS / 60)]} minutes"),
+        ("docs/builds.md", f"is ended after {NUMBERS[round(workers.MOST_SECONDS / 60)]} minutes"),
         ("docs/builds.md", f"`fc/{SLOTS[0]}` to `fc/{SLOTS[-1]}`"),
         ("docs/layers.md", f"The best {NUMBERS[len(SLOTS)]} go through the stages"),
         ("docs/stages.md", f"the best {NUMBERS[len(SLOTS)]}, each in a slot"),
         ("docs/commands.md", f"in at most {planned.MOST_LINES} lines"),
-        ("docs/sweeps.md", f"At most {combinations.MOST} combinations are built"),
+        ("docs/sweeps.md", f"At most {sweep.MOST} combinations are built"),
         ("docs/results.md", f"a run of up to {MOST_RECORDED:,} hops and tasks".replace(",", " ")),
         ("docs/results.md", f"to more than {NUMBERS[finish.MOST_SUMMARIES]} layers, each has one"),
         ("docs/results.md", f"There are at most {BINS} bins"),

@@ -25,11 +25,10 @@ from lairmake.stages import (
     WHOLE,
     WINGS,
 )
-from lairmake.stages.make.core import imports, stage_code
-from lairmake.stages.make.core.definitions import statements
-from lairmake.stages.make.core.imports import module, path_of_module
+from lairmake.stages.make.core import code as stage_code, definitions
+from lairmake.stages.make.core.code import name_of, reach_of
+from lairmake.stages.make.core.definitions import module, path_of_module, statements
 from lairmake.stages.make.core.key import COMPILES, PACKAGES
-from lairmake.stages.make.core.stage_code import name_of, reach_of
 from lairmake.stages.shipped import STAGES
 
 EVERY = tuple(dict.fromkeys((
@@ -125,7 +124,7 @@ AGAIN = {
     "kernel/mlir/dialect.py: parse_text": "shape",
     "layer/streams/cutting.py: count_most_together": "route",
     "make/core/stage.py: perform": ALL,
-    "make/core/folder_inputs.py: FolderInputs": ALL,
+    "make/core/inputs.py: FolderInputs": ALL,
 }
 """Which stages run again where a file of data is edited, a definition, or any in a module of those
 that some stage reaches; those that come after them left out."""
@@ -291,16 +290,24 @@ def test_only_stages_that_compile_depend_on_the_compiler(code):
 
 
 CACHED = (
-    imports._module, imports.kept, imports.names_in, imports.path_of_module, stage_code._after,
-    stage_code._of_runner, stage_code._digest, stage_code._is_hooked, stage_code._loads,
-    stage_code._files, stage_code._digest_of_file,
+    definitions._module,
+    definitions.kept,
+    definitions.names_in,
+    definitions.path_of_module,
+    stage_code._after,
+    stage_code._of_runner,
+    stage_code._digest,
+    stage_code._is_hooked,
+    stage_code._loads,
+    stage_code._files,
+    stage_code._digest_of_file,
 )
 
 
 @pytest.fixture
 def modules(tmp_path, monkeypatch):
     """An empty package of stages."""
-    for place in (imports, stage_code):
+    for place in (definitions, stage_code):
         monkeypatch.setattr(place, "STAGES", tmp_path / "stages")
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     forget()
@@ -379,5 +386,5 @@ def test_what_is_kept_saves_the_syntax_trees(modules, monkeypatch):
     write(modules / "m.py", "import stages.pe.a\n\ndef run():\n    return stages.pe.a.make()")
     before = stage_code.reach("lairmake.stages.m.run").units
     forget()
-    monkeypatch.setattr(imports, "read_module", None)
+    monkeypatch.setattr(definitions, "read_module", None)
     assert stage_code.reach("lairmake.stages.m.run").units == before

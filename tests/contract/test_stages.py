@@ -24,7 +24,7 @@ from lairmake.stages import (
     WHOLE_PICTURES,
     module_of,
 )
-from lairmake.stages.make.core.declare import declaration, path_of
+from lairmake.stages.make.core.declaration import declaration, path_of
 from lairmake.stages.make.core.faults import RUNS_PROGRAMS
 
 HEADINGS = ("Paper", "Reads", "Writes", "Assumes", "Ensures")

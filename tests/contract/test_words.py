@@ -10,7 +10,7 @@ from lairmake.stages import WINGS, module_of
 from lairmake.stages.fabric.outcome import DEEDS, OF_TASKS, TASK
 from lairmake.stages.fabric.usage import CYCLES
 from lairmake.stages.machine.profile import KNOWN
-from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.mapping.layer_yaml import Way
 
 ROOT = Path(__file__).resolve().parents[2]

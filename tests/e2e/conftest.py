@@ -30,8 +30,8 @@ MODULE_OF = 'def module_of(stage):\n    return f"lairmake.stages.{stage}"\n'
 MAKE = (
     "doit.doit_cmd", "importlib.metadata", "lairmake.commands", "multiprocessing.connection",
     "sqlite3", "lairmake.stages.make.core.action", "lairmake.stages.make.core.faults",
-    "lairmake.stages.make.core.made_with", "lairmake.stages.make.core.our_fault",
-    "lairmake.stages.make.core.trying", "lairmake.stages.make.doit.commands.run",
+    "lairmake.stages.make.core.pipeline", "lairmake.stages.make.core.action",
+    "lairmake.stages.make.core.faults", "lairmake.stages.make.doit.commands.run",
     "lairmake.stages.mapping.layer_yaml", "lairmake.stages.make.report.summary",
 )
 """What a command imports that builds a layer, and looks whether its layer.yaml is open."""

@@ -25,12 +25,12 @@ from pathlib import Path
 import islpy  # noqa: F401
 import numpy  # noqa: F401
 
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.faults import try_in
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
 from lairmake.stages.make.core.stage import load, perform
-from lairmake.stages.make.core.trying import try_in
 from lairmake.stages.make.store.folders import file_of, folders_of
 
 ROOT = Path(__file__).resolve().parents[2]

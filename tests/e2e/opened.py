@@ -14,8 +14,8 @@ from pathlib import Path
 import islpy  # noqa: F401
 import numpy  # noqa: F401
 
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.stage import load, perform
 from lairmake.stages.make.store.folders import file_of
 

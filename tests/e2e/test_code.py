@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lairmake.stages import ANALYSES, KERNEL, NETWORK, PIPELINE, TILES
-from lairmake.stages.make.core.declare import declaration, path_of
+from lairmake.stages.make.core.code import name_of, path_of_unit, reach_of
+from lairmake.stages.make.core.declaration import declaration, path_of
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.core.stage_code import name_of, path_of_unit, reach_of
 from lairmake.stages.make.store.folders import file_of, names_meant
 from tests.e2e.conftest import DODO, ROOT, Space
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lairmake.stages import module_of
-from lairmake.stages.make.core.stage_code import CALLED, reach, reach_of
+from lairmake.stages.make.core.code import CALLED, reach, reach_of
 from tests.e2e.conftest import ROOT
 
 

@@ -241,7 +241,7 @@ def test_a_build_says_that_the_process_of_isl_was_killed(small, notes, arguments
 @pytest.mark.parametrize("arguments", WAYS)
 @pytest.mark.usefixtures("own_modules")
 def test_isl_is_ended_where_it_works_for_long_without_counting(small, notes, arguments):
-    path = small.modules / "stages/make/core/apart.py"
+    path = small.modules / "stages/make/core/workers.py"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("MOST_SECONDS = 600.0", "MOST_SECONDS = 0.5"), encoding="utf-8")
     build = start(small, *arguments, NOTED=str(notes), IN_ISL="render")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages import PIPELINE
-from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.declaration import declaration
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("fc", "conv1d", "conv2d", "pointwise")

@@ -5,9 +5,8 @@ import os
 
 import pytest
 
-from lairmake.stages.make.core.key import action_key
+from lairmake.stages.make.core.key import action_key, may_be_opened
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.core.opened import may_be_opened
 from lairmake.stages.make.doit.commands.watch import _places
 from lairmake.stages.make.store.state import memo_of
 from lairmake.stages.make.store.store import bytes_of_further, store_of

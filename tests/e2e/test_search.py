@@ -6,7 +6,7 @@ import pytest
 
 import lairmake
 from lairmake.stages import SEARCHED, SLOTS, TRIED
-from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.declaration import declaration
 from tests.e2e.conftest import DODO, ROOT, Space, printed
 
 LAIR = """lair mv(): float16 W[4][4], float16 x[4] -> float16 y[4]

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from lairmake.stages.make.core import known_code
-from lairmake.stages.make.core.known_code import MOST_PLACES
+from lairmake.stages.make.core import key
+from lairmake.stages.make.core.key import MOST_PLACES
 from tests.e2e.conftest import DODO, state_of_code
 
 ALL = ["a:parse", "a:place", "a:render", "a:simulate"]
@@ -95,10 +95,10 @@ def test_without_a_cache_that_is_the_users_alone_nothing_is_known_of_code(small,
 def test_of_code_in_some_places_something_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for number in range(MOST_PLACES + 3):
-        monkeypatch.setattr(known_code, "STAGES", tmp_path / str(number))
-        known_code.KnownCode().keep("parse", {}, {"digest": {"run": str(number)}})
+        monkeypatch.setattr(key, "STAGES", tmp_path / str(number))
+        key.KnownCode().keep("parse", {}, {"digest": {"run": str(number)}})
     assert len(list((tmp_path / "lairmake/code").iterdir())) == MOST_PLACES
-    assert known_code.KnownCode().part("digest") == {"run": str(number)}
+    assert key.KnownCode().part("digest") == {"run": str(number)}
 
 
 def test_without_outputs_and_state_nothing_runs(small):

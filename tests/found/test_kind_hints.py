@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from lairmake.stages.make.core import plans
+from lairmake.stages.make.core import derived
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.doit.commands.kind_hints import (
     hint_of_fabric,
@@ -17,7 +17,7 @@ from tests.e2e.conftest import ROOT
 @pytest.fixture(autouse=True)
 def looks(monkeypatch):
     """As for a command that may not run stages to find out what it is asked."""
-    monkeypatch.setattr(plans, "_MAY_RUN", [False])
+    monkeypatch.setattr(derived, "_MAY_RUN", [False])
 
 
 @pytest.fixture(scope="module")

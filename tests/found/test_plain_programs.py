@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.program import capture, translate
 from lairmake.stages.program.il.run import record_program

@@ -10,7 +10,7 @@ import yaml
 
 from lairmake.stages.diagnose import UserErrors
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.parts.evaluation import evaluate

@@ -7,7 +7,7 @@ import numpy as np
 import yaml
 
 from lairmake.stages import KERNEL
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.kernel_yaml import load_kernel

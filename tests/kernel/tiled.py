@@ -7,7 +7,7 @@ import yaml
 
 from lairmake.stages import KERNEL, PIPELINE, TILES
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import tasks_until
 from lairmake.stages.make.store.folders import file_of, parts_of

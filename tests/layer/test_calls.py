@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.lair.expressions import FUNCTIONS
 from lairmake.stages.layer import outcome, simulate
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from tests.layer.built import build, function
 

@@ -4,7 +4,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.mapping.records import as_data
 from lairmake.stages.picture.pages import describe_layer

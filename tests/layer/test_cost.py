@@ -5,7 +5,7 @@ from math import prod
 import pytest
 
 from lairmake.stages.layer import outcome, simulate
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.reference.data import input_samples
 from tests.layer.built import build

@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.layer.search import settle
-from lairmake.stages.make.core import trying
+from lairmake.stages.make.core import faults
 from lairmake.stages.poly.quota import limit_operations
 from tests.layer.built import MV, build
 
@@ -89,8 +89,8 @@ def test_a_bug_that_one_candidate_meets_is_told_in_its_slot_only(monkeypatch):
             raise AssertionError("what no placement brought about before")
         return plain(folder, stage, inputs)
 
-    plain = trying.perform_in
-    monkeypatch.setattr(trying, "perform_in", perform_in)
+    plain = faults.perform_in
+    monkeypatch.setattr(faults, "perform_in", perform_in)
     given = f"{TARGET}placement: (i, j)\ntensors:\n{FROM_NORTH}"
     built = build(MV, given, "settle")
     said = "route: AssertionError: what no placement brought about before, a bug of ours, which a"

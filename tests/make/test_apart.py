@@ -6,7 +6,7 @@ import time
 import pytest
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.apart import apart, wait_for
+from lairmake.stages.make.core.workers import apart, wait_for
 
 
 def fail(text):

@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.diagnose import UserErrors
-from lairmake.stages.make.core.axes import read_axes
+from lairmake.stages.make.core.sweep import read_axes
 
 ISL = (("placement",), ("tensors", "x", "arrives"))
 

@@ -6,10 +6,15 @@ import shutil
 import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.make.core.axes import read_axes
-from lairmake.stages.make.core.combinations import combine, holds_isl, read_text, yaml_of
-from lairmake.stages.make.core.combined import write_folder
 from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.sweep import (
+    combine,
+    holds_isl,
+    read_axes,
+    read_text,
+    write_folder,
+    yaml_of,
+)
 from tests.e2e.conftest import ROOT
 
 NETWORK = "parts: {first: , other: ../fc}\nrun: parts\n"

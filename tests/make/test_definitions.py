@@ -5,12 +5,20 @@ import sys
 
 import pytest
 
-from lairmake.stages.make.core import imports, stage_code
+from lairmake.stages.make.core import code, definitions
 
 CACHED = (
-    imports._module, imports.kept, imports.names_in, imports.path_of_module, stage_code._after,
-    stage_code._of_runner, stage_code._digest, stage_code._is_hooked, stage_code._loads,
-    stage_code._files, stage_code._digest_of_file,
+    definitions._module,
+    definitions.kept,
+    definitions.names_in,
+    definitions.path_of_module,
+    code._after,
+    code._of_runner,
+    code._digest,
+    code._is_hooked,
+    code._loads,
+    code._files,
+    code._digest_of_file,
 )
 LATE = "from __future__ import annotations\n"
 RUN = "def run():\n    return ONE\n\nONE = 1\n"
@@ -170,14 +178,14 @@ def units(tmp_path, monkeypatch):
 
     def units_of(name, texts):
         top = tmp_path / name / "stages"
-        for place in (imports, stage_code):
+        for place in (definitions, code):
             monkeypatch.setattr(place, "STAGES", top)
         forget()
         for each, text in {"__init__": "", **texts}.items():
             path = top / (each if "." in each else f"{each}.py")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(in_lairmake(text), encoding="utf-8")
-        return stage_code.reach("lairmake.stages.m.run").units
+        return code.reach("lairmake.stages.m.run").units
 
     yield units_of
     forget()

@@ -4,7 +4,7 @@ import pytest
 
 from lairmake.stages import PIPELINE, SEARCHED, SLOTS
 from lairmake.stages.diagnose import Source
-from lairmake.stages.make.core import searched
+from lairmake.stages.make.core import derived
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import folders_of, slots_of, wholes_of
 from lairmake.stages.mapping.layer_yaml import read_mapping
@@ -52,7 +52,7 @@ def test_what_is_open_is_seen_as_the_model_sees_it(layer, text):
 def test_yaml_is_read_once_for_a_layer_that_leaves_something_open(layer, monkeypatch):
     (layer / "layer.yaml").write_text('target: "{ PE[2, 2] }"\n', encoding="utf-8")
     assert open_folder(layer).is_searched
-    monkeypatch.setattr(searched, "_is_open", lambda folder, content: 1 / 0)
+    monkeypatch.setattr(derived, "_is_open", lambda folder, content: 1 / 0)
     assert open_folder(layer).is_searched
 
 

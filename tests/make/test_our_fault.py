@@ -7,8 +7,8 @@ from lairmake.stages.diagnose import OurFault, Span, UserError, UserErrors
 from lairmake.stages.kernel import emit
 from lairmake.stages.layer import place
 from lairmake.stages.make.core.action import build
-from lairmake.stages.make.core.build import PLAIN, BuildOptions
 from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.stage import PLAIN, BuildOptions
 from lairmake.stages.make.doit import act
 from lairmake.stages.make.store.folders import file_of, parts_of
 from tests.kernel.tiled import MATMUL, opened

@@ -8,8 +8,8 @@ import pytest
 
 from lairmake.stages.diagnose import UndeclaredReadError, UserError
 from lairmake.stages.fabric import compiler
-from lairmake.stages.make.core import trying
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core import faults
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.shipped import STAGES, UndeclaredDataError, looked_at, shipped, watch_files
 from lairmake.stages.templates import template_in
@@ -130,9 +130,9 @@ def test_what_a_slot_reads_undeclared_is_not_kept_as_a_refusal(layer, monkeypatc
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr(trying, "perform_in", fail)
+    monkeypatch.setattr(faults, "perform_in", fail)
     with pytest.raises(type(error)):
-        trying.try_in(layer, "parse", FolderInputs(layer, ()))
+        faults.try_in(layer, "parse", FolderInputs(layer, ()))
 
 
 def test_a_header_that_only_the_compiler_would_read_fails_a_stage(tmp_path, monkeypatch):

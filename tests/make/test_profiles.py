@@ -15,10 +15,9 @@ from lairmake.stages.machine.profile import (
     load_profile,
     write_figures,
 )
-from lairmake.stages.make.core import profiles
-from lairmake.stages.make.core.action import build
+from lairmake.stages.make.core import declaration
+from lairmake.stages.make.core.action import build, current_key
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.core.outlook import current_key
 from lairmake.stages.make.store import folders
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +29,7 @@ MINE = "# mine\nlike: wse2\nhop: {value: 2, source: measured, grade: A}\n"
 def ours(tmp_path, monkeypatch):
     """A copy of our profiles, which a test may edit."""
     copy = Path(shutil.copytree(figures.PROFILES, tmp_path / "profiles"))
-    for module in (figures, folders, profiles):
+    for module in (figures, folders, declaration):
         monkeypatch.setattr(module, "PROFILES", copy)
     return copy
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from lairmake.stages.make.core import telling as progress
+from lairmake.stages.make.core import workers as progress
 
 
 @pytest.fixture

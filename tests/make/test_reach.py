@@ -5,8 +5,8 @@ import gc
 import pytest
 
 from lairmake.stages import PIPELINE
-from lairmake.stages.make.core import framework
-from lairmake.stages.make.core.units import Units, units_below
+from lairmake.stages.make.core import derived
+from lairmake.stages.make.core.untouched import Units, units_below
 from lairmake.stages.make.doit.reach import reach_of, tasks_of_unit
 from lairmake.stages.make.doit.references import references_of
 from lairmake.stages.make.doit.session import Session
@@ -34,7 +34,7 @@ def workspace(tmp_path):
 @pytest.fixture
 def looks(monkeypatch):
     found = []
-    monkeypatch.setattr(framework, "read_graph_plan", lambda folder: found.append(folder) or PLAN)
+    monkeypatch.setattr(derived, "read_graph_plan", lambda folder: found.append(folder) or PLAN)
     return found
 
 
@@ -95,7 +95,7 @@ def test_parts_of_a_graph_that_lie_in_its_folder_are_none_of_their_own(workspace
     folder.mkdir()
     (folder / "layer.yaml").write_text(LAYER, encoding="utf-8")
     plan = {"own": [[], {}, False, "own", {}]}
-    monkeypatch.setattr(framework, "read_graph_plan", lambda folder: plan)
+    monkeypatch.setattr(derived, "read_graph_plan", lambda folder: plan)
     assert [unit.name for unit in units_below(workspace)] == ["graph", "net"]
     assert made(workspace, ["graph/own:parse"]).keys() == {"graph/own:parse"}
 

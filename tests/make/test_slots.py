@@ -1,8 +1,7 @@
 """What slots of a search built, when nothing is searched any more, or when its part is gone."""
 
+from lairmake.stages.make.core.derived import names_of_parts, old_slots
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.core.searched import old_slots
-from lairmake.stages.make.core.written import names_of_parts
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.make.store.store import Store
 

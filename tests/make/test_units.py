@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.make.core import untouched
-from lairmake.stages.make.core.units import Units, units_below
+from lairmake.stages.make.core.untouched import Units, units_below
 
 LAYERS = ("a", "a/b", "a/bc", "group/one", "group/two/deep", "x", "net/own", "net/first", "wrong/p")
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from lairmake.stages.make.core import known_code, untouched
+from lairmake.stages.make.core import key, untouched
 from lairmake.stages.make.store.files import find_changes
 
 LINKS = {"nowhere": "there is nothing", "circle": "circle", "here": ".", "up": ".."}
@@ -29,10 +29,10 @@ def test_a_file_beside_links_that_lead_nowhere_is_seen(place, tmp_path, folder):
 
 
 def test_a_file_of_code_beside_links_that_lead_nowhere_is_seen(place, tmp_path, monkeypatch):
-    monkeypatch.setattr(known_code, "STAGES", tmp_path / "a")
-    before = known_code._signature()
+    monkeypatch.setattr(key, "STAGES", tmp_path / "a")
+    before = key._signature()
     (tmp_path / "a/file").write_text("garbage", encoding="utf-8")
-    assert known_code._signature() != before
+    assert key._signature() != before
 
 
 def test_links_to_the_folder_that_they_lie_in_are_not_followed(place, tmp_path):

@@ -8,11 +8,10 @@ import pytest
 
 import lairmake.stages.mapping.network_yaml as network
 from lairmake.stages.diagnose import Source, UndeclaredReadError, UserErrors
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.action import current_key
+from lairmake.stages.make.core.declaration import declaration, read_values
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.core.outlook import current_key
-from lairmake.stages.make.core.yaml_digests import read_values
 from lairmake.stages.make.store.folders import every_stage, folders_of
 from lairmake.stages.mapping.kernel_yaml import Kernel
 from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping

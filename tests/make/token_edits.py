@@ -31,11 +31,11 @@ import pydantic  # noqa: F401
 import xdsl.dialects.builtin
 import yaml  # noqa: F401
 
-from lairmake.stages.make.core import imports, stage_code
-from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core import code, definitions
+from lairmake.stages.make.core.code import reach_of
+from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.definitions import read_module
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.core.stage_code import reach_of
 from lairmake.stages.make.store.files import digest_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,8 +50,8 @@ OTHER = {
     "any": "all", "all": "any", "return": "yield", "yield": "return", "break": "continue",
     "sorted": "list", "set": "list", "tuple": "list", "not": "",
 }
-CACHED = (stage_code.reach_of, stage_code._of_runner, stage_code._after, stage_code._digest,
-          stage_code._is_hooked, stage_code._loads, stage_code._files)
+CACHED = (code.reach_of, code._of_runner, code._after, code._digest,
+          code._is_hooked, code._loads, code._files)
 LONGEST = 60
 """How many seconds a stage may take that an edit made go on for ever."""
 
@@ -169,7 +169,7 @@ def outcome(task, edited=None):
         sys.meta_path.insert(0, edited)
     stage, (folder, reads) = task.partition(":")[2], given_of(task)
     try:
-        from lairmake.stages.make.core.folder_inputs import FolderInputs
+        from lairmake.stages.make.core.inputs import FolderInputs
         from lairmake.stages.make.core.stage import perform
 
         written = perform(stage, FolderInputs(folder, reads))
@@ -181,13 +181,13 @@ def outcome(task, edited=None):
 
 def units_with(tasks, path, text):
     """Return the units of some stages where a module has another text."""
-    module = imports._module
+    module = definitions._module
     package = ".".join(["lairmake", *Path(path).relative_to(ROOT).parent.parts])
     for cached in CACHED:
         cached.cache_clear()
-    imports._module = lambda each: (
-        read_module(text.encode(), package, imports.TOP) if each == path else module(each))
-    imports.keep = stage_code.keep = lambda: None
+    definitions._module = lambda each: (
+        read_module(text.encode(), package, definitions.TOP) if each == path else module(each))
+    definitions.keep = code.keep = lambda: None
     return {task: reach_of(task.partition(":")[2]).units for task in tasks}
 
 
@@ -202,9 +202,9 @@ def main(seed, count, everything=False):
     files, reached = sorted(str(each) for each in (ROOT / "stages").rglob("*.py")), set()
     if not everything:
         known = {name for task in tasks for name in (*normal[task][1], *before[task])}
-        files = sorted(filter(None, map(imports.path_of_module, known)))
+        files = sorted(filter(None, map(definitions.path_of_module, known)))
         reached = {
-            (imports.path_of_module(own), name) for task in tasks
+            (definitions.path_of_module(own), name) for task in tasks
             for own, part in reach_of(task.partition(":")[2]).definitions.items() for name in part
         }
     for _ in range(count):

@@ -6,7 +6,7 @@ import pytest
 
 from lairmake.stages import GRAPH, GRAPH_PARTS, WHOLE
 from lairmake.stages.diagnose import Source, UserErrors
-from lairmake.stages.make.core.declare import declaration, texts_of
+from lairmake.stages.make.core.declaration import declaration, texts_of
 from lairmake.stages.mapping.isl_texts import parse_map, parse_target
 from lairmake.stages.mapping.network_yaml import (
     Graph,

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from lairmake.stages.diagnose import Source, UndeclaredReadError, UserError, UserErrors, source_of
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.program_yaml import choose_program, program_schema, read_program

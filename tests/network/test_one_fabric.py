@@ -11,7 +11,7 @@ from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.fabric.deadlock import FabricStopped
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of, parts_of
 from lairmake.stages.mapping.network_yaml import read_network

@@ -16,7 +16,7 @@ from lairmake.stages.fabric.deadlock import Waiting, WaitingStep
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.fabric.outcome import DEEDS
 from lairmake.stages.layer.outcome import record
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.mapping.records import as_data
 from lairmake.stages.picture import run as of_run, run as phased

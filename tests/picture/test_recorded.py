@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.picture.grid import Events, Line, Phase, Recorded, Segment, Usage
 from lairmake.stages.picture.page import pack

@@ -1,7 +1,7 @@
 """A program folder whose source runs in a process of its own, and nothing else of a build."""
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.program.sandbox.limits import LIMITS
 from lairmake.stages.program.sandbox.parent import run_apart

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
 from lairmake.stages.poly.compression import along_strips

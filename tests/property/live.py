@@ -6,7 +6,7 @@ from lairmake.stages.layer.codegen.roles import OBJECTS, make_model
 from lairmake.stages.layer.memory.arranging import find_late_uses, find_order
 from lairmake.stages.layer.memory.arrays import Keeping, find_end, list_computing
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.poly.canonical import list_maps

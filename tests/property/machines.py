@@ -4,7 +4,7 @@ import random
 
 from lairmake.stages.fabric import compiler
 from lairmake.stages.layer import outcome, simulate
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.reference.data import input_samples
 

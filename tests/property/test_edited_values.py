@@ -11,12 +11,11 @@ import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.make.core.action import build
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.faults import perform_in
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.faults import perform_in, try_in
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
-from lairmake.stages.make.core.trying import try_in
 from lairmake.stages.make.store.files import digest_of
 from lairmake.stages.make.store.folders import folders_of
 from tests.property.edited_values import edit, random_of

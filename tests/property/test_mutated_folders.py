@@ -29,7 +29,7 @@ from lairmake.stages import (
 )
 from lairmake.stages.diagnose import UserError, UserErrors, source_of
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.edits import check_edit
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders

@@ -17,7 +17,7 @@ from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.lair.grammar import parse_lair
 from lairmake.stages.lair.tree import LONGEST_NAME, make_plain_name
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.network_yaml import read_network

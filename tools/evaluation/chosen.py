@@ -18,7 +18,7 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer import outcome, simulate
 from lairmake.stages.machine.profile import load_profile, read_grades
 from lairmake.stages.machine.scarcity import UNPUBLISHED
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.reference.data import input_samples
 from tools.evaluation.document import table

@@ -16,7 +16,7 @@ from lairmake.stages.diagnose import UserError, UserErrors, source_of
 from lairmake.stages.fabric.layout import Layout, read_layout
 from lairmake.stages.layer.texts.yaml_files import Results, read_results
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.layers import open_folder
 from tools.evaluation.chosen import MACHINE, MOVED, Change, list_changes
 from tools.evaluation.document import table

@@ -15,7 +15,7 @@ import yaml
 
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.program import PIPELINE, execute
 from lairmake.stages.program.lowering import running

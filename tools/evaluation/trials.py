@@ -23,7 +23,7 @@ from lairmake.stages.layer.search.beam import Search
 from lairmake.stages.layer.search.problem import Question, ask
 from lairmake.stages.layer.search.proposal import Proposal, propose_state
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import tasks_until
 from lairmake.stages.mapping.machine import read_machine

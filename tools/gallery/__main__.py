@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lairmake.stages.layer.texts.yaml_files import read_results
+from lairmake.stages.make.core.derived import stage_that_draws
 from lairmake.stages.make.core.layers import find_layers
-from lairmake.stages.make.core.reported import stage_that_draws
 from lairmake.stages.make.doit.commands.report import PICTURE
 from lairmake.stages.make.store.folders import LayerFolder, is_program
 from tools.evaluation.templates import template

@@ -1,44 +1,536 @@
-"""Build a stage: leave what is right, restore what the store knows, or run it."""
+"""Leave, restore or run a stage."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.make.core.blame import blame_edits, check_values
-from lairmake.stages.make.core.build import PLAIN, BuildOptions
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.disk import Disk, compare
-from lairmake.stages.make.core.key import ActionKey, action_key, code_digest
+from lairmake.stages.diagnose import OurFault, Span, UserError, UserErrors, source_of
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.edits import kept_edits
+from lairmake.stages.make.core.faults import list_wrong
+from lairmake.stages.make.core.key import ActionKey, action_key, code_digest, read_digest
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.core.outlook import current_key, entry_of, foresee
-from lairmake.stages.make.core.outputs import stale_names, write_outputs
-from lairmake.stages.make.core.telling import progress
-from lairmake.stages.make.store.files import digest_of
+from lairmake.stages.make.core.pipeline import orders, tasks_of_folders
+from lairmake.stages.make.core.stage import PLAIN, BuildOptions
+from lairmake.stages.make.core.workers import progress
+from lairmake.stages.make.store.files import (
+    digest_of,
+    read_file,
+    temporary_name,
+    write_new,
+    write_whole,
+)
 from lairmake.stages.make.store.folders import (
+    CHOSEN,
     FIGURES,
+    KERNEL,
     LayerFolder,
+    every_stage,
     file_of,
     further_file,
+    is_pattern,
+    link_in,
+    matches,
     names_meant,
+    names_of,
     shown_path,
+    was_link_in,
 )
 from lairmake.stages.make.store.lock import Holder, locked
-from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
-from lairmake.stages.make.store.state import memo_of
+from lairmake.stages.make.store.marks import FORGOTTEN, IGNORED, is_marked
+from lairmake.stages.make.store.state import Memo, history, memo_of
 from lairmake.stages.make.store.state_folder import state_folder
-from lairmake.stages.make.store.store import Entry, store_of
+from lairmake.stages.make.store.store import Entry, Store, store_of
+from lairmake.stages.make.store.user_files import content_of
 from lairmake.stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.inputs import FolderInputs
+
+# --- Write what a stage gave into the layer folder and the cache: all of it, or nothing ---------
+
+PLACEMENT = "placement.isl"
+
+
+def write_outputs(
+    folder: LayerFolder, declared: Sequence[str], outputs: Mapping[str, bytes],
+    kept: Collection[str] = (),
+) -> None:
+    """Write all outputs or none, and remove what an earlier run left, but what is `kept`.
+
+    A file that holds its content already is left alone. Raises UserError where the folder does not
+    let itself be written to.
+    """
+    files = {file_of(folder, name): content for name, content in outputs.items()}
+    for path in files:
+        _check_link(path, link_in(folder, path))
+    with _temporary(files) as temporary:
+        for path in list(temporary):
+            with _writing(path):
+                os.replace(temporary[path], path)
+            del temporary[path]
+    for name in stale_names(folder, declared, {*outputs, *kept}):
+        with _writing(file_of(folder, name)):
+            remove(folder, name)
+
+
+def check_place(folder: LayerFolder, path: Path) -> None:
+    """Raise UserError where a symbolic link leads from what stages wrote to another place."""
+    _check_link(path, was_link_in(folder, path))
+
+
+def _check_link(path: Path, link: str | None) -> None:
+    if link is not None:
+        raise UserError(
+            f"cannot write {shown_path(path)}: {shown_path(Path(link))} is a symbolic link",
+            hint="what stages write goes into the layer's own folders: remove the link",
+        )
+
+
+def write_beside(folder: LayerFolder, path: Path, content: bytes) -> None:
+    """Write a file that no stage does, beside what stages wrote. Raises UserError as they do."""
+    check_place(folder, path)
+    with _writing(path):
+        write_whole(path, content)
+
+
+def remove(folder: LayerFolder, name: str) -> None:
+    """Remove a file that a stage wrote, and the folders that are empty then. Raises OSError.
+
+    What a symbolic link leads to stays.
+    """
+    path = file_of(folder, name)
+    if link_in(folder, path) is not None:
+        return
+    path.unlink(missing_ok=True)
+    for above in path.parents:
+        if above in (folder.path, folder.build, folder.cache) or any(above.iterdir()):
+            break
+        above.rmdir()
+
+
+def stale_names(
+    folder: LayerFolder, declared: Sequence[str], outputs: Collection[str]
+) -> list[str]:
+    """Return the files that a stage's patterns stand for, but that it no longer writes.
+
+    So are those that were built in a folder which it no longer writes, and what a search wrote, for
+    the stage that places instances of a layer which leaves nothing open any more.
+    """
+    patterns = [name for name in declared if is_pattern(name)]
+    found = [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
+    if any(pattern.startswith("build/parts/") for pattern in patterns):
+        from lairmake.stages.make.core.derived import old_names
+
+        found += old_names(folder)
+    if PLACEMENT in declared and not folder.is_searched:
+        from lairmake.stages.make.core.derived import old_slots
+
+        found += old_slots(folder)
+    return found
+
+
+@contextlib.contextmanager
+def _temporary(files: Mapping[Path, bytes]) -> Iterator[dict[Path, Path]]:
+    """Write every content that differs from its file beside it; remove what is left at the end."""
+    changed = {path: content for path, content in files.items() if _differs(path, content)}
+    temporary = {path: path.with_name(temporary_name(path.name)) for path in changed}
+    try:
+        for path, content in changed.items():
+            with _writing(path.parent):
+                write_new(str(temporary[path]), content)
+        yield temporary
+    finally:
+        for path in temporary.values():
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+@contextlib.contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Say what could not be written: a full disk does not say where it is full."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"cannot write {shown_path(place)}: {error.strerror}") from error
+
+
+def _differs(path: Path, content: bytes) -> bool:
+    """Return whether a file is another one; a link, or what is no file, is replaced."""
+    with contextlib.suppress(OSError):
+        return read_file(path, links=False) != content
+    return True
+
+# --- What lies on disk, compared with what a stage gives: wrong, missing, stale, or edited by hand
+
+SAFELY = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
+"""What git is told: nothing in the folder of a layer may say which programs it starts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """The files of a stage that are to be written or removed, and what a person edited of them.
+
+    `edited` are the digests of edits that are to be replaced, `kept` of those that stay: by name.
+    """
+
+    wrong: Sequence[str]
+    edited: Mapping[str, str]
+    kept: Mapping[str, str]
+
+
+def compare(
+    stage: str, folder: LayerFolder, outputs: Mapping[str, str], build: BuildOptions = PLAIN,
+    known: bool = True,
+) -> Disk:
+    """Compare what is on disk with the digests that a stage gives, by name.
+
+    Edited is what no stage ever wrote, where what it should be was `known`, or written before; but
+    not what git has, which a checkout brought.
+    Raises UserError or UserErrors where an edit that is to stay does not fit, or a symbolic link
+    leads out of the layer's folders.
+    """
+    memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
+    places = {name: file_of(folder, name) for name in outputs}
+    for path in places.values():
+        check_place(folder, path)
+    found = {name: memo.digest(path, links=False) for name, path in places.items()}
+    differing = {name: digest for name, digest in found.items() if digest != outputs[name]}
+    strange = {n: d for n, d in differing.items() if d is not None and not store.has_blob(d)}
+    state = state_folder(folder.home)
+    if strange and not known and not history(state, f"{folder.name}:{stage}"):
+        strange = {}
+    there = {name: outputs[name] for name, digest in differing.items() if digest is not None}
+    kept = kept_edits(folder, there, strange, build)
+    stale = stale_names(folder, declaration(stage).writes, outputs)
+    return Disk(
+        wrong=[*(name for name in differing if name not in kept), *stale],
+        edited={
+            name: digest for name, digest in strange.items()
+            if name not in kept and not _has_git(file_of(folder, name))
+        },
+        kept=kept,
+    )
+
+
+def _has_git(path: Path) -> bool:
+    """Return whether the repository around a file holds its content."""
+    name = _git(path, "hash-object", "--no-filters", "--", path.name)
+    return name is not None and _git(path, "cat-file", "-e", name) is not None
+
+
+def _git(path: Path, *arguments: str) -> str | None:
+    """Return what git prints in the folder of a file; None where it fails, or is not there."""
+    import subprocess
+
+    try:
+        found = subprocess.run(
+            ["git", *SAFELY, *arguments], cwd=path.parent, capture_output=True, text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+# --- What is known of a task: its key, what the store has for that, and what lies on disk -------
+#
+# Both a build and who wants to know what it would do ask here, and nothing is written.
+
+class Foreseen(Memo):
+    """The digests that files will have once the store's contents are restored."""
+
+    def __init__(self, memo: Memo) -> None:
+        self._memo = memo
+        self._digests: dict[Path, str | None] = {}
+        self._stores: dict[Path, Store] = {}
+        self._names: dict[str, set[str]] = {}
+
+    def digest(self, path: Path, links: bool = True) -> str | None:
+        """Return the sha256 that a file will have, None where there will be none to read."""
+        return self._digests[path] if path in self._digests else self._memo.digest(path, links)
+
+    def follow(
+        self, path: Path, digest: str, what: str, derive: Callable[[bytes], str | None], code: str
+    ) -> str:
+        """Return what follows from the content that a file will have."""
+        if path not in self._digests:
+            return self._memo.follow(path, digest, what, derive, code)
+        content = self._stores[path].blob(digest)
+        found = None if content is None else derive(content)
+        return digest if found is None else found
+
+    def expect(self, folder: LayerFolder, digests: Mapping[str, str | None]) -> None:
+        """Take note of what will be restored in a folder, by name; None is removed."""
+        files = {file_of(folder, name): digest for name, digest in digests.items()}
+        self._digests |= files
+        self._stores |= dict.fromkeys(files, store_of(folder.home))
+        self._names.setdefault(folder.name, set()).update(digests)
+
+    def reads(self, stage: str, folder: LayerFolder) -> dict[str, str | None]:
+        """Return the digest of every file that a stage will read, by name."""
+        declared = declaration(stage).reads
+        names = [
+            name
+            for each in declared if each != CHOSEN or folder.is_searched
+            for name in (self._matching(folder, each) if is_pattern(each) else [each])
+        ]
+        return {name: read_digest(stage, folder, name, self) for name in names}
+
+    def _matching(self, folder: LayerFolder, pattern: str) -> list[str]:
+        own = self._names.get(folder.name, set())
+        parts = {f"{n}/{o}" for n, part in folder.parts for o in self._names.get(part.name, ())}
+        crossing = {crossing.name for crossing in folder.crossings}
+        known = {n for n in own | parts | crossing if matches(n, pattern)}
+        there = known | set(names_of(folder, pattern))
+        return sorted(name for name in there if self.digest(file_of(folder, name)) is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What a task finds that waits for no other one: its key, what the store knows for that, None
+    for nothing or where it is not to count, and how what lies on disk compares with it."""
+
+    key: ActionKey
+    entry: Entry | None
+    disk: Disk | None
+
+
+def current_key(stage: str, folder: LayerFolder) -> ActionKey:
+    """Return the key of a stage for the files as they are now."""
+    return action_key(stage, folder, store_of(folder.home), memo_of(state_folder(folder.home)))
+
+
+def entry_of(folder: LayerFolder, key: ActionKey) -> Entry | None:
+    """Return what the store knows for a key."""
+    declared, store = declaration(key.stage).writes, store_of(folder.home)
+    found = store.lookup(key.digest, key.stage, declared)
+    if found is None and folder.is_slot:
+        return store.lookup(key.as_refused().digest, key.stage, declared)
+    return found
+
+
+def foresee(
+    stage: str, folder: LayerFolder, build: BuildOptions = PLAIN, foreseen: Foreseen | None = None
+) -> Outlook:
+    """Return what a build finds of a task, or would find once others are done that are `foreseen`.
+
+    Nothing is written. Raises UserError or UserErrors as `compare` does.
+    """
+    memo = foreseen or memo_of(state_folder(folder.home))
+    reads = foreseen.reads(stage, folder) if foreseen is not None else None
+    key = action_key(stage, folder, store_of(folder.home), memo, reads=reads)
+    entry = None
+    if not build.always and not is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
+        entry = entry_of(folder, key)
+    disk = compare(stage, folder, entry.outputs, build) if entry is not None else None
+    return Outlook(key=key, entry=entry, disk=disk)
+
+
+def is_up_to_date(stage: str, folder: LayerFolder) -> bool:
+    """Return whether the store has what the key of a task gives, and the files on disk are that."""
+    found = foresee(stage, folder)
+    return found.disk is not None and not found.disk.wrong
+
+# --- What a build would do to each task, without doing it ---------------------------------------
+
+UP_TO_DATE = "up to date"
+FROM_STORE = "from the store"
+WOULD_RUN = "would run"
+MAY_RUN = "may run"
+LEFT_OUT = "ignored"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What a build would do to a task: one of the words above.
+
+    A task may run where one before it would, unless that one gives what it gave before: then its
+    `key` is not known yet. `after` are the tasks before it.
+    """
+
+    task: str
+    folder: LayerFolder
+    stage: str
+    status: str
+    after: Sequence[str]
+    key: ActionKey | None
+
+
+def forecast(
+    folders: Sequence[LayerFolder], build: BuildOptions = PLAIN
+) -> dict[str, Forecast]:
+    """Return what a build would do to the tasks of layers and networks."""
+    tasks = tasks_of_folders(folders)
+    after = orders(tasks)
+    found: dict[str, Forecast] = {}
+    seen: dict[Path, Foreseen] = {}
+    for task in TopologicalSorter(after).static_order():
+        folder, stage = tasks[task]
+        state = state_folder(folder.home)
+        foreseen = seen.setdefault(state, Foreseen(memo_of(state)))
+        before = {found[name].status for name in after[task]}
+        key: ActionKey | None = None
+        if LEFT_OUT in before or is_marked(folder.home, task, IGNORED):
+            status = LEFT_OUT
+        elif before & {WOULD_RUN, MAY_RUN}:
+            status = MAY_RUN
+        else:
+            status, key = _status(stage, folder, build, foreseen)
+        found[task] = Forecast(
+            task=task, folder=folder, stage=stage, status=status, after=after[task], key=key
+        )
+    return {task: found[task] for task in tasks}
+
+
+def _status(
+    stage: str, folder: LayerFolder, build: BuildOptions, foreseen: Foreseen
+) -> tuple[str, ActionKey]:
+    """Return what a build would do to a task that waits for none."""
+    found = foresee(stage, folder, build, foreseen)
+    if found.entry is None or found.disk is None:
+        return WOULD_RUN, found.key
+    outputs, wrong, store = found.entry.outputs, found.disk.wrong, store_of(folder.home)
+    if not all(store.blob(outputs[name]) for name in wrong if name in outputs):
+        return WOULD_RUN, found.key
+    foreseen.expect(folder, {name: outputs.get(name) for name in wrong})
+    return FROM_STORE if wrong else UP_TO_DATE, found.key
+
+# --- What goes wrong because of texts that somebody edited by hand, at the places of the edits ---
+
+RESULTS = "build/results.json"
+
+
+def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: BuildOptions) -> None:
+    """Raise UserError for the failure of a stage, if texts that were edited by hand may be why."""
+    from lairmake.stages.make.core.edits import first_change
+
+    store = store_of(folder.home)
+    wrote = list_edited(folder, build)
+    originals = {name: store.blob(digest) for name, digest in wrote.items()}
+    spans = [
+        first_change(source_of(shown_path(path), content_of(path)), original.decode())
+        for name, original in originals.items()
+        if original is not None and (path := file_of(folder, name))
+    ]
+    if spans:
+        more = ", ".join(f"{span.source.path}:{span.line}" for span in spans[1:])
+        told = f"edited by hand, and stage {stage} fails: {_said(error)}"
+        hint = f"edited too: {more}" if more else "undo the edit"
+        raise _like(error, told, spans[0], hint) from error
+
+
+def _said(error: Exception) -> str:
+    """Return what keeps a stage from reading a text: what Python says of it is for nobody."""
+    if isinstance(error, UserError):
+        return error.message
+    if isinstance(error, KeyError) and error.args:
+        return f"there is no {error.args[0]}"
+    return "what it says does not fit the other texts"
+
+
+def list_edited(folder: LayerFolder, build: BuildOptions) -> dict[str, str]:
+    """Return the digests of what stages wrote where a text that a person edited stays instead."""
+    stages = every_stage(folder)
+    return {n: d for each in stages for n, d in _originals(each, folder, build).items()}
+
+
+def _like(error: Exception, message: str, span: Span, hint: str | None) -> UserError:
+    """Return an error that is drawn as another one is, if that is of a fabric that stopped."""
+    stop = getattr(error, "stop", None)
+    if stop is None:
+        return UserError(message, span, hint)
+    from lairmake.stages.fabric.deadlock import FabricStopped
+
+    return FabricStopped(message, span, hint, stop)
+
+
+def check_values(
+    stage: str, folder: LayerFolder, contents: Mapping[str, bytes], build: BuildOptions
+) -> None:
+    """Raise UserError if values are wrong, and texts that were edited by hand may be why."""
+    wrong = list_wrong(json.loads(contents[RESULTS])) if RESULTS in contents else []
+    if wrong:
+        verb = "is" if len(wrong) == 1 else "are"
+        blame_edits(stage, folder, UserError(f"{', '.join(wrong)} {verb} wrong"), build)
+
+
+def _originals(stage: str, folder: LayerFolder, build: BuildOptions) -> Mapping[str, str]:
+    """Return the digests of what a stage wrote where texts that a person edited stay instead."""
+    entry = entry_of(folder, current_key(stage, folder))
+    if entry is None:
+        return {}
+    kept = compare(stage, folder, entry.outputs, build).kept
+    return {name: entry.outputs[name] for name in kept}
+
+# --- What one stage wrote and a later one refuses: our fault, and not that of who reads the error
+
+REPORT = (
+    "nothing that you wrote is wrong: please report it to the authors of Lairmake, with the files "
+    "of this folder"
+)
+WITHOUT_LIMITS = ("parse", "place")
+"""The stages that no machine bounds: a layer that they refuse is no layer on any of them."""
+
+
+def raise_ours(stage: str, folder: LayerFolder, error: Exception, build: BuildOptions) -> None:
+    """Raise OurFault for an error of a stage in a text that another stage wrote.
+
+    Others stay as they are: an error in what a user wrote, and any where somebody edited a text by
+    hand that is read on the way to it, or where that is of a revision.
+    """
+    said = error.__cause__ if isinstance(error.__cause__, UserError | UserErrors) else error
+    if not isinstance(said, UserError | UserErrors):
+        return
+    errors = said.errors if isinstance(said, UserErrors) else [said]
+    wrong = [each for each in errors if _is_written(each, stage, folder)]
+    if not wrong or build.of_revision or _is_edited(folder, build):
+        return
+    first = wrong[0]
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    message = f"a fault of Lairmake: stage {stage} refuses what another stage wrote"
+    if folder.asked_in is not None:
+        message += f" for part {folder.path.name} of {shown_path(folder.asked_in)}"
+    raise OurFault(f"{message}: {first.message}{more}", first.span, REPORT) from error
+
+
+def _is_written(error: UserError, stage: str, folder: LayerFolder) -> bool:
+    """Return whether an error is at a place in a text that a stage wrote, whatever a user asked.
+
+    Of a part that is a layer which a stage wrote, so are its `.lair`, and of a kernel its
+    layer.yaml: that of a graph has what its network.yaml says of the part.
+    """
+    if error.span is None:
+        return False
+    path = error.span.source.path
+    if path.startswith((f"{shown_path(folder.cache)}/", f"{shown_path(folder.build)}/")):
+        return True
+    if folder.asked_in is None or not path.startswith(f"{shown_path(folder.path)}/"):
+        return False
+    is_layer = path.endswith(".lair") or folder.asked_in.name == KERNEL
+    return is_layer and stage in WITHOUT_LIMITS
+
+
+def _is_edited(folder: LayerFolder, build: BuildOptions) -> bool:
+    """Return whether a text of a folder, or of that which it is a part of, was edited by hand."""
+    from lairmake.stages.make.core.layers import open_folder
+
+    with contextlib.suppress(UserError, UserErrors, OSError):
+        if list_edited(folder, build):
+            return True
+        if folder.asked_in is not None:
+            return bool(list_edited(open_folder(folder.asked_in.parent), build))
+    return False
+
+# --- Build a stage: leave what is right, restore what the store knows, or run it ----------------
 
 MOST_RUNS = 3
 """How often a stage is run while its inputs change under it."""
@@ -73,9 +565,8 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
 
     Raises UserError or UserErrors where the layer folder is wrong; then nothing is written.
     """
-    from lairmake.stages.make.core.faults import perform_in
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
-    from lairmake.stages.make.core.trying import try_in
+    from lairmake.stages.make.core.faults import perform_in, try_in
+    from lairmake.stages.make.core.inputs import FolderInputs
 
     folder = layer_folder if isinstance(layer_folder, LayerFolder) else open_folder(layer_folder)
     declared = declaration(stage)
@@ -195,10 +686,8 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: BuildOptions) -
 
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
     """
-    from lairmake.stages.make.core.faults import perform_in
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
-    from lairmake.stages.make.core.our_fault import raise_ours
-    from lairmake.stages.make.core.trying import is_refused, try_in
+    from lairmake.stages.make.core.faults import is_refused, perform_in, try_in
+    from lairmake.stages.make.core.inputs import FolderInputs
 
     tell = functools.partial(progress().tell, f"{folder.name}:{stage}")
     start, inputs = time.time(), FolderInputs(folder, declaration(stage).inputs, tell=tell)

@@ -1,32 +1,112 @@
-"""What a stage fails with, as errors that name a file or a layer, and say what to do."""
+"""Faults of stages: the text at fault, and the remedy."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from lairmake.stages.diagnose import Source, Span, UserError, UserErrors, source_of, worked_on
-from lairmake.stages.make.core.apart import watched
-from lairmake.stages.make.core.asked import as_asked
+from lairmake.stages.diagnose import (
+    Source,
+    Span,
+    UndeclaredReadError,
+    UserError,
+    UserErrors,
+    headline,
+    nearest,
+    source_of,
+    worked_on,
+)
+from lairmake.stages.make.core.declaration import declaration, is_text
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.key import code_units
-from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.core.workers import watched, workers
 from lairmake.stages.make.store.folders import (
     GRAPHS,
+    KERNEL,
     LAYER,
     MLIR,
+    NETWORK,
     PROGRAM,
     LayerFolder,
+    every_stage,
     files_in,
     mark_of,
+    names_meant,
     shown_path,
 )
-from lairmake.stages.shipped import looked_at
+from lairmake.stages.make.store.user_files import content_of
+from lairmake.stages.mapping.candidates import REFUSED, refusal_in, refusal_text, why_refused
+from lairmake.stages.mapping.yaml_text import read_document
+from lairmake.stages.shipped import UndeclaredDataError, looked_at
 
-if TYPE_CHECKING:
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
+# --- Errors in layers that a stage wrote, as errors in the file in which a user asked for them: the
+#
+# kernel.yaml of a kernel, or the network.yaml beside the graph of a framework.
+
+REMEDY = "which follows from this: take smaller tiles, or another machine"
+OF_GRAPHS = "which was made for this: more can be said of it under `parts`"
+
+
+def as_asked(error: UserError | UserErrors, folder: LayerFolder) -> UserError | UserErrors:
+    """Return an error as one of what a user wrote, where a stage wrote the layer for them.
+
+    What is wrong with a part is told at the place in kernel.yaml that asks for it; what has no
+    place in a file is told as it is, an array with the folder that it is of.
+    """
+    if isinstance(error, UserErrors):
+        error = UserErrors(_in_folder(each, folder) for each in error.errors)
+    else:
+        error = _in_folder(error, folder)
+    file = folder.asked_in
+    if file is None or not file.is_file():
+        return error
+    part, source = folder.path.name, source_of(shown_path(file), content_of(file))
+    if isinstance(error, UserErrors):
+        return UserErrors(_asked(each, part, source) for each in error.errors)
+    return _asked(error, part, source)
+
+
+def _in_folder(error: UserError, folder: LayerFolder) -> UserError:
+    """Return an error about an array, which goes by the name that stages use, with its folder."""
+    place = shown_path(folder.path)
+    if error.span is None and error.message.startswith("inputs/") and place != ".":
+        return UserError(f"{place}/{error.message}", None, error.hint)
+    return error
+
+
+def _asked(error: UserError, part: str, source: Source) -> UserError:
+    place = _place(source, part)
+    if error.span is None or place is None:
+        return error
+    remedy = OF_GRAPHS if _is_of_graph(source) else REMEDY
+    written = f"{error.span.source.path}:{error.span.line}, {remedy}"
+    hint = f"{error.hint}: in {written}" if error.hint else f"see {written}"
+    return UserError(f"part {part}: {error.message}", place, hint)
+
+
+def _is_of_graph(source: Source) -> bool:
+    return source.path.rpartition("/")[2] == NETWORK
+
+
+def _place(source: Source, part: str) -> Span | None:
+    """Return where kernel.yaml asks for parts: its tiles, else its facts.
+
+    Of a network.yaml that is what it says of the part, or of the target of all; None where it says
+    nothing of these.
+    """
+    if _is_of_graph(source):
+        keys = read_document(source).keys
+        return keys.get(("parts", part)) or keys.get(("target",))
+    from lairmake.stages.mapping.kernel_yaml import read_kernel
+
+    kernel = read_kernel(source)
+    return kernel.key_span("tiles" if kernel.tiles else "facts")
+
+# --- What a stage fails with, as errors that name a file or a layer, and say what to do ---------
 
 REFUSALS = {
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO),
@@ -68,7 +148,7 @@ def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[st
 
 def _is_known(file: str, stage: str, inputs: FolderInputs) -> bool:
     """Return whether the key of a stage follows a file of ours: its code, or a profile."""
-    from lairmake.stages.make.core.stage_code import name_of
+    from lairmake.stages.make.core.code import name_of
 
     return file in inputs.profiles or name_of(file) in code_units(stage)
 
@@ -113,3 +193,156 @@ def refusal(task: str, error: OSError) -> UserError:
     """Return what a task could not do, and why, as the system says it."""
     place = f"{shown_path(Path(error.filename))}: " if isinstance(error.filename, str) else ""
     return UserError(f"{task}: {place}{error.strerror}")
+
+# --- What is wrong in a YAML file of a user, as far as one sees without running a stage ---------
+
+def errors_in(folder: LayerFolder, name: str, source: Source) -> list[UserError]:
+    """Return what is wrong in the text of a file that a folder has by this name."""
+    try:
+        if name == LAYER:
+            return list(_check_layer(folder, source))
+        _check_other(folder, name, source)
+    except UserErrors as error:
+        return error.errors
+    except UserError as error:
+        return [error]
+    return []
+
+
+def _check_layer(folder: LayerFolder, source: Source) -> Iterator[UserError]:
+    """Yield what is wrong with tensors, sizes, types and the machine; raise what comes before."""
+    from lairmake.stages.mapping.layer_names import check_names
+    from lairmake.stages.mapping.machine import read_machine
+
+    inputs = FolderInputs(folder, (LAYER, "*.lair"), {LAYER: source.text.encode()})
+    mapping = inputs.mapping()
+    try:
+        read_machine(mapping, inputs)
+    except UserError as error:
+        yield error
+    try:
+        yield from check_names(mapping, inputs.lair())
+    except UserErrors as error:
+        yield from error.errors
+    except UserError as error:
+        yield error
+
+
+def _check_other(folder: LayerFolder, name: str, source: Source) -> None:
+    """Raise UserError(s) for what is wrong in the file of a network, a kernel or a program."""
+    if name == KERNEL:
+        from lairmake.stages.mapping.kernel_yaml import load_kernel
+
+        load_kernel([source])
+    elif name != NETWORK:
+        from lairmake.stages.mapping.program_yaml import read_program
+
+        read_program(source)
+    elif graphs := [each for each in files_in(folder.path) if each.endswith(GRAPHS)]:
+        from lairmake.stages.mapping.network_yaml import load_graph
+
+        load_graph([source], graphs)
+    else:
+        from lairmake.stages.mapping.network_yaml import read_network
+
+        read_network(source)
+
+# --- What a user may have meant by a word that names nothing ------------------------------------
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the hint of the nearest known word, which may go by what is after its last `/`.
+
+    Empty where none is near.
+    """
+    near = _nearest(word, known)
+    return f"did you mean {near}?" if near else ""
+
+
+def _nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that is nearest to another; None where none is near."""
+    names = list(known)
+    found = {name.rpartition("/")[2]: name for name in names} | {name: name for name in names}
+    near = nearest(word, found, numbers=True)
+    return found[near] if near else None
+
+
+def nearest_task(word: str, folders: Sequence[LayerFolder], others: Iterable[str]) -> str:
+    """Return the hint of the layer, stage, or other word that is nearest; empty for none."""
+    if unread := hint_of_unread(word, folders):
+        return unread
+    having = [folder.name for folder in folders if word in every_stage(folder)]
+    if having:
+        return f"{word} is a stage: say {having[0]}:{word}" + ", for example" * (len(having) > 1)
+    named = {folder.name: folder for folder in folders}
+    layer, colon, stage = word.partition(":")
+    near: str | None = layer if layer in named else _nearest(layer, [*named, *others])
+    if near in named and colon:
+        stages = every_stage(named[near])
+        within = stage if stage in stages else _nearest(stage, stages)
+        near = f"{near}:{within}" if within else None
+    return f"did you mean {near}?" if near and near != word else ""
+
+
+def hint_of_unread(word: str, folders: Iterable[LayerFolder]) -> str:
+    """Return why it is not known which parts a folder has, for a word that is to be one of them."""
+    for folder in folders:
+        if folder.unread and word.startswith(f"{folder.name}/"):
+            return f"the parts of {folder.name} are not known: {folder.unread}"
+    return ""
+
+# --- A stage in a slot: what it refuses fails no build, but ends what is tried there ------------
+#
+# A text that says why stands in the place of what the stage would write, and of all that follows.
+
+def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
+    """Return the contents that a stage writes for a slot, by the names that it declares.
+
+    Where it refuses what is tried, or an earlier stage did, each says so instead.
+    """
+    declared = declaration(stage)
+    given = names_meant(folder, declared.reads)
+    names = (n for n in given if is_text(n) and n != LAYER)
+    refused = next((text for text in map(inputs.text, names) if why_refused(text)), None)
+    if refused is None:
+        try:
+            return perform_in(folder, stage, inputs)
+        except (OSError, UndeclaredDataError, UndeclaredReadError):
+            raise  # no fault of what is tried: the store would keep that it is refused
+        except Exception as error:  # a bug of ours is no reason not to take another candidate
+            refused = _refusal(stage, error, {inputs.shown(n): n for n in given if _is_written(n)})
+    return {name: refused.encode() for name in declared.writes}
+
+
+def is_refused(contents: dict[str, bytes]) -> bool:
+    """Return whether a stage wrote only that something is refused."""
+    return all(content.startswith(REFUSED.encode()) for content in contents.values())
+
+
+def _is_written(name: str) -> bool:
+    """Return whether a user writes the file of this name that a slot reads."""
+    return name == LAYER or name.endswith(".lair")
+
+
+def _refusal(stage: str, error: Exception, written: Mapping[str, str]) -> str:
+    """Return the text that says what is wrong first, with its place in a file that users wrote.
+
+    `written` has these by their paths; other files are of the slot, which is nobody's.
+    """
+    first = error.errors[0] if isinstance(error, UserErrors) else error
+    if not isinstance(first, UserError):
+        return refusal_text(f"{stage}: {headline(first)}")
+    file = written.get(first.span.source.path) if first.span is not None else None
+    if file is None:
+        return refusal_text(f"{stage}: {first.message}")
+    return refusal_in(stage, first, file)
+
+# --- Which values of results are wrong, whatever was built --------------------------------------
+
+KINDS = ("parts", "check", "outputs")
+"""What results are of: parts of networks and kernels, and outputs, of programs by another name."""
+
+
+def list_wrong(results: Mapping[str, Any]) -> list[str]:
+    """Return the parts and outputs that are wrong; `results` is `build/results.json`."""
+    found = (results[kind].items() for kind in KINDS if kind in results)
+    return [name for each in found for name, said in each if not said["right"]]

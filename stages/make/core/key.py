@@ -1,4 +1,4 @@
-"""The key of an action: the digest of everything on which the output of a stage depends."""
+"""The key of a stage: code, inputs, tools."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import shutil
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from lairmake.stages.fabric.compiler import compiler_state
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.known_code import compiler, known_code
-from lairmake.stages.make.core.opened import further_digest, may_be_opened
-from lairmake.stages.make.store.files import read_file
+from lairmake.stages.fabric.compiler import State as Compiler, compiler_state
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.store.files import (
+    Signature,
+    add_files,
+    digest_of,
+    digest_of_signature,
+    find_changes,
+    find_state,
+    read_file,
+)
 from lairmake.stages.make.store.folders import (
     FIGURES,
     KERNEL,
@@ -25,13 +34,146 @@ from lairmake.stages.make.store.folders import (
     NETWORK,
     PROGRAM,
     SPLIT,
+    STATE,
     LayerFolder,
+    further_file,
+    is_inside,
     is_profile,
     is_program,
     names_meant,
 )
-from lairmake.stages.make.store.state import Memo
+from lairmake.stages.make.store.state import Memo, State, is_fresh, state_of
 from lairmake.stages.make.store.store import Store
+from lairmake.stages.shipped import STAGES, shipped, users_cache
+
+# --- Files of a folder that nobody declares: those that a program opened while it ran, or that a
+# graph
+#
+# names.
+
+NO_INPUTS = frozenset({"build", "cache", STATE})
+"""Where a folder has what stages write."""
+HERE = "./"
+
+
+def may_be_opened(folder: LayerFolder, name: str) -> bool:
+    """Return whether a name is that of a file in the folder of a program or graph that no stage
+    writes.
+
+    `data/` is what lies in a folder, `./` in that of the program; `./data/x` starts there, too, and
+    from no part. What a symbolic link leads to elsewhere is none.
+    """
+    if name == HERE:
+        return True
+    below = name.removeprefix(HERE)
+    if not is_inside(below.removesuffix("/")) or below.partition("/")[0] in NO_INPUTS:
+        return False
+    real = os.path.realpath(folder.path / below)
+    return real.startswith(os.path.join(os.path.realpath(folder.path), ""))
+
+
+def further_digest(folder: LayerFolder, name: str, memo: Memo) -> str | None:
+    """Return the digest of a file that is read beyond the declared ones, None where there is none.
+
+    That of a folder, `data/`, is of the names in it.
+    """
+    path = further_file(folder, name)
+    if not name.endswith("/"):
+        return memo.digest(path)
+    try:
+        names = set(os.listdir(path)) - NO_INPUTS
+    except OSError:
+        return None
+    return digest_of("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
+
+# --- The code of stages, kept for each user from one process to the next, and right while no file
+# of
+#
+# it changes.
+#
+# To follow what stages reach takes as long as to build a small layer. What was found is in the
+# cache of the user, whichever workspace it was found for, with the definitions that each module
+# had: so that who asks for causes is told which of them changed.
+
+Part = Mapping[str, str]
+"""The digests of definitions of a module, by name."""
+UNITS, DEFINITIONS = "units", "definitions"
+MOST_PLACES = 16
+"""Of how many checkouts and installations something is kept."""
+
+
+class KnownCode:
+    """The code of all stages and the tools: `digest` is that of its signature."""
+
+    def __init__(self) -> None:
+        signature = _signature()
+        self.digest = digest_of_signature(signature)
+        now = time.time_ns()
+        self.may_change = any(is_fresh(changed, now) for changed in find_changes(signature))
+
+    def units(self, stage: str) -> Mapping[str, str] | None:
+        """Return the digests of the units of a stage; None where they are not known."""
+        state = self._state
+        known: Any = state.get(UNITS, stage) if state is not None else None
+        is_known = isinstance(known, list) and known[:1] == [self.digest]
+        return known[1] if is_known else None
+
+    def keep(self, stage: str, units: Mapping[str, str], parts: Mapping[str, Part]) -> None:
+        """Keep the units of a stage for other processes, and its definitions, by their digest."""
+        state = self._state
+        if state is None or self.may_change:
+            return
+        missing = parts.keys() - state.names(DEFINITIONS)
+        state.keep(DEFINITIONS, {digest: parts[digest] for digest in missing})
+        state.keep(UNITS, {stage: (self.digest, units)})
+        state.shorten()
+
+    def part(self, digest: str) -> Part | None:
+        """Return the definitions that some module once had; None where they are not known."""
+        found: Part | None = self._state.get(DEFINITIONS, digest) if self._state else None
+        return found
+
+    @functools.cached_property
+    def _state(self) -> State | None:
+        """What a user keeps of this code: nobody else may say what it is."""
+        cache = users_cache()
+        if cache is None:
+            return None
+        place = cache / "code" / hashlib.sha256(os.fsencode(STAGES)).hexdigest()[:16]
+        if not place.is_dir():
+            _make_room(place.parent)
+        return state_of(place)
+
+
+@functools.cache
+def known_code() -> KnownCode:
+    """Return what is known of the code, looked for once a process."""
+    return KnownCode()
+
+
+@functools.cache
+def compiler() -> Compiler:
+    """Return what changes when the C compiler does, found once a process."""
+    return compiler_state()
+
+
+def _make_room(folder: Path) -> None:
+    """Leave place for one more in a folder, of what is kept of code in as many places."""
+    with contextlib.suppress(OSError):
+        known = sorted(folder.iterdir(), key=lambda place: place.stat().st_mtime_ns)
+        for place in known[: 1 - MOST_PLACES]:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _signature() -> Signature:
+    """Return what changes when the code of the stages or a tool does."""
+    found: Signature = [sys.version, repr(compiler())]
+    for root in (STAGES, shipped("templates")):
+        add_files(found, str(root), str(root), True)
+    packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
+    return [*found, *((p, *find_state(p)) for p in packages)]
+
+# --- The key of an action: the digest of everything on which the output of a stage depends ------
 
 PACKAGES = (
     "islpy", "jinja2", "lark", "numpy", "onnx", "protobuf", "pydantic", "pygments",
@@ -89,7 +231,7 @@ def action_key(
 def digest_further(folder: LayerFolder, name: str, memo: Memo) -> str | None:
     """Return the digest of what a stage reads beyond what it declares, figures of a profile too."""
     if name.startswith(FIGURES):
-        from lairmake.stages.make.core.profiles import digest_figures
+        from lairmake.stages.make.core.declaration import digest_figures
 
         return digest_figures(folder, name, memo, code_digest)
     return further_digest(folder, name, memo)
@@ -97,7 +239,7 @@ def digest_further(folder: LayerFolder, name: str, memo: Memo) -> str | None:
 
 def read_digest(stage: str, folder: LayerFolder, name: str, memo: Memo) -> str | None:
     """Return the digest of what a stage reads of a file: all of it, or the values it declares."""
-    from lairmake.stages.make.core.yaml_digests import digest_read
+    from lairmake.stages.make.core.declaration import digest_read
 
     return digest_read(folder, name, declaration(stage), memo, code_digest)
 
@@ -150,7 +292,7 @@ def code_units(stage: str) -> Mapping[str, str]:
 
 
 def _find_units(stage: str) -> dict[str, str]:
-    from lairmake.stages.make.core.stage_code import digest_of_part, reach_of
+    from lairmake.stages.make.core.code import digest_of_part, reach_of
 
     found, tools = reach_of(stage), {"packages": _digest(_packages())}
     if COMPILES in found.units:

@@ -1,10 +1,9 @@
-"""Open the folders that are built, of layers, networks, kernels and programs, and find those of a
-workspace."""
+"""Folders opened and built as one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from lairmake.stages import (
@@ -16,10 +15,10 @@ from lairmake.stages import (
     PIPELINE,
     PROGRAM as PROGRAM_STAGES,
     PROGRAM_PICTURES,
+    SLOTS,
 )
-from lairmake.stages.make.core.reported import with_report
-from lairmake.stages.make.core.searched import with_slots
-from lairmake.stages.make.core.task_names import TaskNames
+from lairmake.stages.make.core.derived import with_report, with_slots
+from lairmake.stages.make.store.files import warn
 from lairmake.stages.make.store.folders import (
     GRAPHS,
     KERNEL,
@@ -37,6 +36,88 @@ from lairmake.stages.make.store.folders import (
     user_folder,
 )
 
+# --- Names that a task of doit cannot have: a folder so called is left out, and the others go on
+
+DELETE, LATIN = 0x7F, 0xA0
+"""From the one to before the other, and below the space, are the control characters."""
+
+
+class TaskNames:
+    """The names that doit, with its `commands`, can be asked for.
+
+    `left_out` says why folders are left out for their names.
+    """
+
+    def __init__(self, commands: Collection[str] = ()) -> None:
+        self.commands = frozenset(commands)
+        self.left_out: dict[str, str] = {}
+
+    def usable(
+        self, found: Collection[str], is_searched: Callable[[str], bool]
+    ) -> Iterator[str]:
+        """Yield the names of layers that a task may have, and note why others are left out.
+
+        Nor may a layer be called like a slot of one around it that `is_searched`.
+        """
+        for name in found:
+            around, _, last = name.rpartition("/")
+            fault = name_fault(name, self.commands)
+            if last in SLOTS and around in found and is_searched(around):
+                fault = f"the search of {around} has a slot of this name", name
+            if fault is None:
+                yield name
+            else:
+                self.left_out[fault[1]] = fault[0]
+
+    def tell(self) -> None:
+        """Say which folders are left out, a line for each."""
+        for folder, why in sorted(self.left_out.items()):
+            warn(f"{shown_name(f'projects/{folder}')} is left out, since {why}: rename it")
+
+
+def name_fault(name: str, commands: Collection[str] = ()) -> tuple[str, str] | None:
+    """Return why nobody could ask doit for a layer, and the folder to rename; None if one can.
+
+    `commands` are those of doit, which a whole name may not be; the folder is the first on the way
+    to the layer whose own name is at fault.
+    """
+    if name in commands:
+        return "doit has a command of this name", name
+    if name.startswith("-"):
+        return "doit takes it for an option", name.partition("/")[0]
+    if name.isascii() and name.replace("/", "_").replace("-", "_").isidentifier():
+        return None  # as nearly every name: a command looks at all of them
+    folders = name.split("/")
+    for count, folder in enumerate(folders, 1):
+        if why := _fault(folder):
+            return why, "/".join(folders[:count])
+    return None
+
+
+def _fault(folder: str) -> str:
+    if "=" in folder:
+        return "doit takes it for a variable"
+    if ":" in folder:
+        return "what comes after : is a stage"
+    if folder.encode(errors="replace") != os.fsencode(folder):
+        return "that is not UTF-8"
+    if len(folder.splitlines()) > 1 or any(map(_controls, folder)):
+        return "it has a control character"
+    return ""
+
+
+def _controls(character: str) -> bool:
+    return character < " " or DELETE <= ord(character) < LATIN
+
+
+def shown_name(name: str) -> str:
+    """Return a name on one line, with escapes for what a terminal does not show."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+# --- Open the folders that are built, of layers, networks, kernels and programs, and find those of
+# a
+#
+# workspace.
 
 def open_folder(path: Path | str) -> LayerFolder:
     """Return the layer or network folder at `path`, whatever its spelling; it need not exist.
@@ -46,7 +127,7 @@ def open_folder(path: Path | str) -> LayerFolder:
     folder = Path(path).resolve()
     for place in (folder, folder.parent):
         if mark_of(files_in(place)) == NETWORK:
-            from lairmake.stages.make.core.network import open_network
+            from lairmake.stages.make.core.derived import open_network
 
             network = with_report(open_network(lone_folder(place)))
             inside = (f for f in (network, *parts_of(network)) if f.build == folder / "build")
@@ -63,7 +144,7 @@ def open_first(path: Path | str) -> LayerFolder | None:
     marks = [mark_of(files_in(place)) for place in (folder, folder.parent)]
     if marks[0] is None or not marks[0].endswith(GRAPHS) or marks[1] is not None:
         return None
-    from lairmake.stages.make.core.framework import before_parts
+    from lairmake.stages.make.core.derived import before_parts
 
     return before_parts(lone_folder(folder))
 
@@ -83,11 +164,11 @@ def with_parts(folder: LayerFolder) -> LayerFolder:
 
 def _opened(folder: LayerFolder) -> LayerFolder:
     if folder.stages == KERNEL_STAGES and (folder.path / KERNEL).is_file():
-        from lairmake.stages.make.core.kernel import open_kernel
+        from lairmake.stages.make.core.derived import open_kernel
 
         return open_kernel(folder)
     if folder.stages == GRAPH_STAGES:
-        from lairmake.stages.make.core.framework import open_graph
+        from lairmake.stages.make.core.derived import open_graph
 
         return open_graph(folder)
     return with_slots(folder) if folder.stages == PIPELINE else folder

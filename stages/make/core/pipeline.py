@@ -1,20 +1,80 @@
-"""Which stages a layer has, what each one is, and which others read what it writes."""
+"""Stages of a folder and their order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
 
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.writers import before
+from lairmake.stages.fabric.compiler import WHEEL, State
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.key import compiler, versions
 from lairmake.stages.make.store.folders import (
     LayerFolder,
     every_stage,
+    file_of,
     folders_of,
     matches,
     names_meant,
+    parts_of,
 )
+from lairmake.stages.make.store.state import memo_of, state_of
+from lairmake.stages.make.store.state_folder import state_folder
 
+# --- Which task writes what another one reads ---------------------------------------------------
+
+MOST_KINDS = 10_000
+"""Of how many kinds of parts, and stages of these, is known what they take from others."""
+
+
+def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
+    """Return the tasks that write what the patterns of a stage stand for, in other parts too."""
+    found = writers_in(folder, reads)
+    inside = tuple(name.partition("/")[2] for name in reads if name.startswith("*/"))
+    for part in parts_of(folder):
+        found += writers_in(part, inside)
+    names = tuple(crossing.name for crossing in folder.crossings)
+    for at in _that_match(names, reads):
+        found += folder.crossings[at].after
+    return found
+
+
+@functools.lru_cache(MOST_KINDS)
+def _that_match(names: tuple[str, ...], reads: tuple[str, ...]) -> list[int]:
+    """Return which of the names some patterns stand for; they are the same for many parts."""
+    return [at for at, name in enumerate(names) if any(matches(name, each) for each in reads)]
+
+
+def writers_in(folder: LayerFolder, names: tuple[str, ...]) -> list[str]:
+    """Return the tasks of the stages of a folder that write one of these names."""
+    return [f"{folder.name}:{stage}" for stage in _that_write(every_stage(folder), names)]
+
+
+@functools.cache
+def _that_write(stages: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
+    return [stage for stage in stages if set(names).intersection(declaration(stage).writes)]
+
+
+def writer_of(folder: LayerFolder, name: str) -> str | None:
+    """Return the task that writes what a stage calls `name`, None for what a person writes."""
+    for crossing in folder.crossings:
+        if crossing.name == name:
+            return crossing.after[-1]
+    head, _, rest = name.partition("/")
+    part = dict(folder.parts).get(head)
+    if part is not None:
+        return writer_of(part, rest)
+    for stage in every_stage(folder):
+        if any(matches(name, each) for each in declaration(stage).writes):
+            return f"{folder.name}:{stage}"
+    return None
+
+# --- Which stages a layer has, what each one is, and which others read what it writes -----------
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:
     """Return the stage that is called `word`, or writes the file that is; None for neither."""
@@ -105,3 +165,83 @@ def stages_until(folder: LayerFolder, stage: str) -> list[str]:
 def files_written(folder: LayerFolder, stage: str) -> list[str]:
     """Return the names of the files that a stage writes; of a pattern, those that there are."""
     return names_meant(folder, declaration(stage).writes)
+
+# --- What tasks may take from a stage: its values, for `getargs` and `calc_dep`, and its result
+#
+# Both are read from what the stage wrote, so they are there whether it ran in this build, came from
+# the store, or was up to date.
+
+RESULTS = "build/results.json"
+
+
+def files_of(folder: LayerFolder, stage: str) -> dict[str, Path]:
+    """Return the files that a stage wrote, by name."""
+    names = names_meant(folder, declaration(stage).writes)
+    found = {name: file_of(folder, name) for name in names}
+    return {name: path for name, path in found.items() if path.is_file()}
+
+
+def values_of(folder: LayerFolder, stage: str) -> dict[str, Any]:
+    """Return the values of a stage, by name.
+
+    `file_dep` are the paths of what it wrote, so that a task with the stage as `calc_dep` depends
+    on all of it. Of a stage that writes results.json, each of its values is one, whole and, as
+    `cycles.simd`, each one in it.
+    """
+    found = files_of(folder, stage)
+    paths = [path_from_here(path, folder.home) for path in found.values()]
+    values: dict[str, Any] = {"file_dep": paths}
+    if RESULTS in found:
+        results = json.loads(found[RESULTS].read_text("utf-8"))
+        values |= dict(_within("", results))
+    return values
+
+
+def result_of(folder: LayerFolder, stage: str) -> dict[str, str | None] | None:
+    """Return the digest of each file that a stage wrote, by name; None where there is none."""
+    memo = memo_of(state_folder(folder.home))
+    found = files_of(folder, stage)
+    return {name: memo.digest(path) for name, path in found.items()} or None
+
+
+def path_from_here(path: Path, home: Path) -> str:
+    """Return a path as a dodo file has it: from its own folder, within the workspace `home`."""
+    name, below = str(path), f"{os.getcwd()}/"
+    if name.startswith(below):
+        return name.removeprefix(below)
+    return os.path.relpath(name) if path.is_relative_to(home) else name
+
+
+def _within(prefix: str, data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in data.items():
+        yield f"{prefix}{name}", value
+        if isinstance(value, dict):
+            yield from _within(f"{prefix}{name}.", value)
+
+# --- What tools a build is made with, and which of them are not as they were in the last one ----
+
+def news(state: Path) -> dict[str, Any]:
+    """Return the `tools` that changed since this was last asked, from what to what.
+
+    Nothing is returned the first time, and where nothing did.
+    """
+    old, new = state_of(state).get("made", "with"), _tools()
+    if new != old:
+        state_of(state).keep("made", {"with": new})
+    if not old:
+        return {}
+    tools = {n: [old.get(n), new.get(n)] for n in {**old, **new} if old.get(n) != new.get(n)}
+    return {"tools": tools} if tools else {}
+
+
+def _tools() -> dict[str, str]:
+    """Return the version of each tool; of the C compiler its words, and where its programs are."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    packages = {name: version for name, version in versions().items() if version is not None}
+    return {"python": python, **packages, "C compiler": _shown(compiler())}
+
+
+def _shown(state: State) -> str:
+    words, programs, wheel = state
+    marks = [f"{path} {size} {time}" for path, size, time in programs]
+    return ", ".join([" ".join(words), *marks, *([f"{WHEEL} {wheel}"] if wheel else [])])

@@ -1,17 +1,20 @@
-"""Run one stage on the files that it declares: what it returns, and nothing written."""
+"""Run one stage."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 
 from lairmake.stages import module_of
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.store.folders import is_pattern, matches
 from lairmake.stages.shipped import watch_files
+
+# --- Run one stage on the files that it declares: what it returns, and nothing written ----------
 
 watch_files()  # before a stage is loaded: what it reads then is read for all that come after it
 
@@ -51,3 +54,19 @@ def check_names(stage: str, declared: Sequence[str], outputs: Mapping[str, bytes
     assert not missing, f"stage {stage} did not return {missing}"
     known = {o for o in outputs for n in declared if matches(o, n)}
     assert known == outputs.keys(), f"{stage} does not declare {sorted(outputs.keys() - known)}"
+
+# --- What a command asks of the stages of a build, whichever process runs them ------------------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """How stages are built: `always`, whatever is known of them; so that texts which were edited
+    by hand stay, with `keep_edits`; on texts `of_revision`, which older stages may have written.
+    """
+
+    always: bool = False
+    keep_edits: bool = False
+    of_revision: bool = False
+
+
+PLAIN = BuildOptions()
+"""A build without options."""

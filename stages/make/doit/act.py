@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from doit.exceptions import TaskError, TaskFailed
 
 from lairmake.stages.diagnose import OurFault, UserError, UserErrors
-from lairmake.stages.make.core.apart import Apart, Lost, TooLong, apart
-from lairmake.stages.make.core.build import BuildOptions
-from lairmake.stages.make.core.task_values import values_of
-from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.core.pipeline import values_of
+from lairmake.stages.make.core.stage import BuildOptions
+from lairmake.stages.make.core.workers import Apart, Lost, TooLong, apart, workers
 from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.shipped import UndeclaredDataError
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from doit.dependency import Dependency, DependencyStatus
 
-from lairmake.stages.make.core.task_values import files_of, path_from_here, result_of, values_of
+from lairmake.stages.make.core.pipeline import files_of, path_from_here, result_of, values_of
 from lairmake.stages.make.doit.session import Session
 from lairmake.stages.make.store.folders import LayerFolder, file_of, further_file
 from lairmake.stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
@@ -116,7 +116,7 @@ def _add_reasons(
     status: DependencyStatus, name: str, folder: LayerFolder, stage: str
 ) -> None:
     """Add why a stage would run: what it wrote is gone, or what it read is new."""
-    from lairmake.stages.make.core.outlook import current_key
+    from lairmake.stages.make.core.action import current_key
     from lairmake.stages.make.store import state
 
     last = (state.history(state_folder(folder.home), name) or [{"reads": {}}])[-1]

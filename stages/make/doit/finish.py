@@ -9,10 +9,10 @@ from typing import Any
 
 from doit import doit_cmd
 
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.task_values import RESULTS
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.faults import list_wrong
+from lairmake.stages.make.core.pipeline import RESULTS
 from lairmake.stages.make.core.untouched import untouched_of
-from lairmake.stages.make.core.verdict import list_wrong
 from lairmake.stages.make.doit.interrupts import INTERRUPTED
 from lairmake.stages.make.doit.reporter import StageReporter
 from lairmake.stages.make.doit.session import Session

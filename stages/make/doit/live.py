@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any
 
-from lairmake.stages.make.core.telling import progress
+from lairmake.stages.make.core.workers import progress
 
 
 @dataclass(slots=True, kw_only=True)

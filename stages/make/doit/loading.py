@@ -19,8 +19,8 @@ from doit.cmdparse import CmdOption, CmdParseError, TaskParse
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 from doit.globals import Globals
 
-from lairmake.stages.make.core.task_names import name_fault, shown_name
-from lairmake.stages.make.core.units import Units, target_named, usable_units
+from lairmake.stages.make.core.layers import name_fault, shown_name
+from lairmake.stages.make.core.untouched import Units, target_named, usable_units
 from lairmake.stages.make.doit.dependency import StageDependency
 from lairmake.stages.make.doit.reach import groups_of_unit, join, reach_of, tasks_of_unit
 from lairmake.stages.make.doit.references import References, real_path, references_of

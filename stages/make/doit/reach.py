@@ -15,8 +15,14 @@ from doit.exceptions import InvalidTask
 from doit.task import Task
 
 from lairmake.stages.make.core.pipeline import knows_parts, tasks_up_to
-from lairmake.stages.make.core.units import Unit, Units, asked_of
-from lairmake.stages.make.core.untouched import places_of, remove_temporary, untouched_of
+from lairmake.stages.make.core.untouched import (
+    Unit,
+    Units,
+    asked_of,
+    places_of,
+    remove_temporary,
+    untouched_of,
+)
 from lairmake.stages.make.doit.references import Paths, References, reached_by
 from lairmake.stages.make.doit.session import Session
 from lairmake.stages.make.doit.tasks import group_of, tasks_needed, tasks_of

@@ -67,7 +67,7 @@ class Recorded:
         if not isinstance(fail, UnmetDependency):
             self._fail(WRONG if isinstance(fail, TaskFailed) else BUG)
         if task.name in self.session.stages and not isinstance(fail, UnmetDependency):
-            from lairmake.stages.make.core.outlook import current_key
+            from lairmake.stages.make.core.action import current_key
 
             layer, _, stage = task.name.rpartition(":")
             key = current_key(stage, self.session.folders[layer])
@@ -114,7 +114,7 @@ class Recorded:
         layer, _, stage = task.rpartition(":")
         home = self.session.home
         if not self._build and home is not None:
-            from lairmake.stages.make.core.made_with import news
+            from lairmake.stages.make.core.pipeline import news
 
             self._start("begin", {"always": self.session.build.always, **news(state_folder(home))})
         if "reads" in more and stage not in self._stages:

@@ -145,7 +145,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
 
     def _tell_repaired(self, layer: LayerFolder, name: str, digest: str) -> None:
         """Say that an edit was replaced, and what keeps such edits, if anything does."""
-        from lairmake.stages.make.core.pins import how_to_keep
+        from lairmake.stages.make.core.edits import how_to_keep
 
         path, how = shown_path(file_of(layer, name)), how_to_keep(layer, name, self.session.build)
         kept = shown_path(store_of(layer.home).edit_path(digest))

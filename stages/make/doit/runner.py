@@ -13,9 +13,8 @@ from doit.exceptions import BaseFail, TaskError
 from doit.runner import MRunner
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.make.core.apart import Apart, apart, wait_for
-from lairmake.stages.make.core.task_values import values_of
-from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.core.pipeline import values_of
+from lairmake.stages.make.core.workers import Apart, apart, wait_for, workers
 from lairmake.stages.make.doit.act import ask, outcome
 from lairmake.stages.make.doit.grouped import needed
 from lairmake.stages.make.doit.session import Session
@@ -141,7 +140,7 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         """Let other processes compile the engine, once, if a layer that begins runs on it."""
         if self._helpers is not None:
             return
-        from lairmake.stages.make.core.engine import begin_engines, engines_of
+        from lairmake.stages.make.core.workers import begin_engines, engines_of
 
         if kinds := engines_of(layer, self._needed):
             self._helpers = begin_engines(kinds, self._most, max(cores() - 1, 1))

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from lairmake.stages.make.core.build import PLAIN, BuildOptions
-from lairmake.stages.make.core.task_names import TaskNames
+from lairmake.stages.make.core.layers import TaskNames
+from lairmake.stages.make.core.stage import PLAIN, BuildOptions
 
 if TYPE_CHECKING:
     from lairmake.stages.fabric.deadlock import Stop
     from lairmake.stages.make.core.action import Result
     from lairmake.stages.make.core.key import ActionKey
-    from lairmake.stages.make.core.units import Units
+    from lairmake.stages.make.core.untouched import Units
     from lairmake.stages.make.store.folders import LayerFolder
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.outputs import write_outputs
-from lairmake.stages.make.core.reported import PAGE, stage_that_draws
+from lairmake.stages.make.core.action import write_outputs
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.derived import PAGE, stage_that_draws
 from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
 from lairmake.stages.make.store.store import store_of
 
@@ -20,7 +20,7 @@ def draw_stop(folder: LayerFolder, stop: Stop) -> str:
     The store keeps the page: the next report replaces what is known, and nothing that somebody
     edited by hand. Raises UserError and UserErrors, as stages do.
     """
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
+    from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.make.core.stage import MOST_OPERATIONS, load
     from lairmake.stages.poly.quota import limit_operations
 

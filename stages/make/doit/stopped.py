@@ -7,8 +7,8 @@ import sys
 from collections.abc import Collection
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.make.core.apart import apart
-from lairmake.stages.make.core.reported import stage_that_draws
+from lairmake.stages.make.core.derived import stage_that_draws
+from lairmake.stages.make.core.workers import apart
 from lairmake.stages.make.doit.session import Session
 from lairmake.stages.make.doit.stop_page import draw_stop
 from lairmake.stages.make.store.folders import wholes_of

@@ -13,12 +13,11 @@ from doit.exceptions import InvalidDodoFile
 from doit.task import Task
 
 from lairmake.stages.diagnose import UserErrors
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.outputs import remove
-from lairmake.stages.make.core.task_names import TaskNames
-from lairmake.stages.make.core.task_values import path_from_here
-from lairmake.stages.make.core.units import Unit, Units, unit_at, usable_units
-from lairmake.stages.make.core.writers import before, writers_in
+from lairmake.stages.make.core.action import remove
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.layers import TaskNames
+from lairmake.stages.make.core.pipeline import before, path_from_here, writers_in
+from lairmake.stages.make.core.untouched import Unit, Units, unit_at, usable_units
 from lairmake.stages.make.doit.act import build_stage
 from lairmake.stages.make.doit.reporter import StageReporter
 from lairmake.stages.make.doit.session import Session
@@ -233,7 +232,7 @@ def remove_outputs(folder: LayerFolder, writes: tuple[str, ...], dryrun: bool) -
 
 def remove_parts(folder: LayerFolder, dryrun: bool) -> None:
     """Remove what stages wrote to `build/` for the parts of a kernel, old ones included."""
-    from lairmake.stages.make.core.written import names_of_parts
+    from lairmake.stages.make.core.derived import names_of_parts
 
     _remove(folder, names_of_parts(folder), dryrun)
 

@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from lairmake.stages.diagnose import plural
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.yaml_digests import values_of_texts
+from lairmake.stages.make.core.declaration import declaration, values_of_texts
 from lairmake.stages.make.report.states import State, is_source
 from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.make.store.state import Line, begun, builds, read

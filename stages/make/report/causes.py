@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lairmake.stages.make.core.action import SMALL
-from lairmake.stages.make.core.profiles import is_figures, read_figures_text
-from lairmake.stages.make.core.writers import writer_of
-from lairmake.stages.make.core.yaml_digests import is_read_by_values, values_read
+from lairmake.stages.make.core.declaration import (
+    is_figures,
+    is_read_by_values,
+    read_figures_text,
+    values_read,
+)
+from lairmake.stages.make.core.pipeline import writer_of
 from lairmake.stages.make.report.code import changed_names
 from lairmake.stages.make.report.details import details
 from lairmake.stages.make.store.files import digest_of

@@ -7,14 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from lairmake.stages.diagnose import plural
-from lairmake.stages.make.core.known_code import Part, known_code
-from lairmake.stages.make.core.stage_code import (
-    Reach,
-    digest_of_part,
-    lines_of,
-    path_of_unit,
-    reach_of,
-)
+from lairmake.stages.make.core.code import Reach, digest_of_part, lines_of, path_of_unit, reach_of
+from lairmake.stages.make.core.key import Part, known_code
 from lairmake.stages.make.report.colour import paint
 
 ON_IMPORT = "what runs when it is imported"

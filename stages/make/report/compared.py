@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lairmake.stages.make.core.verdict import list_wrong
+from lairmake.stages.make.core.faults import list_wrong
 
 COLUMNS = ("cycles", "loops", "speedup", "bound", "memory", "pes")
 """By what rows can be sorted, but for keys."""

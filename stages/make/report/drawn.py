@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from lairmake.stages.make.core.forecast import (
+from lairmake.stages.make.core.action import (
     FROM_STORE,
     LEFT_OUT,
     MAY_RUN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lairmake.stages.make.core.pins import pinned_in, pins
+from lairmake.stages.make.core.edits import pinned_in, pins
 from lairmake.stages.make.report.causes import CODE, Event, History, find_sources
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.details import list_some

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lairmake.stages.make.core.declare import declaration
+from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.pipeline import stages_until
 from lairmake.stages.make.report.change import Changes
 from lairmake.stages.make.report.details import changed_keys

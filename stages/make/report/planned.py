@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lairmake.stages.diagnose import plural
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.forecast import (
+from lairmake.stages.make.core.action import (
     FROM_STORE,
     LEFT_OUT,
     MAY_RUN,
@@ -17,8 +16,9 @@ from lairmake.stages.make.core.forecast import (
     WOULD_RUN,
     Forecast,
 )
+from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.key import code_units, digest_further, read_digest
-from lairmake.stages.make.core.writers import writer_of
+from lairmake.stages.make.core.pipeline import writer_of
 from lairmake.stages.make.report.causes import Cause, History, find_causes, find_sources
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.details import list_some

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lairmake.stages.diagnose import plural
-from lairmake.stages.make.core.declare import is_text
-from lairmake.stages.make.core.profiles import is_figures
+from lairmake.stages.make.core.declaration import is_figures, is_text
 from lairmake.stages.make.report.change import Change, Changes, Part, count_of_lines
 from lairmake.stages.make.report.colour import WIDTH, paint, paint_isl, wrap_isl
 from lairmake.stages.make.report.details import details, list_some

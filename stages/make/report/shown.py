@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lairmake.stages.make.core.declare import declaration, docstring_of
+from lairmake.stages.make.core.declaration import declaration, docstring_of
 from lairmake.stages.make.core.pipeline import stages_until
 from lairmake.stages.make.report.colour import paint, paint_isl, wrap_isl
 from lairmake.stages.make.report.objects import find_header, find_objects

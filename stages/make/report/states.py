@@ -13,15 +13,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.make.core.action import build
-from lairmake.stages.make.core.build import BuildOptions
-from lairmake.stages.make.core.disk import SAFELY
+from lairmake.stages.make.core.action import SAFELY, build, current_key, is_up_to_date
+from lairmake.stages.make.core.declaration import (
+    is_figures,
+    read_figures_text,
+    values_of_texts,
+    values_read,
+)
 from lairmake.stages.make.core.layers import is_buildable, lone_folder, network_of, open_folder
-from lairmake.stages.make.core.outlook import current_key, is_up_to_date
-from lairmake.stages.make.core.pipeline import files_written, needed, orders, tasks_of_folders
-from lairmake.stages.make.core.profiles import is_figures, read_figures_text
-from lairmake.stages.make.core.writers import writer_of
-from lairmake.stages.make.core.yaml_digests import values_of_texts, values_read
+from lairmake.stages.make.core.pipeline import (
+    files_written,
+    needed,
+    orders,
+    tasks_of_folders,
+    writer_of,
+)
+from lairmake.stages.make.core.stage import BuildOptions
 from lairmake.stages.make.store.folders import (
     LAYER,
     PROGRAM,

@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto
 
 from lairmake.stages.make.core.action import build
-from lairmake.stages.make.core.folder_inputs import FolderInputs
+from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.key import action_key
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.files import digest_of

@@ -9,7 +9,7 @@ import pytest
 from lairmake.stages import ANALYSES, SEARCHED
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.core.declare import declaration, texts_of
+from lairmake.stages.make.core.declaration import declaration, texts_of
 from lairmake.stages.mapping.network_yaml import PinnedOfPart
 from tests.network.onnx.graphs import make_model
 from tests.network.parts.in_numpy import parts_of, supply

@@ -21,8 +21,8 @@ from doit.cmd_base import Command
 from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.faults import nearest_task
 from lairmake.stages.make.core.layers import find_combination, layers_at
-from lairmake.stages.make.core.nearest import nearest_task
 from lairmake.stages.make.core.pipeline import tasks_of_folders
 from lairmake.stages.make.doit.commands.inert import begin_command, option, tell_unread
 from lairmake.stages.make.doit.commands.option_faults import loads_ours, option_fault

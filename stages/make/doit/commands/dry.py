@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lairmake.stages.make.core.build import BuildOptions
-from lairmake.stages.make.core.forecast import forecast
+from lairmake.stages.make.core.action import forecast
 from lairmake.stages.make.core.pipeline import needed
+from lairmake.stages.make.core.stage import BuildOptions
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import EVERYTHING
 from lairmake.stages.make.doit.commands.run import KEEP_EDITS

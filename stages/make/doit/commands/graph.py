@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lairmake.stages.make.core.forecast import forecast
+from lairmake.stages.make.core.action import forecast
 from lairmake.stages.make.core.pipeline import needed
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import EVERYTHING, option

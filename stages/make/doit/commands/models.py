@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.faults import did_you_mean, hint_of_unread
 from lairmake.stages.make.core.layers import (
     find_layers,
     find_workspace,
@@ -14,7 +15,6 @@ from lairmake.stages.make.core.layers import (
     lone_folder,
     open_folder,
 )
-from lairmake.stages.make.core.nearest import did_you_mean, hint_of_unread
 from lairmake.stages.make.doit.commands.command import few
 from lairmake.stages.make.store.folders import (
     LAYER,

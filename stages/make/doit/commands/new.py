@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from lairmake.stages.diagnose import UserError, UserErrors, source_of
-from lairmake.stages.make.core.combined import check_link, paths_out
+from lairmake.stages.make.core.action import is_up_to_date
 from lairmake.stages.make.core.layers import lone_folder
-from lairmake.stages.make.core.outlook import is_up_to_date
+from lairmake.stages.make.core.sweep import check_link, paths_out
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import option
 from lairmake.stages.make.doit.commands.models import SHIPPED, find_model, how_to_build, place_of

@@ -13,7 +13,7 @@ from typing import Any
 from doit.cmd_base import TaskLoader2
 from doit.exceptions import UnmetDependency
 
-from lairmake.stages.make.core.units import unit_of
+from lairmake.stages.make.core.untouched import unit_of
 from lairmake.stages.make.core.workers import workers
 from lairmake.stages.make.doit.act import StageFailed
 from lairmake.stages.make.doit.commands.run import Run

@@ -9,7 +9,7 @@ from typing import Any
 from doit.cmdparse import CmdOption, CmdParse, CmdParseError
 from doit.exceptions import InvalidCommand
 
-from lairmake.stages.make.core.nearest import did_you_mean
+from lairmake.stages.make.core.faults import did_you_mean
 from lairmake.stages.make.doit.loading import OURS, words_at
 
 RUN = "run"

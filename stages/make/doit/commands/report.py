@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from lairmake.stages.make.core.reported import PAGE, stage_that_draws
+from lairmake.stages.make.core.derived import PAGE, stage_that_draws
 from lairmake.stages.make.doit.commands.command import LayerCommand, Options
 from lairmake.stages.make.doit.commands.inert import option
 from lairmake.stages.make.store.folders import (

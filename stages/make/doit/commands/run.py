@@ -17,9 +17,8 @@ from doit.cmd_run import Run as DoitRun
 from doit.exceptions import InvalidCommand
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.apart import all_apart
-from lairmake.stages.make.core.build import BuildOptions
-from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.core.stage import BuildOptions
+from lairmake.stages.make.core.workers import all_apart, workers
 from lairmake.stages.make.doit.commands.inert import Inert, option
 from lairmake.stages.make.doit.finish import finish
 from lairmake.stages.make.doit.interrupts import (

@@ -7,7 +7,7 @@ import fnmatch
 from doit.exceptions import InvalidCommand
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.nearest import did_you_mean, nearest_task
+from lairmake.stages.make.core.faults import did_you_mean, nearest_task
 from lairmake.stages.make.core.pipeline import files_written, stage_named
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.kind_hints import hint_of_stage

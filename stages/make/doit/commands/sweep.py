@@ -11,13 +11,21 @@ from typing import Any
 from doit.exceptions import InvalidCommand
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.axes import OPTION, Axis, read_axes
-from lairmake.stages.make.core.combinations import Combination, combine, holds_isl, read_text
-from lairmake.stages.make.core.combined import place_of, write_folder
+from lairmake.stages.make.core.action import write_beside
+from lairmake.stages.make.core.edits import pins
 from lairmake.stages.make.core.layers import network_of
-from lairmake.stages.make.core.outputs import write_beside
-from lairmake.stages.make.core.pins import pins
-from lairmake.stages.make.core.task_values import RESULTS
+from lairmake.stages.make.core.pipeline import RESULTS
+from lairmake.stages.make.core.sweep import (
+    OPTION,
+    Axis,
+    Combination,
+    combine,
+    holds_isl,
+    place_of,
+    read_axes,
+    read_text,
+    write_folder,
+)
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
 from lairmake.stages.make.doit.commands.kind_hints import hint_of_sweep

@@ -7,8 +7,8 @@ import importlib
 import os
 import re
 
-from lairmake.stages.make.core.declare import declaration
-from lairmake.stages.make.core.telling import Progress
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.workers import Progress
 from lairmake.stages.make.doit.commands.command import LayerCommand, Options
 from lairmake.stages.make.doit.commands.inert import option
 from lairmake.stages.make.doit.commands.kind_hints import hint_of_fabric
@@ -99,8 +99,8 @@ def _write(
     folder: LayerFolder, stage: str, pes: str, cycles: tuple[int, int], most: int
 ) -> None:
     """Run a layer once more, and write the trace; say how far a long run is. Raises UserError."""
-    from lairmake.stages.make.core.folder_inputs import FolderInputs
-    from lairmake.stages.make.core.outputs import write_beside
+    from lairmake.stages.make.core.action import write_beside
+    from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.picture.trace import trace
 
     tell = functools.partial(Progress().tell, f"{folder.name}:trace")

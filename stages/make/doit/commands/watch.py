@@ -14,8 +14,8 @@ from typing import Any
 from doit.cmd_base import tasks_and_deps_iter
 from doit.control import TaskControl
 
-from lairmake.stages.make.core.opened import NO_INPUTS
-from lairmake.stages.make.core.outlook import current_key
+from lairmake.stages.make.core.action import current_key
+from lairmake.stages.make.core.key import NO_INPUTS
 from lairmake.stages.make.doit.commands.inert import Inert
 from lairmake.stages.make.doit.commands.run import Run
 from lairmake.stages.make.doit.pipe import printing

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lairmake.stages.diagnose import UserError
+from lairmake.stages.make.core.code import reach_of
+from lairmake.stages.make.core.faults import did_you_mean
 from lairmake.stages.make.core.layers import network_of
-from lairmake.stages.make.core.nearest import did_you_mean
 from lairmake.stages.make.core.pipeline import tasks_of_folders
-from lairmake.stages.make.core.stage_code import reach_of
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
 from lairmake.stages.make.report.causes import Event, History

@@ -1,21 +1,23 @@
-"""The files of a layer folder that a stage reads: those that it declares, each of them once."""
+"""Files that a stage reads."""
 
 from __future__ import annotations
 
 import copy
 import os
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from lairmake.stages import RECEIVES
 from lairmake.stages.diagnose import Span, UndeclaredReadError, UserError, source_of
-from lairmake.stages.make.core.declare import values_of
-from lairmake.stages.make.core.opened import further_digest, may_be_opened
-from lairmake.stages.make.core.yaml_values import Read, checked, text_of
+from lairmake.stages.make.core.declaration import Read, checked, text_of, values_of
+from lairmake.stages.make.core.key import further_digest, may_be_opened
 from lairmake.stages.make.store.files import digest_of
 from lairmake.stages.make.store.folders import (
     FIGURES,
     KERNEL,
     PROGRAM,
+    Crossing,
     LayerFolder,
     file_of,
     further_file,
@@ -30,6 +32,8 @@ from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.user_files import WEIGHTS, read_given
 from lairmake.stages.mapping.inputs import LayerInputs, Model
 from lairmake.stages.mapping.yaml_paths import WHOLE, split_reads
+
+# --- The files of a layer folder that a stage reads: those that it declares, each of them once ---
 
 Tell = Callable[[float], None]
 ANY = ("*", "*/*")
@@ -226,3 +230,30 @@ def _mark_as(given: Sequence[int]) -> Mark:
     changed, touched, size, inode = given
     return changed, touched, size, inode
 
+# --- Parts that take elements from elsewhere than where they were: a stage makes their inputs ---
+
+MOVES = "crossed.isl"
+"""What says which elements they are."""
+
+
+def with_receiving(
+    part: LayerFolder, moved_by: str, given: Mapping[str, Sequence[Crossing]]
+) -> LayerFolder:
+    """Return a part with the stage that makes inputs, if any is `given` by what other parts gave.
+
+    These are crossings by names that count for nothing, in the order of the maps that the task
+    `moved_by` writes.
+    """
+    if not given:
+        return part
+    crossings = [Crossing(name=MOVES, file=file_of(part, MOVES), after=(moved_by,))]
+    for tensor, sources in given.items():
+        crossings += [
+            replace(source, name=f"given/{tensor}_{n}.npy") for n, source in enumerate(sources)
+        ]
+        file = part.build / "inputs" / f"{tensor}.npy"
+        after = tuple(f"{part.name}:{stage}" for stage in RECEIVES)
+        crossings.append(Crossing(name=f"inputs/{tensor}.npy", file=file, after=after))
+    at = part.stages.index("simulate")
+    stages = (*part.stages[:at], *RECEIVES, *part.stages[at:])
+    return replace(part, stages=stages, crossings=(*part.crossings, *crossings))

@@ -17,8 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lairmake.stages import module_of
-from lairmake.stages.make.core.definitions import LOADED, WHOLE, digest_of
-from lairmake.stages.make.core.imports import TOP, keep, module, path_of_module
+from lairmake.stages.make.core.definitions import (
+    LOADED,
+    TOP,
+    WHOLE,
+    digest_of,
+    keep,
+    module,
+    path_of_module,
+)
 from lairmake.stages.shipped import STAGES
 
 CALLED = ("run", "READS", "WRITES")
