@@ -21,7 +21,7 @@ from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.stage import MOST_OPERATIONS
 from lairmake.stages.make.doit import finish
 from lairmake.stages.make.doit.commands import trace
-from lairmake.stages.make.report import planned, table
+from lairmake.stages.make.report import causes, summary
 from lairmake.stages.make.store import shelf
 from lairmake.stages.network.operators import copies, draft
 from lairmake.stages.network.parts import part
@@ -68,7 +68,7 @@ MINUTES = {60: "a minute"}
         ("docs/builds.md", f"`fc/{SLOTS[0]}` to `fc/{SLOTS[-1]}`"),
         ("docs/layers.md", f"The best {NUMBERS[len(SLOTS)]} go through the stages"),
         ("docs/stages.md", f"the best {NUMBERS[len(SLOTS)]}, each in a slot"),
-        ("docs/commands.md", f"in at most {planned.MOST_LINES} lines"),
+        ("docs/commands.md", f"in at most {causes.MOST_LINES} lines"),
         ("docs/sweeps.md", f"At most {sweep.MOST} combinations are built"),
         ("docs/results.md", f"a run of up to {MOST_RECORDED:,} hops and tasks".replace(",", " ")),
         ("docs/results.md", f"to more than {NUMBERS[finish.MOST_SUMMARIES]} layers, each has one"),
@@ -84,8 +84,8 @@ MINUTES = {60: "a minute"}
         ("docs/graphs.md", f"copies of more than {copies.MOST_PIECES} pieces"),
         ("docs/graphs.md", f"more than 2^{draft.MOST_ELEMENTS.bit_length() - 1} elements"),
         ("docs/graphs.md", f"at most {part.WIDTH} x {part.HEIGHT} PEs"),
-        ("docs/kernels.md", f"Of more than {table.MOST_ROWS} distinct tiles only the slowest "
-                            f"{NUMBERS[table.SLOWEST]} have lines"),
+        ("docs/kernels.md", f"Of more than {summary.MOST_ROWS} distinct tiles only the slowest "
+                            f"{NUMBERS[summary.SLOWEST]} have lines"),
         ("docs/machines.md", f"as wse3 does for {NUMBERS[len(load_profile('wse3').unswitched)]}:"),
         ("docs/programs.md", f"each time for {run.LONGEST:.0f} s at most"),
         ("docs/skewing.md", f"example of that paper, and {NUMBERS[len(counted.LAYERS) - 1]} more"),

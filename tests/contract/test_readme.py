@@ -16,8 +16,10 @@ from lairmake.stages import PIPELINE, PROGRAM
 from lairmake.stages.diagnose import source_of
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.report.agreed import summarise_program
-from lairmake.stages.make.report.summary import summarise_layer as summary_of_layer
+from lairmake.stages.make.report.summary import (
+    summarise_layer as summary_of_layer,
+    summarise_program,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -23,11 +23,8 @@ from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
 from lairmake.stages.make.doit.record import recorded
 from lairmake.stages.make.doit.session import Session
-from lairmake.stages.make.report.causes import History
-from lairmake.stages.make.report.explained import explained, told
-from lairmake.stages.make.report.follow import compare
-from lairmake.stages.make.report.screen import screens
-from lairmake.stages.make.report.states import State, state_now
+from lairmake.stages.make.report.causes import History, explained, told
+from lairmake.stages.make.report.screen import State, compare, screens, state_now
 from lairmake.stages.make.store.folders import folders_of
 
 HERE = Path(__file__).parent

@@ -7,9 +7,15 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from lairmake.stages.make.report import colour
-from lairmake.stages.make.report.compared import csv_of, data_of, front_of, row_of, sort_rows
-from lairmake.stages.make.report.compared_table import table
-from lairmake.stages.make.report.scatter import scatter
+from lairmake.stages.make.report.comparison import (
+    csv_of,
+    data_of,
+    front_of,
+    row_of,
+    scatter,
+    sort_rows,
+    table,
+)
 
 LONG = "{ ff[i,j] -> PE[j//4, 1 + i//8] }"
 

@@ -7,11 +7,15 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from lairmake.stages.make.report import sets
-from lairmake.stages.make.report.change import Change, Part, count_of_lines
-from lairmake.stages.make.report.difference import find_differences
-from lairmake.stages.make.report.objects import find_objects
-from lairmake.stages.make.report.sets import count_elements
+from lairmake.stages.make.report import difference
+from lairmake.stages.make.report.difference import (
+    Change,
+    Part,
+    count_elements,
+    count_of_lines,
+    find_differences,
+    find_objects,
+)
 
 
 def objects(old, new, known=None):
@@ -111,7 +115,7 @@ def test_a_set_that_became_a_relation_is_told_whole():
 
 
 def test_what_is_hard_to_tell_is_not_told(monkeypatch):
-    monkeypatch.setattr(sets, "MOST_OPERATIONS", 10)
+    monkeypatch.setattr(difference, "MOST_OPERATIONS", 10)
     found = objects("A := { A[i, j] : 0 <= i < j < 9 }", "A := { A[i, j] : 0 <= i < 2j < 9 }")
     assert found == {"A": Change(note="changed; what is added or removed is hard to tell")}
 

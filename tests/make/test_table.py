@@ -1,6 +1,6 @@
 """The table of a network or a kernel, whole."""
 
-from lairmake.stages.make.report.table import are_parts_right, line_of_parts, table
+from lairmake.stages.make.report.summary import are_parts_right, line_of_parts, table
 
 PART = {
     "like": "first",

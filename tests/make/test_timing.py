@@ -1,6 +1,6 @@
 """The critical path of a build, and its trace."""
 
-from lairmake.stages.make.report.times import Times, critical_path, timing_of, trace
+from lairmake.stages.make.report.timing import Times, critical_path, timing_of, trace
 from lairmake.stages.make.store.state import BuildRecord
 
 AFTER = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": []}

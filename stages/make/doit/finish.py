@@ -115,7 +115,7 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
     """Return what the stages of a kernel found that is not cut into parts; nothing of others."""
     if LAYOUTS not in _written(folder):
         return ""
-    from lairmake.stages.make.report.found import READS, summarise_kernel
+    from lairmake.stages.make.report.summary import READS, summarise_kernel
 
     text = summarise_kernel(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
     return text if in_full else text[: text.index("\n") + 1]
@@ -125,14 +125,11 @@ def _shown(known: Session, name: str, results: Mapping[str, Any], in_full: bool)
     if not results:
         return _found(known.folders[name], in_full)
     if "parts" in results:
-        from lairmake.stages.make.report.table import line_of_parts, table
+        from lairmake.stages.make.report.summary import line_of_parts, table
 
         return table(name, results, known.verbose) if in_full else line_of_parts(name, results)
     if "outputs" in results:
-        from lairmake.stages.make.report.agreed import (
-            program_line,
-            summarise_program,
-        )
+        from lairmake.stages.make.report.summary import program_line, summarise_program
 
         return summarise_program(name, results) if in_full else program_line(name, results)
     from lairmake.stages.make.report.summary import (

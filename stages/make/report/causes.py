@@ -1,32 +1,170 @@
-"""Why tasks were rebuilt or not, from the log of builds: what of all that they read had changed."""
+"""Causes of builds: why tasks ran, were restored, or would run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
-from lairmake.stages.make.core.action import SMALL
+from lairmake.stages.diagnose import plural
+from lairmake.stages.make.core.action import (
+    FROM_STORE,
+    LEFT_OUT,
+    MAY_RUN,
+    SMALL,
+    UP_TO_DATE,
+    WOULD_RUN,
+    Forecast,
+)
+from lairmake.stages.make.core.code import Reach, digest_of_part, lines_of, path_of_unit, reach_of
 from lairmake.stages.make.core.declaration import (
+    declaration,
     is_figures,
     is_read_by_values,
     read_figures_text,
     values_read,
 )
+from lairmake.stages.make.core.edits import pinned_in, pins
+from lairmake.stages.make.core.key import Part, code_units, digest_further, known_code, read_digest
 from lairmake.stages.make.core.pipeline import writer_of
-from lairmake.stages.make.report.code import changed_names
-from lairmake.stages.make.report.details import details
+from lairmake.stages.make.report.colour import paint
+from lairmake.stages.make.report.difference import details, list_some
 from lairmake.stages.make.store.files import digest_of
 from lairmake.stages.make.store.folders import (
     LayerFolder,
     file_of,
     further_file,
+    matches,
+    names_meant,
     parts_of,
     shown_path,
 )
-from lairmake.stages.make.store.state import BuildRecord, Line, builds, changes, covers
+from lairmake.stages.make.store.marks import FORGOTTEN, is_marked
+from lairmake.stages.make.store.state import (
+    BuildRecord,
+    Line,
+    begun,
+    builds,
+    changes,
+    covers,
+    memo_of,
+)
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import Store, store_of
+
+# --- Slots of a search, of which a line tells what became of all that nobody asked for by name ---
+
+T = TypeVar("T")
+ALL = "-v lists them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Which folders are told task by task: all if `everything`, else no slots but those `named`."""
+
+    everything: bool = True
+    named: Collection[str] = field(default_factory=tuple)
+
+    def folds(self, folder: LayerFolder) -> bool:
+        """Return whether one line tells what became of a folder, and of the slots beside it."""
+        return folder.is_slot and not self.everything and folder.name not in self.named
+
+
+def told_of(words: Iterable[str], everything: bool) -> Told:
+    """Return what the words of a command line ask for: `fc/slot1`, `fc/slot1:simd`."""
+    return Told(everything=everything, named={word.partition(":")[0] for word in words})
+
+
+def group(items: Iterable[T], folder_of: Callable[[T], LayerFolder], told: Told) -> list[list[T]]:
+    """Return the items of each folder; those of folded slots of one layer are together."""
+    found: dict[tuple[str, bool], list[T]] = {}
+    for item in items:
+        folder = folder_of(item)
+        folds = told.folds(folder)
+        name = folder.name.rpartition("/")[0] if folds else folder.name
+        found.setdefault((name, folds), []).append(item)
+    return list(found.values())
+
+
+def say_slots(
+    names: Sequence[str], statuses: Iterable[str], styles: Mapping[str, str], more: str = ""
+) -> str:
+    """Return the line for slots: `fc/slot1 to fc/slot8: 40 ran, 20 not rebuilt; -v lists them`."""
+    counts = Counter(statuses)
+    said = ", ".join(paint(styles[s], f"{counts[s]} {s}") for s in styles if counts[s])
+    return f"{paint('bold', name_slots(names))}: {said}{more}; {ALL}"
+
+
+def name_slots(names: Iterable[str]) -> str:
+    """Return what the slots are called together: `fc/slot1 to fc/slot8`."""
+    found = sorted(set(names))
+    return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+# --- The code of stages in words: what a stage reaches, and which definitions of it changed -----
+
+ON_IMPORT = "what runs when it is imported"
+WIDTH = 100
+
+
+def changed_names(stage: str, unit: str, old: str | None, new: str | None) -> list[str]:
+    """Return what to call a unit of a stage's code that changed: by its definitions that did.
+
+    Where these are not known any more it is called by its file alone.
+    """
+    path = path_of_unit(unit)
+    before, after = (_part(stage, unit, digest) for digest in (old, new))
+    if before is None or after is None:
+        return [path]
+    every = sorted(before.keys() | after.keys())
+    return [f"{path}: {name or ON_IMPORT}" for name in every if before.get(name) != after.get(name)]
+
+
+def _part(stage: str, unit: str, digest: str | None) -> Part | None:
+    """Return the definitions of a module that a stage reached; None for a file of data."""
+    if digest is None:
+        return {}
+    part = reach_of(stage).definitions.get(unit)
+    if part is not None and digest_of_part(part) == digest:
+        return part
+    return known_code().part(digest)
+
+
+def list_stages() -> list[str]:
+    """Return the names of all stages, wing by wing."""
+    from lairmake.stages import WINGS
+
+    return [stage for wing in WINGS for stage in wing.STAGES]
+
+
+def reach_in_words(stage: str) -> Iterator[str]:
+    """Yield lines that say what a stage reaches: by module, then files of data."""
+    found = reach_of(stage)
+    lines = sum(size for part in data_of_reach(found)["modules"].values() for size in part.values())
+    count = sum(len(part) for part in found.definitions.values())
+    yield (
+        f"{paint('bold', stage)} reaches {plural(count, 'definition')} of {lines} lines in "
+        f"{plural(len(found.definitions), 'module')}, and {plural(len(found.data), 'file')} of data"
+    )
+    for own in sorted(found.definitions, key=path_of_unit):
+        yield f"  {paint('bold', path_of_unit(own))}"
+        names = ", ".join(name or ON_IMPORT for name in sorted(found.definitions[own]))
+        yield textwrap.fill(names, WIDTH, initial_indent="    ", subsequent_indent="    ",
+                            break_long_words=False)
+    yield from (f"  {paint('bold', name)}" for name in sorted(found.data))
+
+
+def data_of_reach(found: Reach) -> dict[str, Any]:
+    """Return what is reached as data for a program: the lines of each definition, by module."""
+    modules = {
+        path_of_unit(own): {name: lines_of(own, name) for name in sorted(found.definitions[own])}
+        for own in sorted(found.definitions, key=path_of_unit)
+    }
+    return {"modules": modules, "data": sorted(found.data)}
+
+# --- Why tasks were rebuilt or not, from the log of builds: what of all that they read had changed
 
 DONE = ("ran", "hit")
 CODE = "code "
@@ -264,3 +402,321 @@ def find_path(folder: LayerFolder, name: str) -> Path:
     in_cache = any(path.is_relative_to(each.cache) for each in (folder, *parts_of(folder)))
     is_further = in_cache and writer_of(folder, name) is None
     return further_file(folder, name) if is_further else path
+
+# --- What happened to tasks in builds, in words: from what was edited to what was rebuilt -------
+
+WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
+STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
+USAGE = "usage.npz"
+"""What a run used, of which results.json has the sums."""
+TOOLS = {"packages": "tools", "compiler": "C compiler"}
+Tasks = dict[str, tuple[LayerFolder, str]]
+
+
+def explained(
+    history: History, tasks: Tasks, wanted: list[str], is_all: bool, is_chain: bool
+) -> Iterator[tuple[BuildRecord, list[Event]]]:
+    """Yield the last build of each layer, with the events of the tasks wanted.
+
+    Of a chain that is also what led to them. Of all layers only those of the last build count.
+    """
+    last = history.last(tasks)
+    for layer in dict.fromkeys(tasks[task][0].name for task in wanted):
+        own = [task for task in wanted if tasks[task][0].name == layer]
+        build = history.last(own)
+        if build is None or (is_all and build is not last):
+            continue
+        events = history.events(build)
+        own = [task for task in own if task in events]
+        chosen = set(_led_to(events, own)) if is_chain else set(own)
+        yield build, [events[task] for task in tasks if task in chosen]
+
+
+def _led_to(events: Mapping[str, Event], tasks: Sequence[str]) -> Iterator[str]:
+    """Yield tasks and those of whose files they read what had changed, or had not though it ran."""
+    seen: set[str] = set()
+    waiting = list(tasks)
+    while waiting:
+        task = waiting.pop()
+        if task in seen or task not in events:
+            continue
+        seen.add(task)
+        yield task
+        event = events[task]
+        waiting += [cause.by for cause in event.causes if cause.by is not None]
+        waiting += event.spared if not event.causes else []
+
+
+def told_of_slots(events: Sequence[Event]) -> str:
+    """Return in one line what happened to the tasks of slots."""
+    names = [event.folder.name for event in events]
+    styles = {WORDS[how]: style for how, style in STYLES.items()}
+    return say_slots(names, (WORDS[event.how] for event in events), styles) + "\n"
+
+
+def told(history: History, build: BuildRecord, events: Sequence[Event]) -> str:
+    """Return what happened to a layer as lines, and whether that was in its last build."""
+    layer = events[-1].folder.name
+    since = "nothing changed since the build" if history.since(build, layer) else "build"
+    lines = [f"{paint('bold', layer)}: {since} of {begun(build)}"]
+    causes = [(event.folder, event.causes) for event in events]
+    sources = find_sources(history, causes)
+    for path, edits in [*sources.items(), *_made_with(history, build, events)]:
+        lines += [f"  {paint('bold', path)}", *(f"    {edit}" for edit in edits)]
+    names = {event.task: event.task.removeprefix(f"{layer}:") for event in events}
+    width = max(map(len, names.values()))
+    for event in events:
+        word = paint(STYLES[event.how], f"{WORDS[event.how]:<14}")
+        lines.append(f"  {names[event.task]:<{width}}  {word}  {reason(event)}")
+    return "\n".join(lines) + "\n"
+
+
+def _made_with(
+    history: History, build: BuildRecord, events: Sequence[Event]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield what changed of the tools that the tasks are made with, if anything."""
+    tools: dict[str, str] = {}
+    for event in events:
+        if {each.name.removeprefix(CODE) for each in event.causes} & TOOLS.keys():
+            news = history.new_tools(build, event.task)
+            tools |= {name: f"{old} -> {new}" for name, (old, new) in news.items()}
+    if tools:
+        yield "tools", [f"{name}: {change}" for name, change in tools.items()]
+
+
+def reason(event: Event) -> str:
+    """Return in one line why a task was rebuilt, or not, and what came of it."""
+    if event.how == "failed":
+        return f"{_because(event)}: {event.line['error'].strip().splitlines()[0]}"
+    if event.how == "same":
+        return _why_not(event)
+    if event.how == "hit" and event.before is not None and not event.causes:
+        repaired = list_some(list(event.line.get("repaired", {})))
+        what = f"{repaired} was edited by hand" if repaired else "what it wrote was not there"
+        return f"{what}: as it was before"
+    if event.before is not None and not event.wrote:
+        return f"{_because(event)}, but writes what it wrote before"
+    return f"{_because(event)}: another {_told(event.wrote)}" if event.before else "first build"
+
+
+def _told(wrote: Sequence[str]) -> str:
+    """Return what a stage wrote; of what a run used nothing is said beside its results."""
+    used = {name for name in wrote if name.endswith(USAGE) and len(wrote) > 1}
+    return list_some([name for name in wrote if name not in used])
+
+
+def _because(event: Event) -> str:
+    """Return what made a task be looked at anew: first what a person changed."""
+    if event.causes:
+        causes = sorted(event.causes, key=lambda cause: cause.by is not None)
+        return f"{list_some([_named(cause.name) for cause in causes])} changed"
+    if event.line.get("forgotten"):
+        return "it was forgotten"
+    if event.is_always:
+        return "-a asked for it"
+    return "nothing changed, but the store did not know it"
+
+
+def _named(name: str) -> str:
+    """Return what a cause is called: a file, `code place.py`, or the tools."""
+    return TOOLS.get(name.removeprefix(CODE), name) if name.startswith(CODE) else name
+
+
+def _why_not(event: Event) -> str:
+    kept = event.line.get("kept", {})
+    if kept:
+        pinned = set(kept) <= set(pins(event.folder))
+        why = f", since {pinned_in(event.folder).name} pins it" if pinned else ""
+        return f"{list_some(list(kept))} stays as it was edited by hand{why}"
+    if event.causes:
+        return f"{_because(event)}, but what it wrote is right"
+    if not event.spared:
+        return "nothing that it reads changed"
+    tasks = [name.removeprefix(f"{event.folder.name}:") for name in event.spared]
+    files = [file for names in event.spared.values() for file in names]
+    return f"{list_some(tasks)} ran, but {list_some(files)} did not change"
+
+
+def data_of_event(history: History, build: BuildRecord, event: Event) -> dict[str, Any]:
+    """Return what became of a task in a build, as data for a program."""
+    since = history.since(build, event.folder.name)
+    return {
+        "task": event.task,
+        "layer": event.folder.name,
+        "stage": event.stage,
+        "build": build.id,
+        "same_in": since.id if since is not None else None,
+        "how": event.how,
+        "reason": reason(event),
+        "causes": [
+            {
+                "name": cause.name.removeprefix(CODE),
+                "kind": _kind(event, cause.name),
+                "task": cause.by,
+                "old": cause.old,
+                "new": cause.new,
+            }
+            for cause in event.causes
+        ],
+        "wrote": list(event.wrote),
+        "spared": {task: list(names) for task, names in event.spared.items()},
+    }
+
+
+def _kind(event: Event, name: str) -> str:
+    """Return what a cause is: code, the output of a task, an edit of one, or a source."""
+    if name.startswith(CODE):
+        return "code"
+    cause = next(each for each in event.causes if each.name == name)
+    return "task" if cause.by is not None else "edit" if cause.edited else "source"
+
+# --- What a build would do to tasks, and why, in words ------------------------------------------
+
+MOST_LINES = 40
+"""How many lines are printed at most, but with `-v`."""
+
+PLAN_STYLES = {
+    WOULD_RUN: "red", MAY_RUN: "yellow", FROM_STORE: "cyan", LEFT_OUT: "dim", UP_TO_DATE: "green",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a build would do to a task, what of all that it reads changed, and why in words."""
+
+    forecast: Forecast
+    causes: Sequence[Cause]
+    reason: str
+
+
+def plan_of(history: History, found: Mapping[str, Forecast], each: Forecast) -> Plan:
+    """Return what a build would do to one of the tasks `found`, and why."""
+    before = history.before(each.task)
+    causes: list[Cause] = []
+    if before is not None and each.status != UP_TO_DATE:
+        causes = list(find_causes(each.folder, each.stage, before, _line(each, before)))
+    if each.status == MAY_RUN:
+        causes = [cause for cause in causes if not _waits(found, cause)]
+    reason = _reason(found, each, causes, is_first=before is None)
+    return Plan(forecast=each, causes=causes, reason=reason)
+
+
+def _line(each: Forecast, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a task would read, as the log has it; `before` is what it had read.
+
+    Of what waits for others it is not known which files it reads beyond those that it declares: it
+    is taken to be those that it did.
+    """
+    if each.key is not None:
+        return {"reads": {**each.key.reads, **each.key.further}, "code": code_units(each.stage)}
+    memo = memo_of(state_folder(each.folder.home))
+    names = names_meant(each.folder, declaration(each.stage).reads)
+    reads = {name: read_digest(each.stage, each.folder, name, memo) for name in names}
+    declared = declaration(each.stage).reads
+    further = [n for n in before["reads"] if not any(matches(n, pattern) for pattern in declared)]
+    return {"reads": {n: digest_further(each.folder, n, memo) for n in further} | reads}
+
+
+def _waits(found: Mapping[str, Forecast], cause: Cause) -> bool:
+    """Return whether a file is to be written by a task that would run, or may."""
+    by = found.get(cause.by or "")
+    return by is not None and by.status in (WOULD_RUN, MAY_RUN)
+
+
+def _reason(
+    found: Mapping[str, Forecast], each: Forecast, causes: Sequence[Cause], is_first: bool
+) -> str:
+    """Return in one line why a build would do that to a task."""
+    if each.status in (UP_TO_DATE, LEFT_OUT):
+        return ""
+    if is_first:
+        return "not built here yet"
+    if causes:
+        return f"{list_some([cause.name for cause in causes])} changed"
+    if each.status == MAY_RUN:
+        return f"unless {list_some(list(_waiting(found, each)))} comes out as before"
+    if each.status == FROM_STORE:
+        return "what it wrote is not there, or edited"
+    is_forgotten = is_marked(each.folder.home, each.task, FORGOTTEN)
+    return "it was forgotten" if is_forgotten else "not in store"
+
+
+def _waiting(found: Mapping[str, Forecast], each: Forecast) -> Iterator[str]:
+    """Yield what a task reads from tasks that would run, or may."""
+    open_ = {task for task, other in found.items() if other.status in (WOULD_RUN, MAY_RUN)}
+    taken = {crossing.name: crossing.after for crossing in each.folder.crossings}
+    for read in declaration(each.stage).reads:
+        for name in [name for name in taken if matches(name, read)] or [read]:
+            if open_.intersection(taken.get(name, (writer_of(each.folder, name),))):
+                yield name
+
+
+def lines_of_tasks(history: History, plans: Sequence[Plan], told: Told) -> Iterator[str]:
+    """Yield the lines of each layer that a build would not leave alone, and how many it would."""
+    to_do = [plan for plan in plans if plan.forecast.status != UP_TO_DATE]
+    width = max((len(plan.forecast.stage) for plan in to_do), default=0)
+    for own in group(to_do, lambda plan: plan.forecast.folder, told):
+        if told.folds(own[0].forecast.folder):
+            names = [plan.forecast.folder.name for plan in own]
+            yield say_slots(names, (plan.forecast.status for plan in own), PLAN_STYLES)
+            continue
+        yield paint("bold", own[0].forecast.folder.name)
+        pairs = [(plan.forecast.folder, plan.causes) for plan in own]
+        for path, edits in find_sources(history, pairs).items():
+            yield f"  {paint('bold', path)}"
+            yield from (f"    {edit}" for edit in edits)
+        for plan in own:
+            status = f"{plan.forecast.status:<{len(FROM_STORE)}}"
+            painted = paint(PLAN_STYLES[plan.forecast.status], status)
+            yield f"  {plan.forecast.stage:<{width}}  {painted}  {plan.reason}".rstrip()
+    yield _up_to_date(plans)
+
+
+def lines_of_layers(
+    history: History, plans: Sequence[Plan], wholes: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield a line for each layer, or network with its parts: what a build would do, and why."""
+    found: dict[str, list[Plan]] = {}
+    for plan in plans:
+        if plan.forecast.status != UP_TO_DATE:
+            name = plan.forecast.folder.name
+            found.setdefault(wholes.get(name, name), []).append(plan)
+    most = len(found) if len(found) < MOST_LINES else MOST_LINES - 2
+    for whole, own in list(found.items())[:most]:
+        yield f"{paint('bold', whole)}: {_counts(own)}; {_reason_of(history, own)}"
+    if most < len(found):
+        rest = [plan for own in list(found.values())[most:] for plan in own]
+        yield f"and {len(found) - most} more layers: {_counts(rest)}; -v lists them"
+    yield _up_to_date(plans)
+
+
+def _counts(plans: Sequence[Plan]) -> str:
+    statuses = Counter(plan.forecast.status for plan in plans)
+    return ", ".join(
+        paint(PLAN_STYLES[s], f"{statuses[s]} {s}") for s in PLAN_STYLES if statuses[s]
+    )
+
+
+def _reason_of(history: History, plans: Sequence[Plan]) -> str:
+    """Return why a build would do that to a layer: the files that changed, else what is first."""
+    pairs = [(plan.forecast.folder, plan.causes) for plan in plans]
+    changed = list(find_sources(history, pairs))
+    return f"{list_some(changed)} changed" if changed else plans[0].reason
+
+
+def _up_to_date(plans: Sequence[Plan]) -> str:
+    count = sum(plan.forecast.status == UP_TO_DATE for plan in plans)
+    return f"{plural(count, 'task')} up to date"
+
+
+def data_of_plan(plan: Plan) -> dict[str, Any]:
+    """Return what a build would do to a task, and why, as data for a program."""
+    each = plan.forecast
+    return {
+        "task": each.task,
+        "layer": each.folder.name,
+        "stage": each.stage,
+        "status": each.status,
+        "reason": plan.reason,
+        "changed": [cause.name for cause in plan.causes],
+    }

@@ -1,21 +1,24 @@
-"""What a stage wrote, as a person reads it: files with their objects, and where a paper has it."""
+"""Files of stages as `doit show` prints them."""
 
 from __future__ import annotations
 
 import fnmatch
 import functools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from lairmake.stages.diagnose import UserError
 from lairmake.stages.make.core.declaration import declaration, docstring_of
 from lairmake.stages.make.core.pipeline import stages_until
 from lairmake.stages.make.report.colour import paint, paint_isl, wrap_isl
-from lairmake.stages.make.report.objects import find_header, find_objects
-from lairmake.stages.make.report.states import first_out_of_date
+from lairmake.stages.make.report.difference import find_header, find_objects
+from lairmake.stages.make.report.screen import first_out_of_date
 from lairmake.stages.make.store.folders import CHOSEN, LayerFolder, every_stage, file_of, shown_path
+
+# --- What a stage wrote, as a person reads it: files with their objects, and where a paper has it
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
 CITED = {
@@ -146,3 +149,33 @@ def data_of_stage(folder: LayerFolder, stage: str, files: list[Shown]) -> dict[s
             {"name": file.name, "path": str(file.path), "objects": file.objects} for file in files
         ],
     }
+
+# --- Programs of PEs in words: what `doit show NAME program` prints -----------------------------
+
+PROGRAM, WRITTEN = "program", "build/program.yaml"
+SHOWN = {"render": "simd", "lower": "vm"}
+"""The stages that write programs, and which are shown unless others are asked for."""
+
+
+def program_in_words(folder: LayerFolder, stage: str) -> dict[str, str]:
+    """Return what programs keep in memory, and each of their functions: `simd.compute.on_x`.
+
+    Raises UserError where the file is not as the stage wrote it.
+    """
+    from lairmake.stages.limits import load
+    from lairmake.stages.pe.c import WORDS, spell
+    from lairmake.stages.pe.yaml import read_programs
+
+    path, found = file_of(folder, WRITTEN), {}
+    try:
+        data = cast(Mapping[str, Any], load(path.read_text(encoding="utf-8")))
+        programs = read_programs(data)
+        for variant, roles in programs.items():
+            for role, program in roles.items():
+                name = f"{variant}.{role}"
+                found[f"{name}.memory"] = spell(replace(program, functions=()), WORDS)
+                found |= {f"{name}.{f.name}": spell(f, WORDS) for f in program.functions}
+    except Exception as error:  # an edited text can be wrong in any way
+        message = f"{shown_path(path)} is not as {stage} wrote it"
+        raise UserError(message, hint=f"doit {folder.name}:{stage}") from error
+    return found

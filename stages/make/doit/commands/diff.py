@@ -12,13 +12,22 @@ from lairmake.stages.make.core.layers import find_combination, is_buildable, ope
 from lairmake.stages.make.core.pipeline import stage_named
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import option
-from lairmake.stages.make.report.built_states import is_moment, state_after, state_before
-from lairmake.stages.make.report.change import describe_change
-from lairmake.stages.make.report.difference import find_differences
-from lairmake.stages.make.report.folded import told_of
-from lairmake.stages.make.report.follow import Comparison, compare
-from lairmake.stages.make.report.screen import edits, lines_of_file, screens
-from lairmake.stages.make.report.states import State, find_commit, state_at, state_now
+from lairmake.stages.make.report.causes import told_of
+from lairmake.stages.make.report.difference import describe_change, find_differences
+from lairmake.stages.make.report.screen import (
+    Comparison,
+    State,
+    compare,
+    edits,
+    find_commit,
+    is_moment,
+    lines_of_file,
+    screens,
+    state_after,
+    state_at,
+    state_before,
+    state_now,
+)
 from lairmake.stages.make.store.folders import LayerFolder, every_stage, user_folder
 
 BUILD = option(

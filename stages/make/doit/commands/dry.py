@@ -8,14 +8,14 @@ from lairmake.stages.make.core.stage import BuildOptions
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import EVERYTHING
 from lairmake.stages.make.doit.commands.run import KEEP_EDITS
-from lairmake.stages.make.report.causes import History
-from lairmake.stages.make.report.folded import told_of
-from lairmake.stages.make.report.planned import (
+from lairmake.stages.make.report.causes import (
     MOST_LINES,
+    History,
     data_of_plan,
     lines_of_layers,
     lines_of_tasks,
     plan_of,
+    told_of,
 )
 from lairmake.stages.make.store.folders import wholes_of
 

@@ -6,8 +6,8 @@ from lairmake.stages.make.core.action import forecast
 from lairmake.stages.make.core.pipeline import needed
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
-from lairmake.stages.make.report.drawn import data_of_forecast, dot_of, lines_of_graph
-from lairmake.stages.make.report.folded import told_of
+from lairmake.stages.make.report.causes import told_of
+from lairmake.stages.make.report.timing import data_of_forecast, dot_of, lines_of_graph
 
 DOT = option("dot", "print DOT, for Graphviz")
 

@@ -11,13 +11,16 @@ from lairmake.stages.make.core.faults import did_you_mean, nearest_task
 from lairmake.stages.make.core.pipeline import files_written, stage_named
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.kind_hints import hint_of_stage
-from lairmake.stages.make.report.in_words import PROGRAM, SHOWN, WRITTEN, program_in_words
 from lairmake.stages.make.report.shown import (
+    PROGRAM,
+    SHOWN,
+    WRITTEN,
     Shown,
     called,
     data_of_stage,
     overview,
     pick,
+    program_in_words,
     read_file,
     section_of,
 )

@@ -32,8 +32,9 @@ from lairmake.stages.make.doit.commands.kind_hints import hint_of_sweep
 from lairmake.stages.make.doit.commands.of_folders import build_folders
 from lairmake.stages.make.doit.commands.run import PROCESSES
 from lairmake.stages.make.report.colour import is_terminal
-from lairmake.stages.make.report.compared import (
+from lairmake.stages.make.report.comparison import (
     COLUMNS,
+    NARROW,
     Row,
     csv_of,
     data_of,
@@ -41,8 +42,8 @@ from lairmake.stages.make.report.compared import (
     list_work,
     row_of,
     sort_rows,
+    table,
 )
-from lairmake.stages.make.report.compared_table import NARROW, table
 from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
 
 SET: dict[str, Any] = {
@@ -171,7 +172,7 @@ def _data(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> dic
 
 def _keep(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> None:
     """Write the plot, and what a report reads."""
-    from lairmake.stages.make.report.scatter import scatter
+    from lairmake.stages.make.report.comparison import scatter
 
     text = json.dumps(_data(folder, axes, rows), indent=1, ensure_ascii=False)
     write_beside(folder, place_of(folder, PLOT), scatter(rows).encode())

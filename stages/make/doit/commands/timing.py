@@ -10,8 +10,14 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.make.core.pipeline import orders, tasks_of_folders
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
-from lairmake.stages.make.report.folded import told_of
-from lairmake.stages.make.report.times import Times, data_of_times, lines_of_times, timing_of, trace
+from lairmake.stages.make.report.causes import told_of
+from lairmake.stages.make.report.timing import (
+    Times,
+    data_of_times,
+    lines_of_times,
+    timing_of,
+    trace,
+)
 from lairmake.stages.make.store.files import write_whole
 from lairmake.stages.make.store.folders import user_folder
 from lairmake.stages.make.store.state import BuildRecord, builds

@@ -11,10 +11,20 @@ from lairmake.stages.make.core.layers import network_of
 from lairmake.stages.make.core.pipeline import tasks_of_folders
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
-from lairmake.stages.make.report.causes import Event, History
-from lairmake.stages.make.report.code import data_of_reach, list_stages, reach_in_words
-from lairmake.stages.make.report.explained import data_of_event, explained, told, told_of_slots
-from lairmake.stages.make.report.folded import Told, group, told_of
+from lairmake.stages.make.report.causes import (
+    Event,
+    History,
+    Told,
+    data_of_event,
+    data_of_reach,
+    explained,
+    group,
+    list_stages,
+    reach_in_words,
+    told,
+    told_of,
+    told_of_slots,
+)
 from lairmake.stages.make.store.folders import folders_of
 from lairmake.stages.make.store.state import BuildRecord
 
