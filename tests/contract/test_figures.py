@@ -19,7 +19,7 @@ from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.make.core import sweep, workers
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.stage import MOST_OPERATIONS
-from lairmake.stages.make.doit import finish
+from lairmake.stages.make.doit import runner
 from lairmake.stages.make.doit.commands import trace
 from lairmake.stages.make.report import causes, summary
 from lairmake.stages.make.store import shelf
@@ -71,7 +71,7 @@ MINUTES = {60: "a minute"}
         ("docs/commands.md", f"in at most {causes.MOST_LINES} lines"),
         ("docs/sweeps.md", f"At most {sweep.MOST} combinations are built"),
         ("docs/results.md", f"a run of up to {MOST_RECORDED:,} hops and tasks".replace(",", " ")),
-        ("docs/results.md", f"to more than {NUMBERS[finish.MOST_SUMMARIES]} layers, each has one"),
+        ("docs/results.md", f"to more than {NUMBERS[runner.MOST_SUMMARIES]} layers, each has one"),
         ("docs/results.md", f"There are at most {BINS} bins"),
         ("docs/report.md", f"of up to {of_run.MOST_PARTS} parts"),
         ("docs/report.md", f"of all of them up to {of_run.EVERY_PE}, else"),

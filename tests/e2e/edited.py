@@ -21,7 +21,7 @@ from doit.reporter import ZeroReporter
 from lairmake.stages.make.core.action import build
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
-from lairmake.stages.make.doit.record import recorded
+from lairmake.stages.make.doit.reporter import recorded
 from lairmake.stages.make.doit.session import Session
 from lairmake.stages.make.report.causes import History, explained, told
 from lairmake.stages.make.report.screen import State, compare, screens, state_now

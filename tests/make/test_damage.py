@@ -9,7 +9,7 @@ import sys
 import pytest
 from doit.dependency import JSONCodec
 
-from lairmake.stages.make.doit.database import Remembered
+from lairmake.stages.make.doit.dependency import Remembered
 from lairmake.stages.make.store import state as module
 from lairmake.stages.make.store.state import State
 

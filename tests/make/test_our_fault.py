@@ -9,7 +9,7 @@ from lairmake.stages.layer import place
 from lairmake.stages.make.core.action import build
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.stage import PLAIN, BuildOptions
-from lairmake.stages.make.doit import act
+from lairmake.stages.make.doit import session
 from lairmake.stages.make.store.folders import file_of, parts_of
 from tests.kernel.tiled import MATMUL, opened
 
@@ -59,8 +59,8 @@ hint: nothing that you wrote is wrong: please report it to the authors of Lairma
 
 
 def test_doit_ends_with_an_error_and_not_with_a_failure(part):
-    found = act.outcome(Answer("parse", part), "parse", part, None)
-    assert isinstance(found, act.StageError)
+    found = session.outcome(Answer("parse", part), "parse", part, None)
+    assert isinstance(found, session.StageError)
     assert found.message.startswith("build/parts/c_0/matmul.lair:2:49: error: a fault of Lairmake")
 
 

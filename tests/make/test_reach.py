@@ -7,8 +7,7 @@ import pytest
 from lairmake.stages import PIPELINE
 from lairmake.stages.make.core import derived
 from lairmake.stages.make.core.untouched import Units, units_below
-from lairmake.stages.make.doit.reach import reach_of, tasks_of_unit
-from lairmake.stages.make.doit.references import references_of
+from lairmake.stages.make.doit.loading import reach_of, references_of, tasks_of_unit
 from lairmake.stages.make.doit.session import Session
 
 LAYER = "machine: ideal\nplacement: '{ f[i] -> PE[0, 0] }'\n"

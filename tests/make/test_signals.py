@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from lairmake.stages.make.doit.commands.run import _interruptible
-from lairmake.stages.make.doit.interrupts import SIGNALS, interruptible
+from lairmake.stages.make.doit.session import SIGNALS, interruptible
 
 
 @pytest.fixture(autouse=True)

@@ -1,22 +1,25 @@
-"""doit's manager of dependencies, to which stages are what their keys and files say.
-
-doit asks it whether a task is up to date, for the values and results of tasks, and whether they
-are to be ignored; it tells it what ran, and what to forget. Tasks of other kinds have all of that
-in doit's database, as ever. Of stages nothing is kept there.
-"""
+"""Doit's dependency manager."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from doit.dependency import Dependency, DependencyStatus
+from doit.dependency import Dependency, DependencyStatus, SqliteDB
 
 from lairmake.stages.make.core.pipeline import files_of, path_from_here, result_of, values_of
 from lairmake.stages.make.doit.session import Session
-from lairmake.stages.make.store.folders import LayerFolder, file_of, further_file
+from lairmake.stages.make.store.files import warn
+from lairmake.stages.make.store.folders import LayerFolder, file_of, further_file, shown_path
 from lairmake.stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
+from lairmake.stages.make.store.state import State, state_of
 from lairmake.stages.make.store.state_folder import state_folder
+
+# --- doit's manager of dependencies, to which stages are what their keys and files say ----------
+#
+# doit asks it whether a task is up to date, for the values and results of tasks, and whether they
+# are to be ignored; it tells it what ran, and what to forget. Tasks of other kinds have all of that
+# in doit's database, as ever. Of stages nothing is kept there.
 
 RESULT, VALUES = "result:", "_values_:"
 
@@ -129,3 +132,68 @@ def _add_reasons(
         status.add_reason("changed_file_dep", path_from_here(path, folder.home))
     for written in sorted(set(last.get("writes", ())) - files_of(folder, stage).keys()):
         status.add_reason("missing_target", path_from_here(file_of(folder, written), folder.home))
+
+# --- What doit remembers of tasks that are no stages: in the state of the workspace, as all else
+
+def open_database(
+    session: Session, name: str, codec: Any, module_name: str | None = None
+) -> Any:
+    """Return the database of a name: that of one of our dodo files, or doit's own in sqlite."""
+    home, file = session.home, Path(name)
+    if home is None or file.parent != state_folder(home):
+        return SqliteDB(name, codec, module_name=module_name)
+    return Remembered(state_of(file.parent), file.name, codec)
+
+
+class Remembered:
+    """What doit calls a database: data of tasks by their names, kept when it is dumped.
+
+    There is one for each dodo file; where the state is lost nothing is remembered, and that said.
+    """
+
+    def __init__(self, state: State, name: str, codec: Any) -> None:
+        self.name = name
+        self._state = state
+        self._codec = codec
+        self._known: dict[str, dict[str, Any]] = {}
+        self._changed: set[str] = set()
+
+    def get(self, task: str, what: str) -> Any:
+        """Return something that is known of a task; None for nothing."""
+        return self._of(task).get(what)
+
+    def set(self, task: str, what: str, value: Any) -> None:
+        """Take note of something."""
+        self._of(task)[what] = value
+        self._changed.add(task)
+
+    def in_(self, task: str) -> bool:
+        """Return whether anything is known of a task."""
+        return bool(self._of(task))
+
+    def remove(self, task: str) -> None:
+        """Forget a task."""
+        self._known[task] = {}
+        self._changed.discard(task)
+        self._state.forget(self.name, task)
+
+    def remove_all(self) -> None:
+        """Forget all tasks."""
+        self._known.clear()
+        self._changed.clear()
+        self._state.forget(self.name)
+
+    def dump(self) -> None:
+        """Keep what changed."""
+        data = {task: self._codec.encode(self._known[task]) for task in self._changed}
+        self._state.keep(self.name, data)
+        if data and self._state.lost:
+            warn(f"{shown_path(self._state.file)} is left out: {self._state.lost}")
+        self._changed.clear()
+
+    def _of(self, task: str) -> dict[str, Any]:
+        if task not in self._known:
+            kept = self._state.get(self.name, task)
+            found = self._codec.decode(kept) if isinstance(kept, str) else {}
+            self._known[task] = found if isinstance(found, dict) else {}
+        return self._known[task]

@@ -1,26 +1,279 @@
-"""What doit prints of a run: a line for each layer, and an error once, on stderr."""
+"""The reporter of a build: what it prints as tasks run, and the log that it keeps."""
 
 from __future__ import annotations
 
+import itertools
+import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import IO, TYPE_CHECKING, Any
 
-from doit.exceptions import UnmetDependency
+from doit.exceptions import TaskFailed, UnmetDependency
 from doit.reporter import ConsoleReporter
 
-from lairmake.stages.make.doit.act import StageError, StageFailed
-from lairmake.stages.make.doit.grouped import Grouped, needed
-from lairmake.stages.make.doit.pipe import printing
-from lairmake.stages.make.doit.session import Session
-from lairmake.stages.make.doit.stopped import hint_of
-from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
+from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.make.core.action import write_outputs
+from lairmake.stages.make.core.declaration import declaration
+from lairmake.stages.make.core.derived import PAGE, stage_that_draws
+from lairmake.stages.make.core.key import ActionKey, code_units
+from lairmake.stages.make.core.workers import apart, progress
+from lairmake.stages.make.doit.session import Session, StageError, StageFailed, printing
+from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path, wholes_of
+from lairmake.stages.make.store.state import state_of
+from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
 
 if TYPE_CHECKING:
+    from lairmake.stages.fabric.deadlock import Stop
     from lairmake.stages.make.core.action import Result
-    from lairmake.stages.make.doit.live import LiveLine
 
+# --- The one line that a person watches while a build runs on a terminal ------------------------
+
+@dataclass(slots=True, kw_only=True)
+class Running:
+    """A task that began then, and what it last told of itself, and when: 0 for nothing."""
+
+    began: float
+    share: float = 0.0
+    told: float = 0.0
+
+
+class LiveLine:
+    """What runs, how much is done, how much of it came from the store, and how long it may take.
+
+    A stage that tells how far it is goes on at its own pace; others take as long as those before.
+    """
+
+    def __init__(self, stream: IO[str], total: int) -> None:
+        from rich.console import Console, RenderableType
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        class Heard(Progress):
+            def get_renderable(inside) -> RenderableType:  # noqa: N805
+                self._hear()
+                return super().get_renderable()
+
+        progress().watch()
+        self._total = total
+        self._done = self._hits = 0
+        self._spent = 0.0
+        self._running: dict[str, Running] = {}
+        self._progress: Any = None
+        columns = (
+            TextColumn("{task.description}", markup=False), BarColumn(bar_width=20),
+            MofNCompleteColumn(), TextColumn("{task.fields[hits]} from the store"),
+            TextColumn("{task.fields[left]}"),
+        )
+        shown = Heard(*columns, console=Console(file=stream), transient=True)
+        self._line = shown.add_task("", total=total, hits=0, left="")
+        self._progress = shown
+
+    def begin(self, task: str) -> None:
+        """Show a task that begins to run."""
+        self._running[task] = Running(began=time.monotonic())
+        self._progress.start()
+
+    def end(self, task: str, is_hit: bool = False) -> None:
+        """Count a task that ended, maybe since the store had it."""
+        self._done += 1
+        self._hits += is_hit
+        ran = self._running.pop(task, None)
+        self._spent += time.monotonic() - ran.began if ran is not None else 0.0
+
+    def hide(self) -> None:
+        """Take the line away, so that something else can be printed."""
+        self._progress.stop()
+
+    def show(self) -> None:
+        """Show it again, if anything runs."""
+        if self._running:
+            self._progress.start()
+
+    def left(self) -> float | None:
+        """Return how many seconds the build may take from now on; None where that is not known."""
+        running = list(self._running.values())
+        mean = self._spent / self._done if self._done else None
+        own = [rest for each in running if (rest := _rest(each, mean)) is not None]
+        if mean is None and not own:
+            return None
+        waiting = (self._total - self._done - len(running)) * (mean or 0.0)
+        return max([(waiting + sum(own)) / max(1, len(running)), *own])
+
+    def _hear(self) -> None:
+        """Show what running tasks told since: called whenever the line is drawn anew."""
+        if self._progress is None:
+            return
+        for task, share in progress().hear().items():
+            if task in self._running:
+                self._running[task].share, self._running[task].told = share, time.monotonic()
+        left = self.left()
+        shares = {task: each.share for task, each in list(self._running.items())}
+        self._progress.update(
+            self._line, completed=self._done + sum(shares.values()), hits=self._hits,
+            description=next(_descriptions(shares), ""),
+            left="" if left is None else f"{timedelta(seconds=round(left))} left",
+        )
+
+
+def _rest(running: Running, mean: float | None) -> float | None:
+    """Return the seconds that a task may still take: it goes on as fast as until it last told."""
+    now = time.monotonic()
+    if running.share:
+        pace = (running.told - running.began) / running.share
+        return max(0.0, running.began + pace - now)
+    return max(0.0, running.began + mean - now) if mean is not None else None
+
+
+def _descriptions(shares: dict[str, float]) -> Iterator[str]:
+    """Yield the tasks that run, with how far they are, the last that began first."""
+    for task, share in reversed(shares.items()):
+        yield f"{task} {share:.0%}" if share else task
+
+# --- What became of the stages of a build, a line for each layer, or network with its parts -----
+
+INTERVAL = 30.0
+"""After how many seconds without a line one says how far a layer is."""
+
+
+class Grouped:
+    """The stages that are selected, by layer, and what became of those that ended.
+
+    The parts of `folders` count as these.
+    """
+
+    def __init__(self, names: Iterable[str], folders: Iterable[LayerFolder] = ()) -> None:
+        self._wholes = wholes_of(folders)
+        self._selected = Counter(self._whole(name) for name in names)
+        self._done: Counter[str] = Counter()
+        self._failed: set[str] = set()
+        self._ended: dict[str, Counter[str]] = {}
+        self._said = time.monotonic()
+
+    def end(self, name: str, how: str) -> str:
+        """Note that a stage `ran`, was a `hit`, stayed the `same` or was `left`.
+
+        Returns the line of its layer if it was the last one there, or none was printed for long;
+        else nothing, nor for a layer to which nothing happened.
+        """
+        whole = self._whole(name)
+        self._done[whole] += 1
+        self._ended.setdefault(whole, Counter())[how] += 1
+        if self._done[whole] == self._selected[whole]:
+            return self._line(whole)
+        if time.monotonic() - self._said < INTERVAL:
+            return ""
+        self._said = time.monotonic()
+        return f"{whole}: {self._done[whole]} of {_stages(self._selected[whole])} done\n"
+
+    def fail(self, name: str) -> str:
+        """Return the line of the layer of a stage that failed, so far."""
+        whole = self._whole(name)
+        self._done[whole] += 1
+        self._failed.add(whole)
+        return self._line(whole, name.removeprefix(whole)[1:])
+
+    def left(self) -> int:
+        """Return how many layers have not ended because others failed."""
+        ends = (self._done[whole] == count for whole, count in self._selected.items()
+                if whole not in self._failed)
+        return list(ends).count(False) if self._failed else 0
+
+    def rest(self) -> str:
+        """Return the lines of the layers that did not end."""
+        return "".join(map(self._line, list(self._ended)))
+
+    def _whole(self, name: str) -> str:
+        layer = name.rpartition(":")[0]
+        return self._wholes.get(layer, layer)
+
+    def _line(self, whole: str, failed: str = "") -> str:
+        said = list(_counts(self._ended.pop(whole, Counter())))
+        said += [f"{failed} failed"] if failed else []
+        if not said:
+            return ""
+        self._said = time.monotonic()
+        return f"{whole}: {', '.join(said)}\n"
+
+
+def needed(tasks: Mapping[str, Any], selected: Iterable[str]) -> list[str]:
+    """Return the tasks with actions among some tasks and all that these depend on."""
+    waiting = list(selected)
+    seen = set(waiting)
+    while waiting:
+        found = {name for name in tasks[waiting.pop()].task_dep if name not in seen}
+        seen |= found
+        waiting += found
+    return [name for name in seen if tasks[name].actions]
+
+
+def _counts(ended: Counter[str]) -> Iterator[str]:
+    if ended["ran"]:
+        yield f"{_stages(ended['ran'])} ran"
+    if ended["hit"]:
+        yield f"{ended['hit'] if ended['ran'] else _stages(ended['hit'])} from the store"
+
+
+def _stages(count: int) -> str:
+    return f"{count} {'stage' if count == 1 else 'stages'}"
+
+# --- The page of a fabric that stopped, in the place of the report that a build would have drawn
+
+def draw_stop(folder: LayerFolder, stop: Stop) -> str:
+    """Write build/report.html of a folder whose fabric stopped, and return its path.
+
+    The store keeps the page: the next report replaces what is known, and nothing that somebody
+    edited by hand. Raises UserError and UserErrors, as stages do.
+    """
+    from lairmake.stages.make.core.inputs import FolderInputs
+    from lairmake.stages.make.core.stage import MOST_OPERATIONS, load
+    from lairmake.stages.poly.quota import limit_operations
+
+    stage = stage_that_draws(folder)
+    assert stage is not None, "what runs on a fabric can be drawn"
+    inputs = FolderInputs(folder, declaration(stage).inputs)
+    with limit_operations(MOST_OPERATIONS):
+        content = load(stage).draw_stop(inputs, stop).encode()
+    store_of(folder.home).keep(content)
+    write_outputs(folder, declaration(stage).writes, {PAGE: content})
+    return shown_path(file_of(folder, PAGE))
+
+# --- Fabrics that stop in a build: a page is drawn where a report was asked for, else a hint says
+# how
+
+def is_drawn(known: Session, task: str, needed: Collection[str]) -> bool:
+    """Return whether a build with the tasks that are `needed` is to draw what a task runs: itself,
+    or the network or kernel that it is a part of."""
+    folder = known.stages[task][0]
+    whole = wholes_of(known.folders.values()).get(folder.name, folder.name)
+    return any(
+        f"{name}:{stage_that_draws(known.folders[name])}" in needed
+        for name in {folder.name, whole}
+    )
+
+
+def draw_stops(known: Session) -> None:
+    """Draw the fabrics that stopped, where the build would have drawn a report, and say where."""
+    for task in sorted(known.drawn):
+        try:
+            path = apart().call(draw_stop, known.stages[task][0], known.stops[task])
+        except (UserError, UserErrors) as error:
+            sys.stderr.write(str(error))
+        else:
+            sys.stderr.write(f"hint: {path} shows who waits for whom\n")
+
+
+def hint_of(known: Session, task: str) -> str:
+    """Return the line that says how the fabric that stopped in a task is drawn; "" for no line."""
+    if task not in known.stops or task in known.drawn:
+        return ""
+    name = known.stages[task][0].name
+    return f"hint: `{known.program} report {name}` draws who waits for whom\n"
+
+# --- What doit prints of a run: a line for each layer, and an error once, on stderr -------------
 
 LINES = {"ran": ".  {}\n", "hit": "=  {}  from the store\n"}
 
@@ -49,8 +302,6 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         stages = (name for name in names if name in known.stages)
         self._grouped = Grouped(stages, known.folders.values())
         if self.outstream.isatty():
-            from lairmake.stages.make.doit.live import LiveLine
-
             self._live = LiveLine(self.outstream, len(names))
 
     def write(self, text: str) -> None:
@@ -150,3 +401,123 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         path, how = shown_path(file_of(layer, name)), how_to_keep(layer, name, self.session.build)
         kept = shown_path(store_of(layer.home).edit_path(digest))
         self.write(f"repaired {path}, which was edited by hand: {how} (this one is in {kept})\n")
+
+# --- The log of a build, whichever reporter of doit prints it -----------------------------------
+
+WRONG, BUG = 1, 2
+"""What doit exits with where a task fails, and where one cannot be run."""
+
+NUMBERS = itertools.count()
+"""Of the builds of this process."""
+
+
+class Recorded:
+    """What a reporter notes of a build: what became of every stage; `recorded` adds it to one."""
+
+    session: Session
+
+    def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
+        super().__init__(outstream, options)  # type: ignore[call-arg]
+        self._build = ""
+        self._stages: set[str] = set()
+        self._begin = time.time()
+        self._tasks: Mapping[str, Any] = {}
+        self._selected: Sequence[str] = ()
+        self.session.reporter = self
+
+    def initialize(self, tasks: Mapping[str, Any], selected_tasks: Sequence[str]) -> None:
+        """Take note of the tasks of a build."""
+        self._tasks, self._selected = tasks, selected_tasks
+        if hasattr(super(), "initialize"):
+            super().initialize(tasks, selected_tasks)  # type: ignore[misc]
+
+    def skip_uptodate(self, task: Any) -> None:
+        """Note a task that was restored from the store, or was up to date."""
+        found = self.session.results.get(task.name)
+        if found is not None:
+            self._note(task, found)
+        super().skip_uptodate(task)  # type: ignore[misc]
+
+    def add_success(self, task: Any) -> None:
+        """Note a task that was run."""
+        found = self.session.results.get(task.name)
+        if found is not None:
+            self._note(task, found)
+        super().add_success(task)  # type: ignore[misc]
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        """Note a failure, unless it only follows from another one."""
+        if not isinstance(fail, UnmetDependency):
+            self._fail(WRONG if isinstance(fail, TaskFailed) else BUG)
+        if task.name in self.session.stages and not isinstance(fail, UnmetDependency):
+            from lairmake.stages.make.core.action import current_key
+
+            layer, _, stage = task.name.rpartition(":")
+            key = current_key(stage, self.session.folders[layer])
+            self._append_key(task.name, "failed", key, {"error": fail.message})
+        if isinstance(fail, StageFailed) and fail.stop is not None:
+            self.session.stops[task.name] = fail.stop
+            if is_drawn(self.session, task.name, needed(self._tasks, self._selected)):
+                self.session.drawn.add(task.name)
+        super().add_failure(task, fail)  # type: ignore[misc]
+
+    def runtime_error(self, msg: str) -> None:
+        """Note that doit found a task to be none while it built."""
+        self._fail(BUG)
+        super().runtime_error(msg)  # type: ignore[misc]
+
+    def _fail(self, code: int) -> None:
+        self.session.failed = max(self.session.failed, code)
+
+    def end(self, code: int) -> None:
+        """Note the end of the build; in a line if there was no task to look at in any layer."""
+        known, now = self.session, time.time()
+        if self._build:
+            self._append({"event": "end", "when": now, "seconds": now - self._begin, "exit": code})
+        elif code == 0 and known.unchanged + len(known.clean):
+            self._start("same", {"layers": known.unchanged + len(known.clean)})
+        if known.home is not None:
+            state_of(state_folder(known.home)).shorten()
+
+    def _note(self, task: Any, found: Result) -> None:
+        edits = {"kept": found.kept, "repaired": found.repaired, "forgotten": found.forgotten}
+        edits = {word: what for word, what in edits.items() if what}
+        if found.how == "same":
+            line = {"key": found.key.digest, "start": found.start}
+            self._append_task(task.name, "same", {**line, **edits})
+        else:
+            done = {"start": found.start, "seconds": found.seconds, "pid": found.pid, **edits}
+            self._append_key(task.name, found.how, found.key, {"writes": found.outputs, **done})
+
+    def _append_key(self, task: str, how: str, key: ActionKey, more: Mapping[str, Any]) -> None:
+        reads = {**key.reads, **key.further}
+        self._append_task(task, how, {"key": key.digest, "reads": reads, **more})
+
+    def _append_task(self, task: str, how: str, more: Mapping[str, Any]) -> None:
+        layer, _, stage = task.rpartition(":")
+        home = self.session.home
+        if not self._build and home is not None:
+            from lairmake.stages.make.core.pipeline import news
+
+            self._start("begin", {"always": self.session.build.always, **news(state_folder(home))})
+        if "reads" in more and stage not in self._stages:
+            self._stages.add(stage)
+            self._append({"event": "code", "stage": stage, "units": code_units(stage)})
+        self._append({"task": task, "layer": layer, "stage": stage, "how": how, **more})
+
+    def _start(self, event: str, more: Mapping[str, Any]) -> None:
+        """Write the first line of the build: what was asked for, nothing being everything."""
+        self._build = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{next(NUMBERS)}"
+        known = self.session
+        asked = {"arguments": known.arguments, "asked": sorted(known.asked)}
+        self._append({"event": event, "when": self._begin, "pid": os.getpid(), **asked, **more})
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        home = self.session.home
+        if home is not None:
+            state_of(state_folder(home)).add({"build": self._build, **line})
+
+
+def recorded(reporter: type, session: Session) -> type:
+    """Return a reporter of doit that also writes the log of what a command does."""
+    return type(reporter.__name__, (Recorded, reporter), {"session": session})

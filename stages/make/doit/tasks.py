@@ -18,9 +18,8 @@ from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.layers import TaskNames
 from lairmake.stages.make.core.pipeline import before, path_from_here, writers_in
 from lairmake.stages.make.core.untouched import Unit, Units, unit_at, usable_units
-from lairmake.stages.make.doit.act import build_stage
 from lairmake.stages.make.doit.reporter import StageReporter
-from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.doit.session import Session, build_stage
 from lairmake.stages.make.store.files import write_whole
 from lairmake.stages.make.store.folders import (
     SWEEP,

@@ -26,8 +26,13 @@ from lairmake.stages.make.core.layers import find_combination, layers_at
 from lairmake.stages.make.core.pipeline import tasks_of_folders
 from lairmake.stages.make.doit.commands.inert import begin_command, option, tell_unread
 from lairmake.stages.make.doit.commands.option_faults import loads_ours, option_fault
-from lairmake.stages.make.doit.interrupts import INTERRUPTED, interruptible, say_interrupted
-from lairmake.stages.make.doit.pipe import open_streams, printing
+from lairmake.stages.make.doit.session import (
+    INTERRUPTED,
+    interruptible,
+    open_streams,
+    printing,
+    say_interrupted,
+)
 from lairmake.stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
 
 JSON = option("json", "print JSON, for programs")

@@ -35,11 +35,15 @@ from doit.plugin import PluginEntry
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.make.core.derived import let_plan
 from lairmake.stages.make.core.layers import TaskNames, layers_at
-from lairmake.stages.make.doit.database import open_database
-from lairmake.stages.make.doit.interrupts import INTERRUPTED, say_interrupted
+from lairmake.stages.make.doit.dependency import open_database
 from lairmake.stages.make.doit.loading import watch_loading
-from lairmake.stages.make.doit.pipe import open_streams, printing
-from lairmake.stages.make.doit.session import Session
+from lairmake.stages.make.doit.session import (
+    INTERRUPTED,
+    Session,
+    open_streams,
+    printing,
+    say_interrupted,
+)
 from lairmake.stages.make.store.folders import LayerFolder
 
 OF_LAIRMAKE = ("bench", "fidelity", "gallery", "lint", "test", "test:long", "types")

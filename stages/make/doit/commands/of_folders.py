@@ -15,10 +15,9 @@ from doit.exceptions import UnmetDependency
 
 from lairmake.stages.make.core.untouched import unit_of
 from lairmake.stages.make.core.workers import workers
-from lairmake.stages.make.doit.act import StageFailed
 from lairmake.stages.make.doit.commands.run import Run
-from lairmake.stages.make.doit.interrupts import INTERRUPTED
 from lairmake.stages.make.doit.reporter import StageReporter
+from lairmake.stages.make.doit.session import INTERRUPTED, StageFailed
 from lairmake.stages.make.doit.tasks import Layers
 from lairmake.stages.make.store.folders import LayerFolder, wholes_of
 

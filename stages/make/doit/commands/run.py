@@ -20,18 +20,16 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.make.core.stage import BuildOptions
 from lairmake.stages.make.core.workers import all_apart, workers
 from lairmake.stages.make.doit.commands.inert import Inert, option
-from lairmake.stages.make.doit.finish import finish
-from lairmake.stages.make.doit.interrupts import (
+from lairmake.stages.make.doit.loading import Targets, words_at
+from lairmake.stages.make.doit.reporter import draw_stops, recorded
+from lairmake.stages.make.doit.runner import LazyRunner, cores, finish
+from lairmake.stages.make.doit.session import (
     INTERRUPTED,
+    Session,
     handled,
     raise_interrupt,
     say_interrupted,
 )
-from lairmake.stages.make.doit.loading import Targets, words_at
-from lairmake.stages.make.doit.record import recorded
-from lairmake.stages.make.doit.runner import LazyRunner, cores
-from lairmake.stages.make.doit.session import Session
-from lairmake.stages.make.doit.stopped import draw_stops
 
 EVERYTHING = 2
 """The verbosity with which everything is printed, and that of `-v` alone."""

@@ -18,8 +18,8 @@ from lairmake.stages.make.core.action import current_key
 from lairmake.stages.make.core.key import NO_INPUTS
 from lairmake.stages.make.doit.commands.inert import Inert
 from lairmake.stages.make.doit.commands.run import Run
-from lairmake.stages.make.doit.pipe import printing
-from lairmake.stages.make.doit.references import real_path
+from lairmake.stages.make.doit.loading import real_path
+from lairmake.stages.make.doit.session import printing
 from lairmake.stages.make.store.folders import (
     NOT_LAYERS,
     PROGRAM,
