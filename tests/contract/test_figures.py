@@ -20,7 +20,7 @@ from lairmake.stages.make.core import sweep, workers
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.stage import MOST_OPERATIONS
 from lairmake.stages.make.doit import runner
-from lairmake.stages.make.doit.commands import trace
+from lairmake.stages.make.doit.commands import report
 from lairmake.stages.make.report import causes, summary
 from lairmake.stages.make.store import shelf
 from lairmake.stages.network.operators import copies, draft
@@ -124,7 +124,7 @@ def test_the_catalogue_shows_a_picture_of_each_layer_and_no_other():
 
 
 def test_a_trace_has_as_many_events_as_is_said():
-    assert trace.MOST == 10**6
+    assert report.MOST == 10**6
     assert "a trace of more than a million events is refused" in text("docs/commands.md")
 
 

@@ -6,11 +6,7 @@ import pytest
 
 from lairmake.stages.make.core import derived
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.doit.commands.kind_hints import (
-    hint_of_fabric,
-    hint_of_stage,
-    hint_of_sweep,
-)
+from lairmake.stages.make.doit.commands.command import hint_of_fabric, hint_of_stage, hint_of_sweep
 from tests.e2e.conftest import ROOT
 
 

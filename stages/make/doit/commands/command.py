@@ -1,11 +1,8 @@
-"""What our commands share: they find the layers that are meant, and how a command ends.
-
-Where the dodo file is not ours, doit is as if we were not installed: `doit show` runs the task that
-is called show.
-"""
+"""Commands on folders: words, options and hints that they share."""
 
 from __future__ import annotations
 
+import contextlib
 import getopt
 import json
 import os
@@ -13,27 +10,136 @@ import signal
 import sys
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doit.cmd_base import Command
-from doit.exceptions import InvalidCommand, InvalidDodoFile
+from doit.cmd_base import Command, TaskLoader2
+from doit.exceptions import InvalidCommand, InvalidDodoFile, UnmetDependency
 
-from lairmake.stages.diagnose import UserError, UserErrors
+from lairmake.stages.diagnose import UserError, UserErrors, source_of
 from lairmake.stages.make.core.faults import nearest_task
 from lairmake.stages.make.core.layers import find_combination, layers_at
 from lairmake.stages.make.core.pipeline import tasks_of_folders
-from lairmake.stages.make.doit.commands.inert import begin_command, option, tell_unread
-from lairmake.stages.make.doit.commands.option_faults import loads_ours, option_fault
+from lairmake.stages.make.core.untouched import unit_of
+from lairmake.stages.make.core.workers import workers
+from lairmake.stages.make.doit.commands.inert import (
+    begin_command,
+    loads_ours,
+    option,
+    option_fault,
+    tell_unread,
+)
+from lairmake.stages.make.doit.commands.run import Run
+from lairmake.stages.make.doit.reporter import StageReporter
 from lairmake.stages.make.doit.session import (
     INTERRUPTED,
+    StageFailed,
     interruptible,
     open_streams,
     printing,
     say_interrupted,
 )
-from lairmake.stages.make.store.folders import LayerFolder, every_stage, folders_of, user_folder
+from lairmake.stages.make.doit.tasks import Layers
+from lairmake.stages.make.store.folders import (
+    GRAPHS,
+    LAYER,
+    MLIR,
+    NETWORK,
+    LayerFolder,
+    every_stage,
+    files_in,
+    folders_of,
+    mark_of,
+    user_folder,
+    wholes_of,
+)
+
+# --- Build folders that no dodo file has tasks for, as a build does: what is refused ends no other
+#
+# What runs is told on stderr.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """How a build of folders ended: doit's exit code if it was interrupted, or a bug of ours ended
+    a stage, else 0; and, by the names of folders, what a stage refused there, in full."""
+
+    code: int
+    refused: Mapping[str, str]
+
+
+class FoldersLoader(TaskLoader2):  # type: ignore[misc]
+    """Loads the tasks of some folders, with the configuration of a dodo file, or more than that."""
+
+    def __init__(
+        self, folders: Sequence[LayerFolder], dodo: Mapping[str, Any], **more: Any
+    ) -> None:
+        super().__init__()
+        self._folders = folders
+        self._config = {**{k: v for k, v in dodo.items() if k != "default_tasks"}, **more}
+
+    def load_doit_config(self) -> dict[str, Any]:
+        """Return the configuration."""
+        return self._config
+
+    def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:
+        """Return what stands for the tasks of each folder."""
+        return [Layers(each.home, unit_of(each), each.name) for each in self._folders]
+
+
+class FoldersReporter(StageReporter):
+    """Keeps what stages refuse, by folder, and whether there was a bug."""
+
+    shows_results = False
+
+    def __init__(self, outstream: Any, options: Mapping[str, Any]) -> None:
+        super().__init__(outstream, options)
+        self.refused: dict[str, str] = {}
+        self.has_bug = False
+
+    def tell_refusal(self, task: str, text: str) -> None:
+        """Keep what a stage found wrong."""
+        folder = task.rpartition(":")[0]
+        whole = wholes_of(self.session.folders.values()).get(folder, folder)
+        self.refused.setdefault(whole, text)
+
+    def add_failure(self, task: Any, fail: Any) -> None:
+        """Print a bug."""
+        self.has_bug |= not isinstance(fail, StageFailed | UnmetDependency)
+        super().add_failure(task, fail)
+
+
+class FoldersRun(Run):
+    """Runs the tasks of folders, and tells of them on stderr."""
+
+    def execute(self, params: Any, args: list[str]) -> int:
+        """Return doit's exit code."""
+        params["outfile"] = sys.stderr
+        return super().execute(params, args)
+
+
+def build_folders(
+    folders: Sequence[LayerFolder], words: Sequence[str], dodo: Mapping[str, Any],
+    made_of: Mapping[str, Any],
+) -> Built:
+    """Build folders with the configuration of a dodo file.
+
+    `words` are options of a build, and commands of doit are `made_of` this, besides a loader.
+    """
+    loader = FoldersLoader(folders, dodo, reporter=FoldersReporter)
+    run = FoldersRun(task_loader=loader, **made_of)
+    code = int(run.parse_execute(["--continue", *words]) or 0)
+    reporter = run.session.reporter
+    if not isinstance(reporter, FoldersReporter):
+        return Built(code=code, refused={})
+    is_whole = code < INTERRUPTED and not (reporter.has_bug or workers().lost)
+    return Built(code=0 if is_whole else code, refused=reporter.refused)
+
+# --- What our commands share: they find the layers that are meant, and how a command ends -------
+#
+# Where the dodo file is not ours, doit is as if we were not installed: `doit show` runs the task
+# that is called show.
 
 JSON = option("json", "print JSON, for programs")
 BUG = 2
@@ -134,8 +240,6 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         """Return what loads the tasks of folders: combinations of a sweep have none elsewhere."""
         if {folder.name for folder in folders} <= {layer.name for layer in self.layers()}:
             return self.loader
-        from lairmake.stages.make.doit.commands.of_folders import FoldersLoader
-
         return FoldersLoader(folders, self.loader.load_doit_config())
 
     def tasks_meant(
@@ -223,3 +327,58 @@ def few(names: Sequence[str]) -> str:
 def print_json(data: Any) -> None:
     """Print data as a program reads it."""
     print(json.dumps(data, indent=1, ensure_ascii=False))
+
+# --- What a user may do instead, by the kind of a folder: a layer, a network, a graph, a kernel, a
+#
+# program.
+
+DIVIDED = "`tiles:` or `facts:` in its kernel.yaml divide it into layers"
+
+
+def hint_of_fabric(folder: LayerFolder) -> str:
+    """Return how what a folder computes comes to run on a fabric, where it does not as a whole."""
+    if folder.is_slot:
+        return f"name its layer: {folder.name.rpartition('/')[0]}"
+    mark, parts = _mark(folder), _parts(folder)
+    one = f"one of its parts: {parts[0].name}" if parts else "one of its parts, once it was built"
+    if mark.endswith(MLIR):
+        return f"name {one}" if parts else DIVIDED
+    where = "its network.yaml" if mark == NETWORK else "the network.yaml beside its graph"
+    return f"`run: whole` in {where}, or name {one}"
+
+
+def hint_of_stage(folder: LayerFolder, stage: str) -> str:
+    """Return the first part of a folder that has a stage, which it has not itself; empty for none.
+    """
+    having = [part.name for part in _parts(folder) if stage in every_stage(part)]
+    more = ", for example" if len(having) > 1 else ""
+    return f"{stage} is a stage of its parts: say {having[0]}:{stage}{more}" if having else ""
+
+
+def hint_of_sweep(folder: LayerFolder) -> str:
+    """Return what a sweep of a folder may set, as it is typed: a size of a layer, if it says one.
+    """
+    mark = _mark(folder)
+    for name, size in _sizes(folder) if mark == LAYER else ():
+        return f"sizes.{name}={size},{2 * size}"
+    return "run=whole,parts" if mark == NETWORK else "machine=wse2,wse3"
+
+
+def _sizes(folder: LayerFolder) -> Iterator[tuple[str, int]]:
+    from lairmake.stages.mapping.yaml_text import read_document
+
+    with contextlib.suppress(UserError, UserErrors, OSError):
+        value = read_document(source_of(LAYER, (folder.path / LAYER).read_bytes())).value
+        sizes = value.get("sizes") if isinstance(value, dict) else None
+        for name, size in sizes.items() if isinstance(sizes, dict) else ():
+            if isinstance(size, int):
+                yield name, size
+
+
+def _mark(folder: LayerFolder) -> str:
+    mark = mark_of(files_in(folder.path)) or ""
+    return "graph" if mark.endswith(GRAPHS) else mark
+
+
+def _parts(folder: LayerFolder) -> list[LayerFolder]:
+    return [each for each in folders_of(folder) if each is not folder and not each.is_slot]

@@ -1,17 +1,14 @@
-"""The commands of doit, which know nothing of ours where the dodo file is not ours.
-
-doit refuses a task that is called like a command. A dodo file that has a task `show` must go on as
-if Lairmake were not installed; for our dodo files the task creators refuse such layers.
-"""
+"""Doit's own commands."""
 
 from __future__ import annotations
 
 import dbm
 import fnmatch
 import functools
+import getopt
 import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +25,16 @@ from doit import (
     cmd_strace,
 )
 from doit.cmd_base import DoitCmdBase, check_tasks_exist
-from doit.cmdparse import CmdParseError
+from doit.cmdparse import CmdOption, CmdParse, CmdParseError
 from doit.exceptions import InvalidCommand
 from doit.plugin import PluginEntry
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.make.core.derived import let_plan
+from lairmake.stages.make.core.faults import did_you_mean
 from lairmake.stages.make.core.layers import TaskNames, layers_at
 from lairmake.stages.make.doit.dependency import open_database
-from lairmake.stages.make.doit.loading import watch_loading
+from lairmake.stages.make.doit.loading import OURS, watch_loading, words_at
 from lairmake.stages.make.doit.session import (
     INTERRUPTED,
     Session,
@@ -45,6 +43,133 @@ from lairmake.stages.make.doit.session import (
     say_interrupted,
 )
 from lairmake.stages.make.store.folders import LayerFolder
+
+# --- Options of a command line that there are not, that have a wrong value, or that stand too late
+
+RUN = "run"
+"""The command that is meant where none is named."""
+
+KINDS = {int: "no whole number", float: "no number"}
+"""What a word is that is none of a type."""
+Parse = Callable[..., tuple[list[tuple[str, str]], list[str]]]
+
+
+def option_fault(
+    parser: CmdParse, arguments: Sequence[str], more: str, parse: Parse = getopt.getopt
+) -> str | None:
+    """Return what is wrong with the options among some arguments, in one line; None if nothing is.
+
+    `more` says where to read on: it ends the line where no known option is near.
+    """
+    try:
+        given, _ = parse(list(arguments), parser.get_short(), parser.get_long())
+    except getopt.GetoptError as error:
+        return _unknown(error, parser.options, more)
+    for name, value in given:
+        option, _ = parser.get_option(name)
+        if option.type not in (bool, list):
+            try:
+                option.str2type(value)
+            except CmdParseError:
+                return f"{name} {value}: {_no_value(value, option)}"
+    return None
+
+
+def refuse_options(command: Any, arguments: Sequence[str]) -> None:
+    """Raise InvalidCommand for what is wrong with the options of a command of doit, with tasks of
+    ours: where the dodo file is not ours doit says it."""
+    fault = option_fault(command.cmdparser, arguments, _more(command, command.name))
+    if fault is not None and _is_ours(command):
+        prefix = "" if command.name == RUN else f"{command.name}: "
+        raise InvalidCommand(prefix + fault) from None
+
+
+def _is_ours(command: Any) -> bool:
+    """Return whether what a command loads is ours; where it cannot be loaded nothing else is."""
+    try:
+        return loads_ours(command.loader, command.opt_vals)
+    except Exception:  # a dodo file may raise anything
+        return True
+
+
+def loads_ours(loader: Any, options: Mapping[str, Any]) -> bool:
+    """Load a dodo file, which moves to its folder, and return whether it is ours.
+
+    Raises InvalidDodoFile where there is none.
+    """
+    parser = CmdParse([CmdOption(option) for option in loader.cmd_options])
+    given, _ = parser.parse([])
+    given.update(options)
+    loader.setup(given)
+    return OURS in loader.load_doit_config()
+
+
+def _more(command: Any, word: str) -> str:
+    return f"`{command.session.program} help {word}` says more"
+
+
+def fault_of_tasks(command: Any, arguments: Sequence[str], tasks: Sequence[Any]) -> str | None:
+    """Return what is wrong with the options behind the tasks of a command line; None if nothing is.
+
+    Those of a command stand before all tasks; only a task of the user may have some of its own.
+    """
+    known = {task.name: task for task in tasks}
+    for at in words_at(arguments, tasks):
+        word, task = arguments[at], known.get(arguments[at])
+        own = [*task.params, *task.creator_params] if task is not None else []
+        if own:
+            parser = CmdParse([CmdOption(option) for option in own])
+            if fault := option_fault(parser, arguments[at + 1 :], _more(command, word)):
+                return f"{word}: {fault}"
+        elif word.startswith("-"):
+            return fault_behind(command, arguments, at)
+    return None
+
+
+def fault_behind(command: Any, arguments: Sequence[str], at: int) -> str:
+    """Return what is wrong with an option behind tasks that have none of their own."""
+    parser, words = command.cmdparser, [command.name] if command.name != RUN else []
+    fault = option_fault(parser, arguments[at:], _more(command, command.name))
+    if fault is not None and late_option(parser.options, arguments[at:]) != 0:
+        return ": ".join([*words, fault])
+    import shlex
+
+    right = shlex.join([command.session.program, *words, *arguments[at:], *arguments[:at]])
+    return f"{arguments[at]} is an option, which stands before all tasks\nhint: `{right}`"
+
+
+def late_option(options: Iterable[CmdOption], words: Sequence[str]) -> int | None:
+    """Return where an option of a command stands among the words behind it; None if none does."""
+    given = list(options)
+    known = {f"-{o.short}" for o in given if o.short} | {f"--{o.long}" for o in given if o.long}
+    found = (word.partition("=")[0] in known or word[:2] in known for word in words)
+    return next((at for at, is_option in enumerate(found) if is_option), None)
+
+
+def _unknown(error: getopt.GetoptError, options: Iterable[CmdOption], more: str) -> str:
+    """Return what getopt says of an option, and which one may be meant, or where to read on."""
+    dashes = "--" if error.msg.startswith("option --") else "-"
+    if dashes == "-":
+        names = [each.short for each in options]
+    else:
+        names = [name for each in options for name in (each.long, each.inverse)]
+    is_unknown = error.msg.endswith("not recognized")
+    near = did_you_mean(error.opt, filter(None, names)) if is_unknown else ""
+    return f"{error.msg}: " + near.replace("mean ", f"mean {dashes}") if near else (
+        f"{error.msg}; {more}"
+    )
+
+
+def _no_value(value: str, option: Any) -> str:
+    if not option.choices:
+        return f"{value} is {KINDS.get(option.type, 'no value of this option')}"
+    near = did_you_mean(value, option.choices)
+    return f"there are {', '.join(option.choices)}" + (f"; {near}" if near else "")
+
+# --- The commands of doit, which know nothing of ours where the dodo file is not ours -----------
+#
+# doit refuses a task that is called like a command. A dodo file that has a task `show` must go on
+# as if Lairmake were not installed; for our dodo files the task creators refuse such layers.
 
 OF_LAIRMAKE = ("bench", "fidelity", "gallery", "lint", "test", "test:long", "types")
 """The tasks beside layers that the dodo.py of Lairmake itself has."""
@@ -144,8 +269,6 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         try:
             return super().parse_execute(in_args)
         except CmdParseError:
-            from lairmake.stages.make.doit.commands.option_faults import refuse_options
-
             refuse_options(self, in_args)
             raise
 
@@ -172,13 +295,9 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             if self.session.home is None or unknown is None:
                 raise
             if unknown.startswith("-"):
-                from lairmake.stages.make.doit.commands.option_faults import fault_behind
-
                 raise InvalidCommand(fault_behind(self, args, args.index(unknown))) from None
             raise NotFound(error, self._hint(unknown)) from None
         except CmdParseError:
-            from lairmake.stages.make.doit.commands.option_faults import fault_of_tasks
-
             fault = fault_of_tasks(self, args, getattr(self, "task_list", []))
             if self.session.home is None or fault is None:
                 raise
@@ -278,8 +397,6 @@ class DumpDB(cmd_dumpdb.DumpDB):  # type: ignore[misc]
         try:
             return super().parse_execute(in_args)
         except CmdParseError:
-            from lairmake.stages.make.doit.commands.option_faults import refuse_options
-
             refuse_options(self, in_args)
             raise
 
