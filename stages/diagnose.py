@@ -87,7 +87,7 @@ def source_of(path: str, content: bytes) -> Source:
     Raises UserError where it is not UTF-8, holds a NUL, or has brackets deeper in each other than
     any parser has room for.
     """
-    from lairmake.stages.limits import MOST_NESTED, too_deep
+    from lairmake.stages.nesting import MOST_NESTED, too_deep
 
     try:
         text = content.decode("utf-8-sig")

@@ -24,7 +24,7 @@ PACKAGES = Path(__file__).parents[1].resolve().parent
 """Where Python finds the package `lairmake`."""
 
 OURS = f"{__package__}."
-HANDS_ON = (f"{OURS}jinja", f"{OURS}make.store.files", __name__)
+HANDS_ON = (f"{OURS}templates", f"{OURS}make.store.files", __name__)
 """These read what others name, and keep nothing of it that they would give to others."""
 LOOKS_ON = f"{OURS}make."
 """The Make reads all code, to make keys of it, and what stages declare."""

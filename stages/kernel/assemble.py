@@ -19,7 +19,8 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.mapping.kernel_yaml import Kernel, read_kernel
-from lairmake.stages.parts.evaluation import evaluate, make_kernel_values
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.parts.input_values import make_kernel_values
 from lairmake.stages.parts.rounding import bound_rounding, find_allowance
 from lairmake.stages.parts.tiling import list_placed_tiles, where
 from lairmake.stages.reference.data import find_origins

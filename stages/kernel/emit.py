@@ -15,7 +15,7 @@ import typing
 import numpy as np
 
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.parts.evaluation import make_kernel_values
+from lairmake.stages.parts.input_values import make_kernel_values
 from lairmake.stages.parts.tiling import list_placed_tiles, where
 from lairmake.stages.volumes.operation import make_domains, read_program
 

@@ -73,7 +73,7 @@ def check(
     """Compare one output with the reference: of every invocation, or of the last one.
 
     Exact data must agree bit for bit (-0 equals 0); else each error must lie within what is
-    `allowed`: the bound of stages/reference/error_bound.py, with what errors of other results add to
+    `allowed`: the bound of stages/reference/error_bound.py, with what errors of others add to
     it. Where that is 0, as for integers that wrap, all must agree bit for bit as well.
     """
     pairs = list(zip(values, expected[-len(values) :], strict=True))

@@ -16,10 +16,10 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from lairmake.stages.diagnose import nearest
-from lairmake.stages.limits import OURS, compose, construct
 from lairmake.stages.machine.types import OPERATIONS, TYPES
 from lairmake.stages.machine.vector_rate import Row, UnknownKeyError, find_width, read_lanes
 from lairmake.stages.yaml_faults import explain_yaml
+from lairmake.stages.yaml_limits import OURS, compose, construct
 
 # --- The files of machine profiles: figures, each with its value, source and grade, or `like`
 # another

@@ -12,7 +12,7 @@ from typing import TypeVar
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.limits import too_much
+from lairmake.stages.nesting import too_much
 from lairmake.stages.poly.functions import find_greatest
 
 # --- An isl text inside a YAML file, character by character -------------------------------------

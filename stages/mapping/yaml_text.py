@@ -10,7 +10,9 @@ from typing import Any
 import yaml
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
-from lairmake.stages.limits import (
+from lairmake.stages.nesting import too_deep
+from lairmake.stages.yaml_faults import explain_scalar, explain_yaml
+from lairmake.stages.yaml_limits import (
     DEEPEST,
     FAULTS,
     OURS,
@@ -18,9 +20,7 @@ from lairmake.stages.limits import (
     compose,
     load,
     pause_collector,
-    too_deep,
 )
-from lairmake.stages.yaml_faults import explain_scalar, explain_yaml
 
 # --- Write YAML by the emitter that is C, where there is one: the same bytes as by that of Python
 #

@@ -20,7 +20,7 @@ from lairmake.stages.fabric.grid import check_texts, read_grid
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.usage import find_usage, write_usage
-from lairmake.stages.network.whole.joined import read_network_of, run_network
+from lairmake.stages.network.whole.running import read_network_of, run_network
 from lairmake.stages.reference.data import stack_samples
 from lairmake.stages.reference.evaluate import find_largest_error, is_same
 

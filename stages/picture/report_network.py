@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from lairmake.stages.fabric.layout import read_layout
-from lairmake.stages.network.whole.joined import record
+from lairmake.stages.network.whole.running import record
 from lairmake.stages.picture.pages import (
     SWEEP,
     WholeOnPage,

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import islpy as isl
 
-from lairmake.stages.limits import too_much
+from lairmake.stages.nesting import too_much
 from lairmake.stages.poly.canonical import ALWAYS, SYNTAX, unite_sets
 
 PARAM, IN, OUT, SET = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set

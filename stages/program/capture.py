@@ -16,7 +16,8 @@ from functools import partial
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.program.il.run import capture_program, find_places
-from lairmake.stages.program.irg.graph_yaml import read_graph, write_entries
+from lairmake.stages.program.irg.graph_text import write_entries
+from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.sandbox.faults import Place
 from lairmake.stages.program.sandbox.parent import run_apart, tell_of_limits
 from lairmake.stages.program.sections.calls import NARROWEST, check_width

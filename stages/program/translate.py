@@ -14,7 +14,7 @@ import typing
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.program.front.run import digest_code, strip_source
+from lairmake.stages.program.front.source_on_x86 import digest_code, strip_source
 from lairmake.stages.program.source.checks import find_unknown
 from lairmake.stages.program.source.plain_numpy import explain_plain, may_make_objects
 from lairmake.stages.program.source.translation import translate_source

@@ -39,7 +39,7 @@ def find_ways(folder):
     from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.make.core.layers import open_folder
     from lairmake.stages.program import interpret
-    from lairmake.stages.program.front.run import strip_source
+    from lairmake.stages.program.front.source_on_x86 import strip_source
     from lairmake.stages.program.front.value import WORLD
     from lairmake.stages.program.interpreter.run import make_addressed_store, make_store, run_graph
     from lairmake.stages.program.irg.addresses import read_addresses

@@ -22,7 +22,7 @@ from lairmake.stages.make.core.stage import MOST_OPERATIONS
 from lairmake.stages.make.doit import runner
 from lairmake.stages.make.doit.commands import report
 from lairmake.stages.make.report import causes, summary
-from lairmake.stages.make.store import shelf
+from lairmake.stages.make.store import remote
 from lairmake.stages.network.operators import copies, draft
 from lairmake.stages.network.parts import part
 from lairmake.stages.picture import run as of_run, run as phased, run as routed
@@ -62,7 +62,7 @@ MINUTES = {60: "a minute"}
         ("CONTRIBUTING.md", f"Functions of {NUMBERS[style.MEDIAN_FUNCTION]} lines, none of more "
                             f"than {NUMBERS[style.LONGEST_FUNCTION]};"),
         ("docs/builds.md", f"If {workers.INTERVAL:.0f} s pass without a line"),
-        ("docs/builds.md", f"does not answer for {shelf.PATIENCE:.0f} s"),
+        ("docs/builds.md", f"does not answer for {remote.PATIENCE:.0f} s"),
         ("docs/builds.md", f"isl may do {MOST_OPERATIONS // 10**6} million operations in a stage"),
         ("docs/builds.md", f"is ended after {NUMBERS[round(workers.MOST_SECONDS / 60)]} minutes"),
         ("docs/builds.md", f"`fc/{SLOTS[0]}` to `fc/{SLOTS[-1]}`"),

@@ -11,31 +11,31 @@ from lairmake.stages import WINGS, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = """
-stages.nesting stages.plural stages.known_words stages.yaml_words
-stages.diagnose stages.shipped stages.yaml_limits
-stages.jinja
+stages.yaml_faults stages.nesting
+stages.yaml_limits
+stages.diagnose stages.shipped
+stages.templates
 stages.poly
 stages.machine
-stages.movement stages.pe stages.program.values stages.program.regions
+stages.movement stages.pe stages.program.values
 stages.lair stages.program.front stages.program.source
 stages.mapping
 stages.program.irg
-stages.reference stages.fabric stages.volumes stages.program.il stages.program.memory
-stages.parts stages.skewing stages.layer.texts stages.program.child stages.program.interpreter
-stages.kernel.mlir stages.network.extraction
-stages.network.onnx stages.network.tensorflow stages.network.parts stages.network.whole
+stages.reference stages.fabric stages.volumes stages.program.il
+stages.parts stages.skewing stages.layer.texts stages.program.sandbox stages.program.interpreter
+stages.kernel.mlir stages.network.operators
+stages.network.onnx stages.network.tensorflow stages.network.parts
+stages.network.whole
 stages.program.sections
 stages.program.vm
 stages.program.lowering
-stages.program.execution
 stages.layer.routes
 stages.layer.estimate
 stages.layer.streams
-stages.layer.vector stages.layer.pe stages.layer.sets
+stages.layer.vector stages.layer.codegen
 stages.layer.memory
 stages.layer.cycles
 stages.layer.search
-stages.network.fitting
 stages.layer stages.kernel stages.network stages.program
 stages.picture
 stages
@@ -53,7 +53,7 @@ tools.fidelity tools.prediction tools.gallery
 
 NEVER = {
     "stages.kernel": ("stages.layer",),
-    "stages.network": ("stages.layer.routes", "stages.layer.streams", "stages.layer.pe"),
+    "stages.network": ("stages.layer.routes", "stages.layer.streams", "stages.layer.codegen"),
 }
 """What lies below and is not imported either, by a folder and those in it; nor is doit by any of
 `stages` but those in `make/doit/`."""
@@ -111,7 +111,9 @@ def test_no_import_runs_back():
     assert {module: names for module, names in found.items() if names} == {}
 
 
-RUNNING = {"stages.layer.running", "stages.network.running", "stages.program.execution.running"}
+RUNNING = {
+    "stages.layer.outcome", "stages.network.whole.running", "stages.program.lowering.running",
+}
 """What runs programs: for the stage that writes results, for its page, and for a trace."""
 
 

@@ -49,17 +49,18 @@ AGAIN = {
     "layer/codegen/compute.py: computing_pes": "settle render",
     "program/lowering/worker.py: write_worker": "lower",
     "layer/cycles/bound.py: lower_bound": "simulate",
-    "pe/block.py: Block": "settle simd render lower execute report_program",
+    "pe/block.py: _is_guarded": "settle simd render lower execute report_program",
     "pe/c.py": "render lower",
     "fabric/report.c": COMPILED,
-    "fabric/compiler.py: compiler_state": COMPILED,
+    "fabric/command.py: compiler_state": COMPILED,
     "fabric/pe.h": f"settle render {COMPILED}",
     "machine/profiles/wse2.yaml": "",
     "machine/profile.py: read_grades": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/machine.py": MACHINE.replace("skew", "skew report") + RUN_AGAIN,
     "mapping/inputs.py": ALL,
     "skewing/statements.py: Scheduled": "route skew",
-    "layer/texts/isl_files.py: _known": "settle route instances compress approximate enumerate simd render",
+    "layer/texts/isl_files.py: _known":
+        "settle route instances compress approximate enumerate simd render",
     "layer/texts/yaml_files.py: results_text": "simulate",
     "templates/program.c.j2": "render lower",
     "templates/program.txt.j2": "render lower",
@@ -69,13 +70,15 @@ AGAIN = {
     "templates/report/grid.js": PICTURES,
     "picture/page.py: write_page": PICTURES,
     "network/whole/floorplan.py: Way": "link",
-    "reference/data.py: without_negative_zeros": "simulate conclude supply confirm operate emit assemble report report_network",
+    "reference/data.py: without_negative_zeros":
+        "simulate conclude supply confirm operate emit assemble report report_network",
     "lair/lair.lark": ALL,
     "network/crossing.py: check_crossing": "connect link",
     "network/maps.py: sizes_of": "connect conclude",
     "network/maps.py: carry": "conclude receive",
     "mapping/network_yaml.py: read_network_file": "connect conclude link operate report_network",
-    "mapping/network_yaml.py: Pinned": "extract split fit supply confirm link operate report_network",
+    "mapping/network_yaml.py: Pinned":
+        "extract split fit supply confirm link operate report_network",
     "network/operators/draft.py: Shape": "extract confirm",
     "network/onnx/reader.py: run_reference": "confirm",
     "network/parts/grouping.py: group": "split",
@@ -98,11 +101,13 @@ AGAIN = {
     "poly/box.py: box_hull": "adapt route allocate compress approximate enumerate simd",
     "poly/box.py: count_hull": "route allocate compress",
     "poly/box.py: size_set": "route approximate simd",
-    "poly/text.py: write_objects": "parse place schedule adapt route allocate instances compress approximate enumerate "
-    "simd connect extract relate compose arrange fit supply shape partition tile broadcast "
-    "skew describe paint lower",
-    "poly/text.py: spell_object": "choose settle route simd render connect extract split fit supply link shape partition "
-    "describe report",
+    "poly/text.py: write_objects":
+        "parse place schedule adapt route allocate instances compress approximate enumerate "
+            "simd connect extract relate compose arrange fit supply shape partition tile broadcast "
+        "skew describe paint lower",
+    "poly/text.py: spell_object":
+        "choose settle route simd render connect extract split fit supply link shape partition "
+        "describe report",
     "poly/text.py: read_objects": "",
     "poly/compression.py: compress": "route compress",
     "poly/compression.py: drop_hidden_equalities": "route compress",
@@ -114,10 +119,12 @@ AGAIN = {
     "mapping/machine.py: check_grid": "choose settle render fit",
     "mapping/machine.py: Asking": "",
     "skewing/elements.py: find_computed_elements": "choose adapt route allocate fit",
-    "reference/data.py: generate": "simulate conclude supply confirm operate emit assemble report report_network",
+    "reference/data.py: generate":
+        "simulate conclude supply confirm operate emit assemble report report_network",
     "reference/data.py: find_origins": "simulate confirm assemble",
     "reference/data.py: find_negative_zeros": "simulate",
-    "fabric/grid.py: read_grid": "simulate link operate report draw execute report_kernel report_network report_program",
+    "fabric/grid.py: read_grid":
+        "simulate link operate report draw execute report_kernel report_network report_program",
     "fabric/grid.py: find_neighbours": COMPILED,
     "fabric/driver.py: run_fabric": COMPILED,
     "picture/svg.py: draw_grid": "draw",
@@ -136,8 +143,8 @@ LOADED = {
     "make/__init__.py": "the Make, for dodo files, not for stages",
     "make/core/stage.py": "the stage, from which its code is found",
     "fabric/compiler.py": "looks whether there is a compiler",
-    "program/sandbox/child.py": "the function that a stage imports and hands to it",
-    "program/sandbox/child.py": "modules of a user",
+    "program/sandbox/child.py":
+        "the function that a stage imports and hands to it; modules of a user",
     "program/values/api.py": "the program of a user",
     "shipped.py": "only asks where byte code lies",
 }

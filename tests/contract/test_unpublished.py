@@ -22,18 +22,18 @@ WEIGHED = {"remote", "code_base", "code_task"}
 ABLE = {"vector_multiply_add", "multicast", "data_tasks", "switch_both"}
 """What a machine can do or cannot: no number of it is enough."""
 READ = {
-    "threads": ("fabric/library", "layer/routes/threads", "layer/routes/waiting",
+    "threads": ("fabric/engine", "layer/routes/resources", "layer/routes/departures",
                 "layer/streams/cutting"),
-    "filters": ("layer/routes/entering",),
-    "descriptors": ("fabric/library", "layer/simd", "program/lowering/needs"),
-    "task_ids": ("layer/pe/needs", "program/lowering/needs"),
-    "queue_depth": ("fabric/library",),
-    "input_queues": ("fabric/capacities", "network/fitting/expecting"),
-    "output_queues": ("fabric/capacities", "network/fitting/expecting"),
-    "grid": ("fabric/capacities", "mapping/machine", "program/vm/room"),
-    "positions": ("fabric/check", "layer/routes/colours", "program/vm/room"),
-    "unswitched": ("fabric/check", "layer/routes/colours", "program/vm/numbers"),
-    "control_tasks": ("program/lowering/calls",),
+    "filters": ("layer/routes/arrivals",),
+    "descriptors": ("fabric/engine", "layer/simd", "program/lowering/programs"),
+    "task_ids": ("layer/codegen/layout", "program/lowering/programs"),
+    "queue_depth": ("fabric/engine",),
+    "input_queues": ("fabric/check", "network/sizing"),
+    "output_queues": ("fabric/check", "network/sizing"),
+    "grid": ("fabric/check", "mapping/machine", "program/vm/geometry"),
+    "positions": ("fabric/check", "layer/routes/routing", "program/vm/geometry"),
+    "unswitched": ("fabric/check", "layer/routes/routing", "program/vm/colours"),
+    "control_tasks": ("program/lowering/lowered",),
 }
 """Limits, with the modules that read them: what these decide is tried, or an error names it."""
 profiles = pytest.mark.parametrize("name", profile_names())

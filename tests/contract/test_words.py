@@ -113,8 +113,12 @@ def test_what_may_bind_a_bound_is_said_where_results_are():
     assert [name for name in names if name.removesuffix("s") not in binds] == []
 
 
-def source_of_summary(name):
-    return (ROOT / f"stages/make/report/{name}.py").read_text(encoding="utf-8")
+def source_of_summary(what):
+    """The section of summaries that has the lines of something that is built."""
+    text = (ROOT / "stages/make/report/summary.py").read_text(encoding="utf-8")
+    (found,) = [each for each in text.split("\n# --- ")
+                if each.startswith(f"The lines that a person reads when a {what} is built")]
+    return found
 
 
 def bullets(page):
@@ -126,8 +130,8 @@ def bullets(page):
 def test_each_line_of_a_summary_is_explained_where_results_are():
     page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     of_layers, of_programs = map(bullets, page.split("\n## Programs\n"))
-    of_layer = re.findall(r'f?"  ([a-zA-Z]+)  +', source_of_summary("summary"))
-    of_program = re.findall(r'^ +\("(\w+)", ', source_of_summary("agreed"), re.MULTILINE)
+    of_layer = re.findall(r'f?"  ([a-zA-Z]+)  +', source_of_summary("layer"))
+    of_program = re.findall(r'^ +\("(\w+)", ', source_of_summary("program"), re.MULTILINE)
     assert {"rests", "bound", "fabric"} <= set(of_layer) and {"cycles", "ran"} <= set(of_program)
     said = " ".join(of_layers)
     assert [key for key in of_layer if not re.search(rf"\b{key}\b", said)] == []

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lairmake.stages.fabric import compiler
-from lairmake.stages.fabric.compiler import CompilerError, build_library, c_compiler, compiler_state
+from lairmake.stages.fabric.command import compiler_state
+from lairmake.stages.fabric.compiler import CompilerError, build_library, c_compiler
 from lairmake.stages.shipped import users_cache
 
 HERE = Path(__file__).parent

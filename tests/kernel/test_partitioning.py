@@ -11,7 +11,7 @@ from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.kernel_yaml import load_kernel
-from lairmake.stages.parts.evaluation import make_kernel_values
+from lairmake.stages.parts.input_values import make_kernel_values
 from lairmake.stages.volumes.operation import make_domains, read_program
 from tests.kernel.tiled import compared, opened
 

@@ -12,7 +12,8 @@ from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import tasks_until
 from lairmake.stages.make.store.folders import file_of, parts_of
 from lairmake.stages.mapping.kernel_yaml import load_kernel
-from lairmake.stages.parts.evaluation import evaluate, make_kernel_values
+from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.parts.input_values import make_kernel_values
 from lairmake.stages.parts.tiling import list_placed_tiles, taken_by, where
 from lairmake.stages.reference.evaluate import evaluate_all
 from lairmake.stages.volumes.operation import make_domains, read_program

@@ -4,7 +4,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.layer.search import settle
+from lairmake.stages.layer import settle
 from lairmake.stages.make.core import faults
 from lairmake.stages.poly.quota import limit_operations
 from tests.layer.built import MV, build

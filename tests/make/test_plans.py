@@ -24,7 +24,7 @@ def test_the_plan_of_a_network_is_kept_as_long_as_its_code_stays(folder, monkeyp
     parts = {"a": "a", "b": "b"}
     assert plan == {"parts": parts, "crossings": crossings, "moved": [], "whole": False}
     nothing = {"parts": {}, "crossings": []}
-    monkeypatch.setattr(derived, "_plan", lambda folder: nothing)
+    monkeypatch.setattr(derived, "_plan_network", lambda folder: nothing)
     assert read_network_plan(folder) == plan
     monkeypatch.setattr(derived, "code_digest", lambda stage: f"another {stage}")
     assert read_network_plan(folder) == nothing
@@ -47,7 +47,7 @@ def test_a_graph_has_other_parts_where_the_machine_has_less_memory(tmp_path, mon
     assert parts(48_000) == ["matmul1"]
     assert len(parts(13_000)) > 1
     assert parts(48_000) == ["matmul1"]
-    monkeypatch.setattr(derived, "_plan", lambda *given: {})
+    monkeypatch.setattr(derived, "_plan_graph", lambda *given: {})
     assert parts(48_000, "# words\n") == ["matmul1"]
 
 

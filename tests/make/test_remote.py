@@ -5,8 +5,9 @@ import time
 
 import pytest
 
-from lairmake.stages.make.store import shelf as remote, store as module
-from lairmake.stages.make.store.shelf import FolderShelf, RemoteShelf, answer_of
+from lairmake.stages.make.store import remote, store as module
+from lairmake.stages.make.store.remote import RemoteShelf, answer_of
+from lairmake.stages.make.store.shelf import FolderShelf
 from lairmake.stages.make.store.store import Store
 
 DIGEST = "ab" + "0" * 62

@@ -8,7 +8,6 @@ import yaml
 from lairmake.stages.diagnose import Source, UserError, UserErrors, source_of
 from lairmake.stages.lair.grammar import parse_lair
 from lairmake.stages.lair.specialise import specialise
-from lairmake.stages.limits import TooLargeError, load
 from lairmake.stages.machine.profile import ProfileError, load_profile
 from lairmake.stages.make.store.user_files import OTHERS, content_of
 from lairmake.stages.mapping.isl_texts import IslText, parse_set
@@ -18,6 +17,7 @@ from lairmake.stages.mapping.network_yaml import read_network
 from lairmake.stages.mapping.yaml_text import read_document
 from lairmake.stages.poly.iscc import TextError
 from lairmake.stages.poly.text import read_objects
+from lairmake.stages.yaml_limits import TooLargeError, load
 
 
 def aliases(levels):

@@ -8,7 +8,8 @@ import numpy as np
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.program import exchange, execute, interpret, lower, paint, remember, section
-from lairmake.stages.program.front.run import digest_code, rehearse_program, strip_source
+from lairmake.stages.program.front.run import rehearse_program
+from lairmake.stages.program.front.source_on_x86 import digest_code, strip_source
 from lairmake.stages.program.il.run import capture_program
 from lairmake.stages.program.irg.graph import FROM_FILE
 from lairmake.stages.program.irg.graph_yaml import read_entries

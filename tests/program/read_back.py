@@ -1,8 +1,8 @@
 """Programs of the virtual machine as data: all that is in C is in build/program.yaml."""
 
-from lairmake.stages.limits import load
 from lairmake.stages.pe.c import WORDS, spell
 from lairmake.stages.pe.yaml import read_programs, write_programs
+from lairmake.stages.yaml_limits import load
 
 
 def assert_programs_read_back(files):

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from lairmake.stages.program.front.run import digest_code, rehearse_program, strip_source
+from lairmake.stages.program.front.run import rehearse_program
+from lairmake.stages.program.front.source_on_x86 import digest_code, strip_source
 from lairmake.stages.program.front.value import take_array
 from lairmake.stages.program.values.forms import ProgramError
 from tests.program.fronted import HEAD, run

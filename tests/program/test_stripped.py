@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from lairmake.stages.program.front.run import digest_code, strip_source
+from lairmake.stages.program.front.source_on_x86 import digest_code, strip_source
 
 SOURCE = """\
 from lairmake.objects import MACH_Compiler_Ignore as only_numpy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.layer.search import choose
+from lairmake.stages.layer import choose
 from tests.property.shrink import Shrinker
 
 BUILDS = 150

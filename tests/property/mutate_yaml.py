@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from lairmake.stages.limits import FAULTS
+from lairmake.stages.yaml_limits import FAULTS
 
 OTHERS: list[Any] = [
     None, True, False, 0, -1, 1, 3, 0.5, 2**31, 2**63, 10**40, float("nan"), float("inf"), "", "x",

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.layer import outcome, simulate
+from lairmake.stages.layer import choose, outcome, simulate
 from lairmake.stages.layer.cycles.predict import predict, read_written
 from lairmake.stages.layer.outcome import check
-from lairmake.stages.layer.search import choose
 from lairmake.stages.layer.search.beam import Search
 from lairmake.stages.layer.search.problem import Question, ask
 from lairmake.stages.layer.search.proposal import Proposal, propose_state

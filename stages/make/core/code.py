@@ -30,7 +30,7 @@ from lairmake.stages.shipped import STAGES
 
 CALLED = ("run", "READS", "WRITES")
 """What the Make takes of a stage."""
-RUNNER = (f"{TOP}.make.core.stage.{WHOLE}", f"{TOP}.make.core.folder_inputs.FolderInputs")
+RUNNER = (f"{TOP}.make.core.stage.{WHOLE}", f"{TOP}.make.core.inputs.FolderInputs")
 """What runs every stage, and reads for it."""
 ORDER = "order of imports"
 

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lairmake.stages.limits import pause_collector
 from lairmake.stages.make.store.files import read_file, write_whole
 from lairmake.stages.shipped import STAGES, compiled
+from lairmake.stages.yaml_limits import pause_collector
 
 # --- What a module defines at its top level, and the names to which each definition refers ------
 #
@@ -528,7 +528,7 @@ def _data(body: Iterable[ast.AST]) -> tuple[str, ...]:
 # A syntax tree is made only of a module that changed, so that a command which makes keys reads what
 # is kept, and the text of each module to know that it is the same.
 
-TOP = __name__.removesuffix(".make.core.imports")
+TOP = __name__.removesuffix(".make.core.definitions")
 """The package that all modules lie in, in its folder `STAGES`."""
 VERSION = 2
 """Of what marshal writes: one text for one content."""

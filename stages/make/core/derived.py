@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lairmake.stages import (
     LAYER_PICTURES,
-    NETWORK as STAGES,
+    NETWORK as NETWORK_STAGES,
     NETWORK_PICTURES,
     PIPELINE,
     SEARCHED,
@@ -518,15 +518,15 @@ def open_kernel(folder: LayerFolder) -> LayerFolder:
     Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
     build, with a traceback of a bug.
     """
-    from lairmake.stages import KERNEL as STAGES, TILES
+    from lairmake.stages import KERNEL as KERNEL_STAGES, TILES
 
     try:
         plan = read_kernel_plan(folder)
     except Exception as error:  # a stage fails with it again
-        return replace(folder, stages=STAGES + TILES, unread=why_unread(error))
+        return replace(folder, stages=KERNEL_STAGES + TILES, unread=why_unread(error))
     if plan is None:
         return folder
-    return with_written_parts(folder, plan, STAGES + TILES, "emit", folder.path / KERNEL)
+    return with_written_parts(folder, plan, KERNEL_STAGES + TILES, "emit", folder.path / KERNEL)
 
 
 def read_kernel_plan(folder: LayerFolder) -> Plan | None:
@@ -537,11 +537,15 @@ def read_kernel_plan(folder: LayerFolder) -> Plan | None:
     names = sorted(n for n in files_in(folder.path) if n == KERNEL or n.endswith(MLIR))
     if KERNEL not in names:
         return None
-    from lairmake.stages import KERNEL as STAGES, TILES
+    from lairmake.stages import KERNEL as KERNEL_STAGES, TILES
 
     further: dict[str, str | None] = {}
     found: Plan | None = kept_plan(
-        folder, names, STAGES + TILES, is_plan, functools.partial(_plan_kernel, folder, further),
+        folder,
+        names,
+        KERNEL_STAGES + TILES,
+        is_plan,
+        functools.partial(_plan_kernel, folder, further),
         further=further,
     )
     return found
@@ -552,14 +556,14 @@ def _plan_kernel(folder: LayerFolder, further: dict[str, str | None]) -> Plan | 
 
     Returns None where kernel.yaml asks for none. Raises UserError where something is wrong.
     """
-    from lairmake.stages import KERNEL as STAGES, TILES
+    from lairmake.stages import KERNEL as KERNEL_STAGES, TILES
     from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.mapping.kernel_yaml import load_kernel
 
     inputs = FolderInputs(folder, (KERNEL,))
     if not load_kernel([inputs.source(KERNEL)]).has_parts:
         return None
-    stages = STAGES + TILES
+    stages = KERNEL_STAGES + TILES
     written = run_stages(folder, stages[: stages.index("emit")], further)
     return _kernel_parts(FolderInputs(folder, tuple(written), written))
 
@@ -651,7 +655,9 @@ def open_network(folder: LayerFolder) -> LayerFolder:
     except UnknownEndError as error:
         plan, is_wrong = error.plan, True
     except Exception as error:  # the stage fails with it again
-        return replace(folder, stages=STAGES, analyses=NETWORK_PICTURES, unread=why_unread(error))
+        return replace(
+            folder, stages=NETWORK_STAGES, analyses=NETWORK_PICTURES, unread=why_unread(error)
+        )
     files = [folder.path / path / LAYER for path in plan["parts"].values()]
     is_wrong = is_wrong or not all(file.is_file() for file in files)
     parts: dict[str, LayerFolder] = {}
@@ -660,9 +666,9 @@ def open_network(folder: LayerFolder) -> LayerFolder:
         part = _network_part(folder, name, path, crossings, is_wrong)
         parts[name] = _receiving(folder, part, [m for m in plan["moved"] if m[0] == name], parts)
     there = tuple((name, part) for name, part in parts.items() if _is_layer(part))
-    stages, pictures = STAGES, NETWORK_PICTURES
+    stages, pictures = NETWORK_STAGES, NETWORK_PICTURES
     if plan["whole"]:
-        stages, pictures = (STAGES[0], *WHOLE, *STAGES[1:]), WHOLE_PICTURES
+        stages, pictures = (NETWORK_STAGES[0], *WHOLE, *NETWORK_STAGES[1:]), WHOLE_PICTURES
     return replace(folder, stages=stages, analyses=pictures, parts=there)
 
 
@@ -748,7 +754,11 @@ def read_network_plan(folder: LayerFolder) -> NetworkPlan:
     """
     return dict(
         kept_plan(
-            folder, [NETWORK], STAGES, _is_network_plan, functools.partial(_plan_network, folder)
+            folder,
+            [NETWORK],
+            NETWORK_STAGES,
+            _is_network_plan,
+            functools.partial(_plan_network, folder),
         )
     )
 

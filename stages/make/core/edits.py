@@ -220,7 +220,7 @@ def pins(folder: LayerFolder) -> list[str]:
         return []
     import yaml
 
-    from lairmake.stages.limits import load
+    from lairmake.stages.yaml_limits import load
 
     try:
         data = load(content.decode("utf-8-sig"))

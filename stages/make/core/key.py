@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lairmake.stages.fabric.compiler import State as Compiler, compiler_state
+from lairmake.stages.fabric.command import State as Compiler, compiler_state
 from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.store.files import (
     Signature,

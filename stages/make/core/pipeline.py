@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from lairmake.stages.fabric.compiler import WHEEL, State
+from lairmake.stages.fabric.command import WHEEL, State
 from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.key import compiler, versions
 from lairmake.stages.make.store.folders import (

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
-from lairmake.stages.limits import compose
 from lairmake.stages.make.store.folders import FIGURES
+from lairmake.stages.yaml_limits import compose
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -589,7 +589,7 @@ def _spelled(value: Any) -> str:
 def _data(content: bytes) -> Any:
     import yaml
 
-    from lairmake.stages.limits import load
+    from lairmake.stages.yaml_limits import load
 
     try:
         return load(content.decode())

@@ -162,9 +162,9 @@ def program_in_words(folder: LayerFolder, stage: str) -> dict[str, str]:
 
     Raises UserError where the file is not as the stage wrote it.
     """
-    from lairmake.stages.limits import load
     from lairmake.stages.pe.c import WORDS, spell
     from lairmake.stages.pe.yaml import read_programs
+    from lairmake.stages.yaml_limits import load
 
     path, found = file_of(folder, WRITTEN), {}
     try:

@@ -13,10 +13,10 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.diagnose import noun_after, plural
-from lairmake.stages.limits import load
 from lairmake.stages.make.report.difference import list_some, singles
 from lairmake.stages.poly.functions import find_same
 from lairmake.stages.poly.text import Objects
+from lairmake.stages.yaml_limits import load
 
 SET = isl.dim_type.set
 

@@ -367,7 +367,7 @@ def store_of(home: Path) -> Store:
 def _second_of(home: Path) -> Shelf | None:
     if not os.environ.get("LAIRMAKE_STORE") and not (home / "lairmake.yaml").is_file():
         return None
-    from lairmake.stages.make.store.shelf import second_shelf
+    from lairmake.stages.make.store.remote import second_shelf
 
     return second_shelf(home)
 

@@ -51,7 +51,7 @@ from lairmake.stages.program.irg.graph import (
     WhileLoop,
     write_accesses,
 )
-from lairmake.stages.program.irg.graph_yaml import write_entries, write_graph
+from lairmake.stages.program.irg.graph_text import write_entries, write_graph
 from lairmake.stages.program.source.translation import convert_source
 from lairmake.stages.program.source.tree import give_room
 from lairmake.stages.program.values.api import check_parameters, execute

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.limits import pause_collector
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.irg.allocation import Request, find_starts, place_requests
 from lairmake.stages.program.irg.graph import (
@@ -27,6 +26,7 @@ from lairmake.stages.program.irg.graph import (
 from lairmake.stages.program.irg.graph_yaml import Reading, compose_text
 from lairmake.stages.program.irg.regions import Accesses
 from lairmake.stages.program.values.forms import KINDS, ON_PES, ON_WORKERS, count_elements
+from lairmake.stages.yaml_limits import pause_collector
 
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile

@@ -1,20 +1,16 @@
-"""Graph.yaml, objects.yaml."""
+"""graph.yaml and objects.yaml, read and checked."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar, TypeAlias
 
-import numpy as np
 import yaml
 
 from lairmake.stages.diagnose import Source, Span, UserError, nearest
-from lairmake.stages.limits import check_depth, compose, pause_collector
-from lairmake.stages.machine.types import is_integer
 from lairmake.stages.mapping.yaml_text import EDITED, read_document
 from lairmake.stages.program.irg.graph import (
     FROM_FILE,
@@ -42,6 +38,7 @@ from lairmake.stages.program.values.forms import (
     check_number,
     make_form,
 )
+from lairmake.stages.yaml_limits import check_depth, compose, pause_collector
 
 # --- Nodes of YAML, read by hand: large texts quickly, and an error at whatever is wrong --------
 
@@ -427,155 +424,3 @@ class _Items:
     def line(self, given: Fields) -> int:
         return self.reading.integer(given["il"], "il") if "il" in given else 0
 
-# --- Names, numbers and lists as YAML spells them, without a library: there are many of them ----
-
-WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
-"""What YAML does not read as a name."""
-
-
-def spell_number(number: int | float, type_: str) -> str:
-    """Return the shortest text that reads back to the same value of a type."""
-    if is_integer(type_):
-        return str(int(number))
-    value = np.dtype(type_).type(number)
-    if not math.isfinite(value):
-        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    text = str(value)
-    if np.dtype(type_).type(float(text)) != value:
-        text = repr(float(value))
-    digits, mark, exponent = text.partition("e")
-    return f"{digits}{'' if '.' in digits else '.0'}{mark}{exponent}"
-
-
-def spell_name(name: str) -> str:
-    """Return a name so that it is read as one."""
-    return f"'{name}'" if name.lower() in WORDS else name
-
-
-def quote(text: str) -> str:
-    """Return any text of one line in quotes."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def spell_list(spelt: Iterable[object]) -> str:
-    """Return a list of what is spelt already, on one line."""
-    return f"[{', '.join(map(str, spelt))}]"
-
-
-def spell_mapping(spelt: Mapping[str, object]) -> str:
-    """Return a mapping of what is spelt already, on one line."""
-    return f"{{{', '.join(f'{key}: {value}' for key, value in spelt.items())}}}"
-
-# --- The graph of a program as text: a line for each node, and the graphs of loops below them ---
-#
-#     field: [6, 6]
-#     nodes:
-#       0:
-#         for_loop: fl_0
-#         over: myGA
-#         il: 14
-#         body:
-#           1: {op: subgraph_transfer, src: [myGs, myLA]}
-#           2: {op: add, dst: myGs, src: [myGs, fl_0], il: 15}
-#           3: {op: break, loop: fl_0, when: '{0} > 100.0', src: [myGs], il: 16}
-#       4: {op: sum, dst: total, src: [myLA], il: 18}
-#
-# A loop over integers has `range: [0, 50, 1]`; `while_loop` and `if` have `when` and `src`, as
-# breaks have, and `if` may have an `else` after its `body`. Numbers in a condition stand in its
-# text.
-
-GRAPH_HEADER = "# What is computed, in order; accesses.isl has the elements.\n"
-SUBGRAPH_TRANSFER = "subgraph_transfer"
-
-
-def write_graph(graph: Graph) -> str:
-    """Return the text of graph.yaml."""
-    lines = [f"field: {spell_list(graph.field)}", *_body("nodes", graph.items, graph.entries, "")]
-    return GRAPH_HEADER + "".join(f"{line}\n" for line in lines)
-
-
-def _body(
-    key: str, items: Items, entries: Mapping[str, Entry], indent: str
-) -> Iterator[str]:
-    yield f"{indent}{key}:" if items else f"{indent}{key}: {{}}"
-    for item in items:
-        yield from _item(item, entries, f"{indent}  ")
-
-
-def _item(item: Item, entries: Mapping[str, Entry], indent: str) -> Iterator[str]:
-    """Yield the lines of an item."""
-    if not isinstance(item, ForLoop | WhileLoop | Branch):
-        yield f"{indent}{item.id}: {spell_mapping(_say(item, entries))}"
-        return
-    yield f"{indent}{item.id}:"
-    deeper = f"{indent}  "
-    for key, value in _head(item).items():
-        yield f"{deeper}{key}: {value}"
-    yield from _body("body", item.body, entries, deeper)
-    if isinstance(item, Branch) and item.otherwise:
-        yield from _body("else", item.otherwise, entries, deeper)
-
-
-def _head(item: ForLoop | WhileLoop | Branch) -> dict[str, object]:
-    if isinstance(item, ForLoop):
-        over = {"over": spell_name(item.over)} if isinstance(item.over, str) else {
-            "range": spell_list(item.over)}
-        return {"for_loop": spell_name(item.name), **over, "il": item.il}
-    key = "while_loop" if isinstance(item, WhileLoop) else "if"
-    condition = {"when": quote(item.when), "src": _operands(item.src, [])}
-    return {key: spell_name(item.name), **condition, "il": item.il}
-
-
-def _say(item: Item, entries: Mapping[str, Entry]) -> dict[str, object]:
-    if isinstance(item, Transfer):
-        return {"op": SUBGRAPH_TRANSFER, "src": _operands(item.src, [])}
-    assert not isinstance(item, ForLoop | WhileLoop | Branch)
-    if isinstance(item, Leave):
-        where: dict[str, object] = {"loop": spell_name(item.loop), "when": quote(item.when)}
-        return {"op": item.op, **where, "src": _operands(item.src, []), "il": item.il}
-    types = [entries[each].type for each in item.src if isinstance(each, str)]
-    src = _operands(item.src, types or [entries[item.dst].type])
-    return {"op": item.op, "dst": spell_name(item.dst), "src": src, "il": item.il}
-
-
-def _operands(src: tuple[Operand, ...], types: list[str]) -> str:
-    """Return the operands; numbers are of the type of the last one that is an entry.
-
-    That is the one of the values of `where`, whose first operand is a mask.
-    """
-    return spell_list(
-        spell_name(each) if isinstance(each, str) else spell_number(each, types[-1])
-        for each in src
-    )
-
-# --- The entries of a graph as text: one line each ----------------------------------------------
-#
-# myLA: {kind: LocalArray, type: float32, shape: [6, 6, 8], initial: file, output: true}
-
-OBJECTS_HEADER = (
-    "# What has a place in memory: objects of the program, values of loops, temporaries.\n"
-)
-
-
-def write_entries(entries: Iterable[Entry]) -> str:
-    """Return the text of objects.yaml."""
-    return OBJECTS_HEADER + "".join(
-        f"{spell_name(each.name)}: {_spell(each)}\n" for each in entries
-    )
-
-
-def _spell(entry: Entry) -> str:
-    said: dict[str, object] = {"kind": entry.kind, "type": entry.type}
-    if entry.shape:
-        said["shape"] = spell_list(entry.shape)
-    if entry.origin != (0, 0):
-        said["origin"] = spell_list(entry.origin)
-    if entry.initial == FROM_FILE:
-        said["initial"] = FROM_FILE
-    elif isinstance(entry.initial, int | float):
-        said["initial"] = spell_number(entry.initial, entry.type)
-    if entry.output:
-        said["output"] = "true"
-    if entry.temporary:
-        said["temporary"] = "true"
-    return spell_mapping(said)

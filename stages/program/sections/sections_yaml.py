@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 import yaml
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.limits import pause_collector
 from lairmake.stages.machine.types import BYTES, TYPES
 from lairmake.stages.program.irg.graph import (
     SOURCES,
@@ -21,16 +20,13 @@ from lairmake.stages.program.irg.graph import (
     WhileLoop,
     list_items,
 )
-from lairmake.stages.program.irg.graph_yaml import (
-    Fields,
-    Reading,
-    compose_text,
-    fit_number,
+from lairmake.stages.program.irg.graph_text import (
     spell_list,
     spell_mapping,
     spell_name,
     spell_number,
 )
+from lairmake.stages.program.irg.graph_yaml import Fields, Reading, compose_text, fit_number
 from lairmake.stages.program.sections.calls import NARROWEST, check_call, check_section
 from lairmake.stages.program.sections.hops import (
     CENTER,
@@ -68,6 +64,7 @@ from lairmake.stages.program.sections.program import (
     finish_procedure,
 )
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR, OPERATIONS, REDUCTIONS
+from lairmake.stages.yaml_limits import pause_collector
 
 # --- sections.yaml: procedures, calls of them in sections, and states of the executive, as text
 #

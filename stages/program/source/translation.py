@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.limits import MOST_NESTED, too_deep
+from lairmake.stages.nesting import MOST_NESTED, too_deep
 from lairmake.stages.program.source.checks import check_program
 from lairmake.stages.program.source.conditions import Operands, negate, read_condition
 from lairmake.stages.program.source.contexts import find_graphs

@@ -1,4 +1,7 @@
-"""Limits of texts: how deep brackets nest, and how large YAML may be."""
+"""How large what a YAML text says may be: aliases make a short text say any amount, or no end.
+
+Nodes are counted as if every alias were written out, without doing so.
+"""
 
 from __future__ import annotations
 
@@ -9,72 +12,8 @@ from collections.abc import Iterator
 
 import yaml
 
+from lairmake.stages.nesting import too_deep
 from lairmake.stages.yaml_faults import explain_scalar
-
-# --- How deep texts may be nested: parsers that call themselves, as that of isl, run out of room
-
-MOST_NESTED = 200
-"""How many brackets may stand in each other."""
-LONGEST = 100
-"""How often isl may be led deeper without a bracket, and how many dimensions a tuple has."""
-WIDE = "more than {} dimensions"
-_BRACKET = re.compile(r"[][(){}]")
-_STEPS = (
-    (re.compile(r"[();]|\bor\b|\band\b"), "exists", "more than {} times exists in a row"),
-    (re.compile(r"[^\d*\s]+"), "*", "a product of more than {} numbers"),
-    (re.compile(r";"), "?", "more than {} choices in each other"),
-    (re.compile(r"[][(){};]"), ",", WIDE),
-)
-"""What ends a row, what a row has a step for, and what is said of too many."""
-_LARGE = re.compile(r"\^\s*\d{4}|\d{1000}")
-
-
-def too_deep(text: str) -> int | None:
-    """Return where more than DEEPEST brackets stand in each other, None for nowhere.
-
-    Which closes which is not looked at.
-    """
-    if sum(map(text.count, "[({")) <= MOST_NESTED:
-        return None
-    depth = 0
-    for found in _BRACKET.finditer(text):
-        depth = depth + 1 if found[0] in "[({" else max(0, depth - 1)
-        if depth > MOST_NESTED:
-            return found.start()
-    return None
-
-
-def too_much(text: str, by_hand: bool = True) -> tuple[int, str] | None:
-    """Return where a text is more than isl has room for, and what is; None if it is not.
-
-    What is not written `by_hand` may have any number of dimensions: isl only takes its time.
-    """
-    if "\0" in text:
-        return text.index("\0"), "a NUL character"
-    if (at := too_deep(text)) is not None:
-        return at, f"more than {MOST_NESTED} brackets in each other"
-    if large := _LARGE.search(text):
-        return large.start(), "a number of more than 1000 digits"
-    for end, step, said in _STEPS:
-        if said == WIDE and not by_hand:
-            continue
-        if text.count(step) > LONGEST and (at := _long_row(text, end, step)) is not None:
-            return at, said.format(LONGEST)
-    return None
-
-
-def _long_row(text: str, end: re.Pattern[str], step: str) -> int | None:
-    """Return where the first row of too many steps begins, None if there is none."""
-    start = 0
-    for stop in (*(found.span() for found in end.finditer(text)), (len(text), len(text))):
-        if text.count(step, start, stop[0]) > LONGEST:
-            return start
-        start = stop[1]
-    return None
-
-# --- How large what a YAML text says may be: aliases make a short text say any amount, or no end
-#
-# Nodes are counted as if every alias were written out, without doing so.
 
 MOST_NODES = 100_000
 """How many nodes a text may say by aliases, beside one for each of its characters."""

@@ -1,1 +1,0 @@
-"""A program on the simulated fabric, and what it is compared with."""

@@ -1,1 +1,0 @@
-"""How long values live, and where they lie."""

@@ -1,1 +1,0 @@
-"""Regions of PEs, and what is painted on them: tiles, stacks and unions, in the manner of Paint."""
