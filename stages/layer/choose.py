@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.search.proposal import Proposal, propose
 from lairmake.stages.layer.texts.yaml_files import Candidate, Candidates, write_candidates
-from lairmake.stages.mapping.candidates import Chosen, refusal_text, write_chosen
+from lairmake.stages.mapping.candidates import Chosen, write_chosen
 from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.machine import check_grid, read_machine
+from lairmake.stages.mapping.refusals import refusal_text
 from lairmake.stages.skewing.elements import read_lair
 
 if TYPE_CHECKING:

@@ -29,9 +29,9 @@ from lairmake.stages.layer.codegen.roles import (
 from lairmake.stages.layer.cycles.predict import predict, read_written
 from lairmake.stages.layer.search.problem import list_ports
 from lairmake.stages.layer.texts.yaml_files import Slot, read_candidates, write_slots
-from lairmake.stages.mapping.candidates import find_error, why_refused
 from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.machine import read_machine
+from lairmake.stages.mapping.refusals import find_error, why_refused
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ GIVEN = 'machine: ideal\nplacement: "{ }"\n'
 """A layer.yaml that leaves nothing open, so that nothing is searched."""
 
 PLAIN = (
-    "diagnose.py", "fabric", "machine", "make", "mapping", "nesting.py", "plural.py", "poly",
-    "known_words.py", "movement", "shipped.py", "yaml_limits.py", "yaml_words.py",
+    "diagnose.py", "fabric", "machine", "make", "mapping", "movement", "nesting.py", "poly",
+    "shipped.py", "yaml_faults.py", "yaml_limits.py",
 )
 
 STAGE = '''"""{title}.
@@ -74,7 +74,8 @@ def write_modules(root):
         (stages / f"{name}.py").write_text(_stage(at), encoding="utf-8")
     text = f"PIPELINE = SEARCHED = {tuple(names)}\nSLOTS = TRIED = ()\n"
     text += "LAYER_PICTURES = KERNEL_PICTURES = NETWORK_PICTURES = PROGRAM_PICTURES = ()\n"
-    text += "NETWORK = GRAPH = KERNEL = PROGRAM = ANALYSES = ()\n" + MODULE_OF
+    text += "NETWORK = GRAPH = GRAPH_PARTS = KERNEL = TILES = RECEIVES = WHOLE = PROGRAM = ()\n"
+    text += "WHOLE_PICTURES = ANALYSES = ()\n" + MODULE_OF
     (stages / "__init__.py").write_text(text, encoding="utf-8")
 
 

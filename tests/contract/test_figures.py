@@ -20,12 +20,12 @@ from lairmake.stages.make.core import sweep, workers
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.stage import MOST_OPERATIONS
 from lairmake.stages.make.doit import runner
-from lairmake.stages.make.doit.commands import report
+from lairmake.stages.make.doit.commands import trace
 from lairmake.stages.make.report import causes, summary
 from lairmake.stages.make.store import remote
 from lairmake.stages.network.operators import copies, draft
 from lairmake.stages.network.parts import part
-from lairmake.stages.picture import run as of_run, run as phased, run as routed
+from lairmake.stages.picture import run as page_run
 from lairmake.stages.program.interpreter import run
 from lairmake.stages.program.sandbox.limits import LIMITS
 from tests.contract import test_style as style
@@ -73,12 +73,12 @@ MINUTES = {60: "a minute"}
         ("docs/results.md", f"a run of up to {MOST_RECORDED:,} hops and tasks".replace(",", " ")),
         ("docs/results.md", f"to more than {NUMBERS[runner.MOST_SUMMARIES]} layers, each has one"),
         ("docs/results.md", f"There are at most {BINS} bins"),
-        ("docs/report.md", f"of up to {of_run.MOST_PARTS} parts"),
-        ("docs/report.md", f"of all of them up to {of_run.EVERY_PE}, else"),
-        ("docs/report.md", f"of up to {of_run.MOST_EVENTS:,} events together".replace(",", " ")),
-        ("docs/report.md", f"are at most {of_run.MOST_MOVES // 10**6} million"),
-        ("docs/report.md", f"Of more than {phased.MOST_PHASES} names those are shown"),
-        ("docs/report.md", f"Of more than {routed.MOST_LINES:,} journeys".replace(",", " ")),
+        ("docs/report.md", f"of up to {page_run.MOST_PARTS} parts"),
+        ("docs/report.md", f"of all of them up to {page_run.EVERY_PE}, else"),
+        ("docs/report.md", f"of up to {page_run.MOST_EVENTS:,} events together".replace(",", " ")),
+        ("docs/report.md", f"are at most {page_run.MOST_MOVES // 10**6} million"),
+        ("docs/report.md", f"Of more than {page_run.MOST_PHASES} names those are shown"),
+        ("docs/report.md", f"Of more than {page_run.MOST_LINES:,} journeys".replace(",", " ")),
         ("docs/report.md", f"one file of {len(LIBRARY) / 1000:.0f} kB"),
         ("docs/report.md", f"SHA-256 `{hashlib.sha256(LIBRARY).hexdigest()}`"),
         ("docs/graphs.md", f"copies of more than {copies.MOST_PIECES} pieces"),
@@ -124,7 +124,7 @@ def test_the_catalogue_shows_a_picture_of_each_layer_and_no_other():
 
 
 def test_a_trace_has_as_many_events_as_is_said():
-    assert report.MOST == 10**6
+    assert trace.MOST == 10**6
     assert "a trace of more than a million events is refused" in text("docs/commands.md")
 
 

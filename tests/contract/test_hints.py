@@ -9,9 +9,9 @@ from doit.cmdparse import CmdOption
 
 from lairmake.__main__ import main
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.faults import nearest_task
 from lairmake.stages.make.core.layers import lone_folder
-from lairmake.stages.make.doit.commands import inert, new, new as models
+from lairmake.stages.make.core.nearest import nearest_task
+from lairmake.stages.make.doit.commands import inert, models, new
 from lairmake.stages.make.doit.commands.inert import late_option
 
 

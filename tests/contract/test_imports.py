@@ -97,7 +97,7 @@ AGAIN = {
     "program/sandbox/faults.py": "capture rehearse",
     "lairmake/objects.py": "rehearse",
     "make/core/action.py: build": "",
-    "make/doit/commands/show.py: Why": "",
+    "make/doit/commands/why.py: Why": "",
     "poly/box.py: box_hull": "adapt route allocate compress approximate enumerate simd",
     "poly/box.py: count_hull": "route allocate compress",
     "poly/box.py: size_set": "route approximate simd",

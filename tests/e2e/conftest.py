@@ -30,8 +30,7 @@ MODULE_OF = 'def module_of(stage):\n    return f"lairmake.stages.{stage}"\n'
 MAKE = (
     "doit.doit_cmd", "importlib.metadata", "lairmake.commands", "multiprocessing.connection",
     "sqlite3", "lairmake.stages.make.core.action", "lairmake.stages.make.core.faults",
-    "lairmake.stages.make.core.pipeline", "lairmake.stages.make.core.action",
-    "lairmake.stages.make.core.faults", "lairmake.stages.make.doit.commands.run",
+    "lairmake.stages.make.core.pipeline", "lairmake.stages.make.doit.commands.run",
     "lairmake.stages.mapping.layer_yaml", "lairmake.stages.make.report.summary",
 )
 """What a command imports that builds a layer, and looks whether its layer.yaml is open."""
@@ -153,8 +152,9 @@ def modules(tmp_path_factory):
         shutil.copy(module, stages)
     names = ("parse", "place", "render", "simulate")
     tuples = f"PIPELINE = {names}\nKERNEL, ANALYSES = ('gather',), ('count',)\n"
-    tuples += "NETWORK, GRAPH, TILES = (), (), ()\n"
+    tuples += "NETWORK = GRAPH = GRAPH_PARTS = TILES = RECEIVES = WHOLE = ()\n"
     tuples += "LAYER_PICTURES = KERNEL_PICTURES = NETWORK_PICTURES = PROGRAM_PICTURES = ()\n"
+    tuples += "WHOLE_PICTURES = ()\n"
     tuples += "PROGRAM = ('translate', 'capture')\nSEARCHED, SLOTS, TRIED = PIPELINE, (), ()\n"
     (stages / "__init__.py").write_text(tuples + MODULE_OF, encoding="utf-8")
     before = sources(stages.parent)

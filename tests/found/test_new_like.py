@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.doit.commands import new, new as models
+from lairmake.stages.make.doit.commands import models, new
 from tests.e2e.conftest import ROOT
 
 KINDS = {

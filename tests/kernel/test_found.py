@@ -4,7 +4,7 @@ import pytest
 
 from lairmake.stages import KERNEL
 from lairmake.stages.make.core.action import run_stage
-from lairmake.stages.make.report.summary import READS, summarise_kernel
+from lairmake.stages.make.report.kernel_summary import READS, summarise_kernel
 
 
 @pytest.fixture

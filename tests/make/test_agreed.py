@@ -3,12 +3,8 @@
 import json
 
 from lairmake.stages.make.report.difference import find_objects
-from lairmake.stages.make.report.summary import (
-    headlines,
-    is_program_right,
-    program_line,
-    summarise_program,
-)
+from lairmake.stages.make.report.headline import headlines
+from lairmake.stages.make.report.summary import is_program_right, program_line, summarise_program
 
 RESULTS = {
     "machine": "wse2",

@@ -2,7 +2,7 @@
 
 import json
 
-from lairmake.stages.make.report.summary import headlines
+from lairmake.stages.make.report.headline import headlines
 
 TASK = {"by": "hull", "sizes": [8], "why": "a box"}
 LAYER = {

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.make.core.edits import how_to_keep
 from lairmake.stages.make.core.layers import lone_folder
+from lairmake.stages.make.core.pins import how_to_keep
 from lairmake.stages.make.core.stage import BuildOptions
 from lairmake.stages.mapping.network_yaml import load_graph
 from tests.e2e.conftest import ROOT

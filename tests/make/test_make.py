@@ -4,9 +4,9 @@ import pytest
 
 from lairmake.stages.diagnose import UndeclaredReadError, UserError
 from lairmake.stages.machine.profile import PROFILES
-from lairmake.stages.make.core.action import write_outputs
 from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import find_layers, open_folder
+from lairmake.stages.make.core.outputs import write_outputs
 from lairmake.stages.make.core.stage import check_names
 from lairmake.stages.make.store.folders import shown_path
 from lairmake.stages.mapping.machine import read_machine

@@ -7,10 +7,11 @@ import os
 import pytest
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.action import compare, remove, write_outputs
+from lairmake.stages.make.core.action import compare
 from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.key import action_key
 from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.outputs import remove, write_outputs
 from lairmake.stages.make.store.files import read_file
 from lairmake.stages.make.store.folders import is_inside, matches, names_of
 from lairmake.stages.make.store.shelf import FolderShelf

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from lairmake.stages.make.doit.commands.new import KINDS, schema_of
+from lairmake.stages.make.doit.commands.schema import KINDS, schema_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(p for kind in KINDS for p in (ROOT / "projects").rglob(f"{kind}.yaml")

@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.mapping.candidates import find_error, refusal_in, refusal_text, why_refused
+from lairmake.stages.mapping.refusals import find_error, refusal_in, refusal_text, why_refused
 
 LAYER = Source(path="projects/a/layer.yaml", text="schedule: nothing\n")
 ERROR = UserError("it is no schedule", Span(source=LAYER, start=10, end=17), "give\n  one")

@@ -7,7 +7,7 @@ import functools
 import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING
 
 from lairmake.stages.diagnose import OurFault, Span, UserError, UserErrors, source_of
 from lairmake.stages.make.core.declaration import declaration
-from lairmake.stages.make.core.edits import kept_edits
-from lairmake.stages.make.core.faults import list_wrong
 from lairmake.stages.make.core.key import ActionKey, action_key, code_digest, read_digest
 from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.outputs import check_place, stale_names, write_outputs
+from lairmake.stages.make.core.pins import kept_edits
 from lairmake.stages.make.core.pipeline import orders, tasks_of_folders
 from lairmake.stages.make.core.stage import PLAIN, BuildOptions
+from lairmake.stages.make.core.verdict import list_wrong
 from lairmake.stages.make.core.workers import progress
 from lairmake.stages.make.store.files import (
     digest_of,
-    read_file,
-    temporary_name,
-    write_new,
-    write_whole,
 )
 from lairmake.stages.make.store.folders import (
     CHOSEN,
@@ -38,12 +35,10 @@ from lairmake.stages.make.store.folders import (
     file_of,
     further_file,
     is_pattern,
-    link_in,
     matches,
     names_meant,
     names_of,
     shown_path,
-    was_link_in,
 )
 from lairmake.stages.make.store.lock import Holder, locked
 from lairmake.stages.make.store.marks import FORGOTTEN, IGNORED, is_marked
@@ -55,120 +50,6 @@ from lairmake.stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
     from lairmake.stages.make.core.inputs import FolderInputs
-
-# --- Write what a stage gave into the layer folder and the cache: all of it, or nothing ---------
-
-PLACEMENT = "placement.isl"
-
-
-def write_outputs(
-    folder: LayerFolder, declared: Sequence[str], outputs: Mapping[str, bytes],
-    kept: Collection[str] = (),
-) -> None:
-    """Write all outputs or none, and remove what an earlier run left, but what is `kept`.
-
-    A file that holds its content already is left alone. Raises UserError where the folder does not
-    let itself be written to.
-    """
-    files = {file_of(folder, name): content for name, content in outputs.items()}
-    for path in files:
-        _check_link(path, link_in(folder, path))
-    with _temporary(files) as temporary:
-        for path in list(temporary):
-            with _writing(path):
-                os.replace(temporary[path], path)
-            del temporary[path]
-    for name in stale_names(folder, declared, {*outputs, *kept}):
-        with _writing(file_of(folder, name)):
-            remove(folder, name)
-
-
-def check_place(folder: LayerFolder, path: Path) -> None:
-    """Raise UserError where a symbolic link leads from what stages wrote to another place."""
-    _check_link(path, was_link_in(folder, path))
-
-
-def _check_link(path: Path, link: str | None) -> None:
-    if link is not None:
-        raise UserError(
-            f"cannot write {shown_path(path)}: {shown_path(Path(link))} is a symbolic link",
-            hint="what stages write goes into the layer's own folders: remove the link",
-        )
-
-
-def write_beside(folder: LayerFolder, path: Path, content: bytes) -> None:
-    """Write a file that no stage does, beside what stages wrote. Raises UserError as they do."""
-    check_place(folder, path)
-    with _writing(path):
-        write_whole(path, content)
-
-
-def remove(folder: LayerFolder, name: str) -> None:
-    """Remove a file that a stage wrote, and the folders that are empty then. Raises OSError.
-
-    What a symbolic link leads to stays.
-    """
-    path = file_of(folder, name)
-    if link_in(folder, path) is not None:
-        return
-    path.unlink(missing_ok=True)
-    for above in path.parents:
-        if above in (folder.path, folder.build, folder.cache) or any(above.iterdir()):
-            break
-        above.rmdir()
-
-
-def stale_names(
-    folder: LayerFolder, declared: Sequence[str], outputs: Collection[str]
-) -> list[str]:
-    """Return the files that a stage's patterns stand for, but that it no longer writes.
-
-    So are those that were built in a folder which it no longer writes, and what a search wrote, for
-    the stage that places instances of a layer which leaves nothing open any more.
-    """
-    patterns = [name for name in declared if is_pattern(name)]
-    found = [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]
-    if any(pattern.startswith("build/parts/") for pattern in patterns):
-        from lairmake.stages.make.core.derived import old_names
-
-        found += old_names(folder)
-    if PLACEMENT in declared and not folder.is_searched:
-        from lairmake.stages.make.core.derived import old_slots
-
-        found += old_slots(folder)
-    return found
-
-
-@contextlib.contextmanager
-def _temporary(files: Mapping[Path, bytes]) -> Iterator[dict[Path, Path]]:
-    """Write every content that differs from its file beside it; remove what is left at the end."""
-    changed = {path: content for path, content in files.items() if _differs(path, content)}
-    temporary = {path: path.with_name(temporary_name(path.name)) for path in changed}
-    try:
-        for path, content in changed.items():
-            with _writing(path.parent):
-                write_new(str(temporary[path]), content)
-        yield temporary
-    finally:
-        for path in temporary.values():
-            with contextlib.suppress(OSError):
-                path.unlink()
-
-
-@contextlib.contextmanager
-def _writing(place: Path) -> Iterator[None]:
-    """Say what could not be written: a full disk does not say where it is full."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"cannot write {shown_path(place)}: {error.strerror}") from error
-
-
-def _differs(path: Path, content: bytes) -> bool:
-    """Return whether a file is another one; a link, or what is no file, is replaced."""
-    with contextlib.suppress(OSError):
-        return read_file(path, links=False) != content
-    return True
 
 # --- What lies on disk, compared with what a stage gives: wrong, missing, stale, or edited by hand
 

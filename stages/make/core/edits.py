@@ -1,39 +1,21 @@
-"""Texts edited by hand."""
+"""Texts of stages that somebody edited by hand: whether they fit what the stage wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path, PurePath
+from collections.abc import Iterator
+from pathlib import PurePath
 from typing import get_args
 
 import islpy as isl
 
-from lairmake.stages.diagnose import Source, Span, UserError, UserErrors, source_of
+from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 from lairmake.stages.lair.tree import did_you_mean
-from lairmake.stages.make.core.declaration import is_text
-from lairmake.stages.make.core.stage import BuildOptions
-from lairmake.stages.make.store.folders import (
-    GRAPHS,
-    LAYER,
-    NETWORK,
-    LayerFolder,
-    file_of,
-    files_in,
-    mark_of,
-    shown_path,
-)
-from lairmake.stages.make.store.state import memo_of
-from lairmake.stages.make.store.state_folder import state_folder
-from lairmake.stages.make.store.store import store_of
-from lairmake.stages.make.store.user_files import content_of
 from lairmake.stages.mapping.isl_texts import IslText, parse_as
 from lairmake.stages.mapping.layer_yaml import Way
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 from lairmake.stages.poly.iscc import Statement, TextError, Union, statements
 from lairmake.stages.poly.text import read_objects
 from lairmake.stages.program.source.tree import Places, parse_source
-
-# --- Texts of stages that somebody edited by hand: whether they fit what the stage wrote --------
 
 Single = isl.Set | isl.Map
 KINDS = {
@@ -175,95 +157,3 @@ def _wrong_values(
         yield UserError(f"{shown} must be {KINDS[type(original)]}", document.values[path])
     elif len(path) == 2 and path[1] == "by" and value not in get_args(Way):
         yield UserError(f"{shown} must be one of {', '.join(get_args(Way))}", document.values[path])
-
-# --- Edits by hand of what stages wrote: which of them stay, and feed the stages that come after
-#
-# They stay with `doit --keep-edits`, or if `pin:` of layer.yaml names the file, or that of the
-# network.yaml beside a graph. Nothing else is to be done for those that stay: whoever reads a file
-# has a key of its content.
-
-def kept_edits(
-    folder: LayerFolder, wanted: Mapping[str, str], edited: Collection[str], build: BuildOptions
-) -> dict[str, str]:
-    """Return the digests on disk of those files that stay though their stage writes another.
-
-    `wanted` is what the stage writes, by name, and `edited` what a person wrote instead. A file
-    stays only if the store has what it should be, to compare it with. No text of a slot does.
-
-    Raises UserErrors where a file that stays does not fit.
-    """
-    names = [name for name in wanted if is_text(name) and not folder.is_slot]
-    pinned = pins(folder) if names else []
-    stays = [name for name in names if name in pinned or (build.keep_edits and name in edited)]
-    memo = memo_of(state_folder(folder.home))
-    found = {name: memo.digest(file_of(folder, name)) for name in stays}
-    return {
-        name: digest
-        for name, digest in found.items()
-        if digest is not None and _fits(folder, name, wanted[name])
-    }
-
-
-def pinned_in(folder: LayerFolder) -> Path:
-    """Return the file that pins texts of a folder: layer.yaml, or network.yaml beside a graph."""
-    layer, network = file_of(folder, LAYER), file_of(folder, NETWORK)
-    return network if network.is_file() and not layer.is_file() else layer
-
-
-def pins(folder: LayerFolder) -> list[str]:
-    """Return the files that `pin:` of that file names; none where it is not to be read."""
-    try:
-        content = content_of(pinned_in(folder))
-    except UserError:
-        return []
-    if b"pin" not in content:  # restoring a layer must not pay for reading YAML
-        return []
-    import yaml
-
-    from lairmake.stages.yaml_limits import load
-
-    try:
-        data = load(content.decode("utf-8-sig"))
-    except (yaml.YAMLError, ValueError):
-        return []
-    found = data.get("pin") if isinstance(data, dict) else None
-    return [n for n in found if isinstance(n, str)] if isinstance(found, list) else []
-
-
-def how_to_keep(folder: LayerFolder, name: str, build: BuildOptions) -> str:
-    """Return what a user can do so that an edit of a file stays, which this build replaced."""
-    if name.startswith("build/"):
-        return "no edit in build/ can be kept"
-    if folder.is_slot or not is_text(name):
-        return "no edit of a slot can be kept" if folder.is_slot else "only texts can be kept"
-    if build.keep_edits:
-        return "it is not kept, since the store has not what its stage wrote"
-    place = pinning_file(folder, name)
-    where = {"": "", LAYER: " or pin:"}.get(place, f" or pin: in {place}")
-    return f"keep such edits with --keep-edits{where}"
-
-
-def pinning_file(folder: LayerFolder, name: str = "") -> str:
-    """Return the file whose `pin:` may name texts of a folder, or this one; empty for none.
-
-    Kernels, programs, and networks of layers have no such key.
-    """
-    mark = mark_of(files_in(folder.path))
-    if folder.asked_in is not None:
-        is_of_graph = folder.asked_in.name == NETWORK
-        return f"{NETWORK}, under parts: {folder.path.name}:" if is_of_graph else ""
-    if mark is not None and mark.endswith(GRAPHS):
-        from lairmake.stages.mapping.network_yaml import Pinned
-
-        return NETWORK if name in ("", *get_args(Pinned)) else ""
-    return LAYER if mark == LAYER else ""
-
-
-def _fits(folder: LayerFolder, name: str, wanted: str) -> bool:
-    """Return whether there is something to compare an edited file with. Raises UserErrors."""
-    original = store_of(folder.home).blob(wanted)
-    if original is None:
-        return False
-    path = file_of(folder, name)
-    check_edit(source_of(shown_path(path), content_of(path)), original.decode())
-    return True

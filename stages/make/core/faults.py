@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from lairmake.stages.diagnose import (
     Source,
@@ -16,7 +15,6 @@ from lairmake.stages.diagnose import (
     UserError,
     UserErrors,
     headline,
-    nearest,
     source_of,
     worked_on,
 )
@@ -32,14 +30,13 @@ from lairmake.stages.make.store.folders import (
     NETWORK,
     PROGRAM,
     LayerFolder,
-    every_stage,
     files_in,
     mark_of,
     names_meant,
     shown_path,
 )
 from lairmake.stages.make.store.user_files import content_of
-from lairmake.stages.mapping.candidates import REFUSED, refusal_in, refusal_text, why_refused
+from lairmake.stages.mapping.refusals import REFUSED, refusal_in, refusal_text, why_refused
 from lairmake.stages.mapping.yaml_text import read_document
 from lairmake.stages.shipped import UndeclaredDataError, looked_at
 
@@ -247,49 +244,6 @@ def _check_other(folder: LayerFolder, name: str, source: Source) -> None:
 
         read_network(source)
 
-# --- What a user may have meant by a word that names nothing ------------------------------------
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the hint of the nearest known word, which may go by what is after its last `/`.
-
-    Empty where none is near.
-    """
-    near = _nearest(word, known)
-    return f"did you mean {near}?" if near else ""
-
-
-def _nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that is nearest to another; None where none is near."""
-    names = list(known)
-    found = {name.rpartition("/")[2]: name for name in names} | {name: name for name in names}
-    near = nearest(word, found, numbers=True)
-    return found[near] if near else None
-
-
-def nearest_task(word: str, folders: Sequence[LayerFolder], others: Iterable[str]) -> str:
-    """Return the hint of the layer, stage, or other word that is nearest; empty for none."""
-    if unread := hint_of_unread(word, folders):
-        return unread
-    having = [folder.name for folder in folders if word in every_stage(folder)]
-    if having:
-        return f"{word} is a stage: say {having[0]}:{word}" + ", for example" * (len(having) > 1)
-    named = {folder.name: folder for folder in folders}
-    layer, colon, stage = word.partition(":")
-    near: str | None = layer if layer in named else _nearest(layer, [*named, *others])
-    if near in named and colon:
-        stages = every_stage(named[near])
-        within = stage if stage in stages else _nearest(stage, stages)
-        near = f"{near}:{within}" if within else None
-    return f"did you mean {near}?" if near and near != word else ""
-
-
-def hint_of_unread(word: str, folders: Iterable[LayerFolder]) -> str:
-    """Return why it is not known which parts a folder has, for a word that is to be one of them."""
-    for folder in folders:
-        if folder.unread and word.startswith(f"{folder.name}/"):
-            return f"the parts of {folder.name} are not known: {folder.unread}"
-    return ""
-
 # --- A stage in a slot: what it refuses fails no build, but ends what is tried there ------------
 #
 # A text that says why stands in the place of what the stage would write, and of all that follows.
@@ -336,13 +290,3 @@ def _refusal(stage: str, error: Exception, written: Mapping[str, str]) -> str:
         return refusal_text(f"{stage}: {first.message}")
     return refusal_in(stage, first, file)
 
-# --- Which values of results are wrong, whatever was built --------------------------------------
-
-KINDS = ("parts", "check", "outputs")
-"""What results are of: parts of networks and kernels, and outputs, of programs by another name."""
-
-
-def list_wrong(results: Mapping[str, Any]) -> list[str]:
-    """Return the parts and outputs that are wrong; `results` is `build/results.json`."""
-    found = (results[kind].items() for kind in KINDS if kind in results)
-    return [name for each in found for name, said in each if not said["right"]]

@@ -42,6 +42,7 @@ from lairmake.stages.make.store.folders import (
     is_program,
     names_meant,
 )
+from lairmake.stages.make.store.lock import try_locks
 from lairmake.stages.make.store.state import Memo, State, is_fresh, state_of
 from lairmake.stages.make.store.store import Store
 from lairmake.stages.shipped import STAGES, shipped, users_cache
@@ -135,14 +136,19 @@ class KnownCode:
 
     @functools.cached_property
     def _state(self) -> State | None:
-        """What a user keeps of this code: nobody else may say what it is."""
+        """What a user keeps of this code: nobody else may say what it is.
+
+        None where nothing can be written, or several processes would write at once.
+        """
         cache = users_cache()
         if cache is None:
             return None
         place = cache / "code" / hashlib.sha256(os.fsencode(STAGES)).hexdigest()[:16]
         if not place.is_dir():
             _make_room(place.parent)
-        return state_of(place)
+        with contextlib.suppress(OSError):
+            return state_of(place) if try_locks(place) else None
+        return None
 
 
 @functools.cache

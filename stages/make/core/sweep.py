@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors, source_of
-from lairmake.stages.make.core.action import check_place
 from lairmake.stages.make.core.faults import errors_in
 from lairmake.stages.make.core.layers import open_folder
+from lairmake.stages.make.core.outputs import check_place
 from lairmake.stages.make.store.files import read_file, write_whole
 from lairmake.stages.make.store.folders import (
     GRAPHS,

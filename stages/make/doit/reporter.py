@@ -16,10 +16,10 @@ from doit.exceptions import TaskFailed, UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.make.core.action import write_outputs
 from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.derived import PAGE, stage_that_draws
 from lairmake.stages.make.core.key import ActionKey, code_units
+from lairmake.stages.make.core.outputs import write_outputs
 from lairmake.stages.make.core.workers import apart, progress
 from lairmake.stages.make.doit.session import Session, StageError, StageFailed, printing
 from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path, wholes_of
@@ -396,7 +396,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
 
     def _tell_repaired(self, layer: LayerFolder, name: str, digest: str) -> None:
         """Say that an edit was replaced, and what keeps such edits, if anything does."""
-        from lairmake.stages.make.core.edits import how_to_keep
+        from lairmake.stages.make.core.pins import how_to_keep
 
         path, how = shown_path(file_of(layer, name)), how_to_keep(layer, name, self.session.build)
         kept = shown_path(store_of(layer.home).edit_path(digest))

@@ -18,9 +18,9 @@ from doit.runner import MRunner
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.make.core.declaration import declaration
-from lairmake.stages.make.core.faults import list_wrong
 from lairmake.stages.make.core.pipeline import RESULTS, values_of
 from lairmake.stages.make.core.untouched import untouched_of
+from lairmake.stages.make.core.verdict import list_wrong
 from lairmake.stages.make.core.workers import Apart, apart, wait_for, workers
 from lairmake.stages.make.doit.reporter import StageReporter, needed
 from lairmake.stages.make.doit.session import INTERRUPTED, Session, ask, outcome
@@ -318,7 +318,7 @@ def _found(folder: LayerFolder, in_full: bool) -> str:
     """Return what the stages of a kernel found that is not cut into parts; nothing of others."""
     if LAYOUTS not in _written(folder):
         return ""
-    from lairmake.stages.make.report.summary import READS, summarise_kernel
+    from lairmake.stages.make.report.kernel_summary import READS, summarise_kernel
 
     text = summarise_kernel(folder.name, {n: file_of(folder, n).read_text("utf-8") for n in READS})
     return text if in_full else text[: text.index("\n") + 1]

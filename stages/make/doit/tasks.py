@@ -13,9 +13,9 @@ from doit.exceptions import InvalidDodoFile
 from doit.task import Task
 
 from lairmake.stages.diagnose import UserErrors
-from lairmake.stages.make.core.action import remove
 from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.layers import TaskNames
+from lairmake.stages.make.core.outputs import remove
 from lairmake.stages.make.core.pipeline import before, path_from_here, writers_in
 from lairmake.stages.make.core.untouched import Unit, Units, unit_at, usable_units
 from lairmake.stages.make.doit.reporter import StageReporter

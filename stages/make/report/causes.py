@@ -27,8 +27,8 @@ from lairmake.stages.make.core.declaration import (
     read_figures_text,
     values_read,
 )
-from lairmake.stages.make.core.edits import pinned_in, pins
 from lairmake.stages.make.core.key import Part, code_units, digest_further, known_code, read_digest
+from lairmake.stages.make.core.pins import pinned_in, pins
 from lairmake.stages.make.core.pipeline import writer_of
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.report.difference import details, list_some

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lairmake.stages.diagnose import plural
-from lairmake.stages.make.core.faults import list_wrong
+from lairmake.stages.make.core.verdict import list_wrong
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.shipped import shipped
 from lairmake.stages.templates import template_in

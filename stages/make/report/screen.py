@@ -50,7 +50,7 @@ from lairmake.stages.make.report.difference import (
     known_by_both,
     list_some,
 )
-from lairmake.stages.make.report.summary import headlines
+from lairmake.stages.make.report.headline import headlines
 from lairmake.stages.make.store.folders import (
     LAYER,
     PROGRAM,

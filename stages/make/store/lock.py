@@ -185,6 +185,22 @@ def has_locks(folder: Path) -> bool:
     return folder not in _LOCKLESS
 
 
+def try_locks(folder: Path) -> bool:
+    """Return whether a folder, which is made, lies on a disk that has locks; nothing is said.
+
+    Raises OSError where the folder cannot be written to.
+    """
+    try:
+        fcntl.lockf(_open(folder, os.getpid(), None), fcntl.LOCK_SH | fcntl.LOCK_NB, 1)
+    except (BlockingIOError, PermissionError):
+        return True
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        return False
+    return True
+
+
 def is_own(folder: Path) -> bool:
     """Return whether all in a folder is ours: of one that a user names only what we wrote is."""
     return STATE in folder.parts

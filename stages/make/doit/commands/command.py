@@ -19,8 +19,8 @@ from doit.cmd_base import Command, TaskLoader2
 from doit.exceptions import InvalidCommand, InvalidDodoFile, UnmetDependency
 
 from lairmake.stages.diagnose import UserError, UserErrors, source_of
-from lairmake.stages.make.core.faults import nearest_task
 from lairmake.stages.make.core.layers import find_combination, layers_at
+from lairmake.stages.make.core.nearest import nearest_task
 from lairmake.stages.make.core.pipeline import tasks_of_folders
 from lairmake.stages.make.core.untouched import unit_of
 from lairmake.stages.make.core.workers import workers

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lairmake.stages.make.core.declaration import declaration
-from lairmake.stages.make.core.faults import nearest_task
 from lairmake.stages.make.core.layers import find_combination, is_buildable, open_folder
+from lairmake.stages.make.core.nearest import nearest_task
 from lairmake.stages.make.core.pipeline import stage_named
 from lairmake.stages.make.doit.commands.command import JSON, LayerCommand, Options, print_json
 from lairmake.stages.make.doit.commands.inert import option

@@ -31,8 +31,8 @@ from doit.plugin import PluginEntry
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.make.core.derived import let_plan
-from lairmake.stages.make.core.faults import did_you_mean
 from lairmake.stages.make.core.layers import TaskNames, layers_at
+from lairmake.stages.make.core.nearest import did_you_mean
 from lairmake.stages.make.doit.dependency import open_database
 from lairmake.stages.make.doit.loading import OURS, watch_loading, words_at
 from lairmake.stages.make.doit.session import (
@@ -309,7 +309,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             return f"{word} is a task of Lairmake's own repository only"
         if word in self.session.names.commands:
             return f"{word} is a command, which stands first: `{self.session.program} {word}`"
-        from lairmake.stages.make.core.faults import nearest_task
+        from lairmake.stages.make.core.nearest import nearest_task
 
         tasks = [task.name for task in getattr(self, "task_list", ()) if ":" not in task.name]
         layers = layers_at(Path.cwd(), self.session.names)
@@ -360,7 +360,7 @@ class ResetDep(Inert, cmd_resetdep.ResetDep):  # type: ignore[misc]
         known = self.session
         stages = [name for name in pos_args or () if name in known.folders or name in known.stages]
         if stages:
-            from lairmake.stages.make.core.edits import pinning_file
+            from lairmake.stages.make.core.pins import pinning_file
 
             folder = known.folders.get(stages[0]) or known.stages[stages[0]][0]
             place = pinning_file(folder)

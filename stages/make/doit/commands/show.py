@@ -1,54 +1,23 @@
-"""Show, graph, dry, why, timing."""
+"""The command `doit show`: what a stage wrote, where the paper has it, and what reads it."""
 
 from __future__ import annotations
 
 import fnmatch
-import json
-from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 
 from doit.exceptions import InvalidCommand
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.action import forecast
-from lairmake.stages.make.core.code import reach_of
-from lairmake.stages.make.core.faults import did_you_mean, nearest_task
-from lairmake.stages.make.core.layers import network_of
+from lairmake.stages.make.core.nearest import did_you_mean, nearest_task
 from lairmake.stages.make.core.pipeline import (
     files_written,
-    needed,
-    orders,
     stage_named,
-    tasks_of_folders,
 )
-from lairmake.stages.make.core.stage import BuildOptions
 from lairmake.stages.make.doit.commands.command import (
     JSON,
     LayerCommand,
     Options,
     hint_of_stage,
     print_json,
-)
-from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
-from lairmake.stages.make.doit.commands.run import KEEP_EDITS
-from lairmake.stages.make.report.causes import (
-    MOST_LINES,
-    Event,
-    History,
-    Told,
-    data_of_event,
-    data_of_plan,
-    data_of_reach,
-    explained,
-    group,
-    lines_of_layers,
-    lines_of_tasks,
-    list_stages,
-    plan_of,
-    reach_in_words,
-    told,
-    told_of,
-    told_of_slots,
 )
 from lairmake.stages.make.report.shown import (
     PROGRAM,
@@ -63,31 +32,14 @@ from lairmake.stages.make.report.shown import (
     read_file,
     section_of,
 )
-from lairmake.stages.make.report.timing import (
-    Times,
-    data_of_forecast,
-    data_of_times,
-    dot_of,
-    lines_of_graph,
-    lines_of_times,
-    timing_of,
-    trace,
-)
-from lairmake.stages.make.store.files import write_whole
 from lairmake.stages.make.store.folders import (
     LayerFolder,
     every_stage,
     file_of,
-    folders_of,
     parts_of,
     shown_path,
-    user_folder,
-    wholes_of,
 )
-from lairmake.stages.make.store.state import BuildRecord, builds
-from lairmake.stages.make.store.state_folder import state_folder
 
-# --- The command `doit show`: what a stage wrote, where the paper has it, and what reads it -----
 
 class Show(LayerCommand):
     """Show what a stage wrote."""
@@ -213,209 +165,3 @@ class Show(LayerCommand):
         hint = f"{self.session.program} {folder.name}:{stage}"
         return UserError(f"{', '.join(files)} {be} not built", hint=hint)
 
-# --- The command `doit graph`: which task comes after which, and what a build would do to it ----
-
-DOT = option("dot", "print DOT, for Graphviz")
-
-
-class Graph(LayerCommand):
-    """Show the tasks of layers and their order."""
-
-    name = "graph"
-    doc_purpose = "show which task comes after which, and what a build would do to it"
-    doc_usage = "[TASK ...] [-v] [--dot]"
-    doc_description = (
-        "TASK is a layer, fc, or a stage of one and what it needs, fc:simd.\n\n"
-        "A task is up to date, comes from the store, or would run; one that comes after a task "
-        "that would run may run: only if that one writes something else than before. The "
-        "slots of a search have one line, but with -v, or for fc/slot1. A picture: "
-        "doit graph fc --dot | dot -Tsvg > fc.svg"
-    )
-    cmd_options = (DOT, EVERYTHING, JSON)
-
-    def act(self, options: Options, words: list[str]) -> int:
-        """Print the tasks as text, as DOT or as JSON."""
-        named, stages = self.select_parts(words)
-        folders = list(named.values())
-        wanted = self.tasks_meant(folders, stages)
-        found = forecast(folders)
-        kept = needed({task: each.after for task, each in found.items()}, wanted)
-        shown = [each for task, each in found.items() if task in kept]
-        if options["json"]:
-            print_json([data_of_forecast(each) for each in shown])
-        else:
-            told = told_of(words, options["everything"])
-            print("\n".join(dot_of(shown) if options["dot"] else lines_of_graph(shown, told)))
-        return 0
-
-# --- The command `doit dry`: what a build would do, and why, without doing it -------------------
-
-class Dry(LayerCommand):
-    """Say what a build would do."""
-
-    name = "dry"
-    doc_purpose = "say what a build would do, and why, without doing it"
-    doc_usage = "[TASK ...] [-v] [--keep-edits]"
-    doc_description = (
-        "TASK is a layer, fc, or a stage of one and what it needs, fc:simd. A task would run, come "
-        "from the store, or may run: if a task before it would run and writes something else than "
-        "before. Nothing is built, and nothing is written into layers and cache. Where that takes "
-        f"more than {MOST_LINES} lines, there is one for each layer, or network with its parts; -v "
-        "prints one for each task all the same. The slots of a search have "
-        "one line, but with -v, or for fc/slot1."
-    )
-    cmd_options = (KEEP_EDITS, EVERYTHING, JSON)
-
-    def act(self, options: Options, words: list[str]) -> int:
-        """Print the tasks that a build would not leave alone."""
-        build = BuildOptions(keep_edits=options["keep_edits"])
-        named, stages = self.select_parts(words)
-        folders = list(named.values())
-        wanted = self.tasks_meant(folders, stages)
-        found = forecast(folders, build)
-        kept = set(needed({task: each.after for task, each in found.items()}, wanted))
-        if not kept:
-            raise self.refuse("there is no layer here")
-        tasks = {task: (each.folder, each.stage) for task, each in found.items()}
-        history = History(folders[0].home, tasks)
-        plans = [plan_of(history, found, each) for task, each in found.items() if task in kept]
-        if options["json"]:
-            print_json([data_of_plan(plan) for plan in plans])
-        else:
-            told = told_of(words, options["everything"])
-            lines = list(lines_of_tasks(history, plans, told))
-            if len(lines) > MOST_LINES and not options["everything"]:
-                lines = list(lines_of_layers(history, plans, wholes_of(folders)))
-            print("\n".join(lines))
-        return 0
-
-# --- The command `doit why`: from what was edited, through the stages, to what was rebuilt ------
-
-CODE = option("code", "tell of which code the key of a stage is made")
-
-
-class Why(LayerCommand):
-    """Say why tasks were rebuilt, or not."""
-
-    name = "why"
-    doc_purpose = "say why a task was rebuilt, or why not: from the edited file on"
-    doc_usage = "[TASK ...] [-v] | --code STAGE ..."
-    doc_description = (
-        "TASK is a layer, fc, or a stage of one and what led to it, fc:simd; without it, every "
-        "layer of the last build is meant. Of each layer the last build that looked at it is "
-        "explained, from the log: what a person had edited, line by line or key by key, and for "
-        "each task what of all that it reads had changed, and what it then wrote anew. The slots "
-        "of a search have one line, but with -v, or for fc/slot1. With --code it is told of what "
-        "code the key of a STAGE is made, as simd: functions, classes and values that it reaches, "
-        "by module, and files of data. An edit of other code does not run it again."
-    )
-    cmd_options = (EVERYTHING, JSON, CODE)
-
-    def act(self, options: Options, words: list[str]) -> int:
-        """Print what happened to the tasks that are meant, layer by layer, or their code."""
-        if options["code"]:
-            return self._tell_code(options, words)
-        layers, stages = self.select(words)
-        named = {each.name: each for layer in layers for each in folders_of(layer)}
-        wanted = self.tasks_meant(named.values(), stages, analyses=True)
-        if not wanted:
-            raise self.refuse("no layer")
-        whole = {each.name: each for layer in layers for each in [network_of(layer)]}
-        folders = [each for layer in whole.values() for each in folders_of(layer)]
-        tasks = tasks_of_folders(folders, analyses=True)
-        history = History(folders[0].home, tasks)
-        found = list(explained(history, tasks, wanted, is_all=not words, is_chain=bool(stages)))
-        if not found:
-            raise UserError(f"the log knows no build of {', '.join(words) or 'any layer'}")
-        if options["json"]:
-            print_json([data_of_event(history, b, each) for b, events in found for each in events])
-        else:
-            print("\n".join(_texts(history, found, told_of(words, options["everything"]))), end="")
-        return 0
-
-
-    def _tell_code(self, options: Options, words: list[str]) -> int:
-        """Print what the code of stages is."""
-        stages = [word.rpartition(":")[2] for word in words]
-        if not stages:
-            raise self.refuse("of which stage?", f"there are {', '.join(list_stages())}")
-        for stage in stages:
-            if stage not in list_stages():
-                hint = did_you_mean(stage, list_stages())
-                raise self.refuse(f"{stage} is no stage", hint)
-        if options["json"]:
-            print_json([{"stage": each, **data_of_reach(reach_of(each))} for each in stages])
-        else:
-            print("\n".join(line for each in stages for line in reach_in_words(each)))
-        return 0
-
-
-def _texts(
-    history: History, found: Sequence[tuple[BuildRecord, list[Event]]], asked: Told
-) -> Iterator[str]:
-    """Yield what happened to each layer, and in one line to slots that nobody asked for."""
-    for own in group(found, lambda each: each[1][0].folder, asked):
-        build, events = own[0]
-        if asked.folds(events[0].folder):
-            yield told_of_slots([event for _, events in own for event in events])
-        else:
-            yield told(history, build, events)
-
-# --- The command `doit timing`: how long the tasks of the last build took, and which decided ----
-
-TRACE = option(
-    "trace", "write a Chrome trace to this file, which https://ui.perfetto.dev opens", default="",
-)
-
-class Timing(LayerCommand):
-    """Say how long tasks took."""
-
-    name = "timing"
-    doc_purpose = "say how long the tasks of the last build took, and which of them decided"
-    doc_usage = "[TASK ...] [-v] [--trace FILE]"
-    doc_description = (
-        "TASK is a layer, fc, or a stage of one, fc:simd: then the last build of one of these is "
-        "meant. The critical path (*) is the longest chain of tasks that wait for each other: with "
-        "any number of processes the build takes as long. A trace has a line for each process. The "
-        "slots of a search have one line for what is not on that path, but with -v, or for "
-        "fc/slot1."
-    )
-    cmd_options = (TRACE, EVERYTHING, JSON)
-
-    def act(self, options: Options, words: list[str]) -> int:
-        """Print the tasks of a build, and write the trace."""
-        folders, stages = self.select_parts(words)
-        wanted = self.tasks_meant(folders.values(), stages)
-        if not folders:
-            raise self.refuse("there is no layer here")
-        state = state_folder(next(iter(folders.values())).home)
-        build = _last_build(state, wanted)
-        after = orders(tasks_of_folders(self.layers()))
-        found = timing_of(build, after)
-        if options["trace"]:
-            _write_trace(options["trace"], found)
-        if options["json"]:
-            print_json(data_of_times(found))
-        else:
-            told = told_of(words, options["everything"])
-            tasks = tasks_of_folders(self.layers())
-            folded = {name for name, (folder, _) in tasks.items() if told.folds(folder)}
-            print("\n".join(lines_of_times(found, folded)))
-        return 0
-
-
-def _last_build(state: Path, wanted: Collection[str]) -> BuildRecord:
-    """Return the last build in which one of some tasks took time. Raises UserError."""
-    for build in reversed(builds(state)):
-        if any(line["task"] in wanted and "seconds" in line for line in build.tasks):
-            return build
-    raise UserError("the log knows no build in which these tasks took time")
-
-
-def _write_trace(name: str, found: Times) -> None:
-    """Write a trace. Raises UserError where the file cannot be written."""
-    path = user_folder() / name
-    try:
-        write_whole(path, json.dumps(trace(found)).encode())
-    except OSError as error:
-        raise UserError(f"cannot write {name}: {error.strerror}") from error

@@ -1,8 +1,7 @@
-"""Sweep, evaluate."""
+"""The command `doit sweep`: a folder built with each combination of values of some keys."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import sys
@@ -12,9 +11,9 @@ from typing import Any
 from doit.exceptions import InvalidCommand
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.make.core.action import write_beside
-from lairmake.stages.make.core.edits import pins
 from lairmake.stages.make.core.layers import network_of
+from lairmake.stages.make.core.outputs import write_beside
+from lairmake.stages.make.core.pins import pins
 from lairmake.stages.make.core.pipeline import RESULTS
 from lairmake.stages.make.core.sweep import (
     OPTION,
@@ -51,9 +50,6 @@ from lairmake.stages.make.report.comparison import (
     table,
 )
 from lairmake.stages.make.store.folders import LayerFolder, file_of, shown_path
-from lairmake.stages.shipped import STAGES
-
-# --- The command `doit sweep`: a folder built with each combination of values of some keys ------
 
 SET: dict[str, Any] = {
     **option("set", "a key of the folder's YAML file and its values: sizes.M=32,64; may come again",
@@ -199,45 +195,3 @@ def _print(
         width = shutil.get_terminal_size((NARROW, 24)).columns if is_terminal() else NARROW
         sys.stdout.write(table(folder.name, rows, width))
 
-# --- The command `doit evaluate`: what vector instructions gain, over a catalogue of layers -----
-
-BROADCAST = option(
-    "broadcast", "count what eliminating broadcasts gains, and write docs/broadcast.md",
-)
-CHOSEN = option(
-    "chosen", "run layers with half and double of chosen figures, and write docs/chosen.md",
-)
-MULTICAST = option("multicast", "measure what multicast is worth, and write docs/multicast.md")
-PLACEMENTS = option(
-    "placements",
-    "build layers without their placements and ports, simulate candidates of some, and write "
-    "docs/placements.md",
-)
-
-PROGRAMS = option(
-    "programs", "run programs on the virtual machine, and write docs/machine_cycles.md",
-)
-
-
-class Evaluate(LayerCommand):
-    """Say what vector instructions gain."""
-
-    name = "evaluate"
-    doc_purpose = "measure what vector instructions gain, and write docs/evaluation.md"
-    doc_usage = "[LAYER ...]"
-    doc_description = (
-        "Builds the layers below projects/catalogue on wse2 and on ideal, and layers of which one "
-        "figure changes at a time, in a temporary folder; writes tables and plots to docs/. Where "
-        "layers are named, prints the tables of these and writes nothing."
-    )
-    cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST, PLACEMENTS, PROGRAMS)
-
-    def act(self, options: Options, words: list[str]) -> int:
-        """Build the layers, and print or write what came of them."""
-        if not (STAGES.parent / "tools").is_dir():
-            raise self.refuse("only a checkout of Lairmake measures and writes documents",
-                              "clone its repository, and run ./do evaluate there")
-        sys.path.insert(0, str(STAGES.parent))
-        writing = importlib.import_module("tools.evaluation.writing")
-        code: int = writing.evaluate(self, options, words)
-        return code
