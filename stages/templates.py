@@ -22,7 +22,7 @@ class OfObjects(jinja2.Environment):
     getattr = staticmethod(getattr)  # type: ignore[assignment]
 
 
-class Beside(jinja2.FileSystemBytecodeCache):
+class BesideLoader(jinja2.FileSystemBytecodeCache):
     """Keeps code in `__pycache__`: what cannot be read or written there is compiled anew."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
@@ -64,6 +64,9 @@ def _environment(
     folder: Path, kind: type[jinja2.Environment] = jinja2.Environment
 ) -> jinja2.Environment:
     return kind(
-        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True, autoescape=False, bytecode_cache=Beside(str(compiled(folder))),
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+        bytecode_cache=BesideLoader(str(compiled(folder))),
     )

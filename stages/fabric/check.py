@@ -11,7 +11,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.engine import INLET, OUTLET, Program
+from lairmake.stages.fabric.engine import INLET, OUTLET, EngineProgram
 from lairmake.stages.fabric.grid import (
     OPPOSITE,
     SIDES,
@@ -23,7 +23,7 @@ from lairmake.stages.fabric.grid import (
     members,
     thin,
 )
-from lairmake.stages.fabric.layout import DTYPES, LAST_BITS, Bools, Ints, Layout, Queue, Role
+from lairmake.stages.fabric.layout import DTYPES, LAST_BITS, Bools, FabricLayout, Ints, Queue, Role
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 
@@ -136,7 +136,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class LayoutFault:
     """What is wrong with a layout, and the keys of its text under which that stands."""
 
     said: str
@@ -144,7 +144,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class CheckedLayout:
     """A colour that is looked through: on PEs that are kept, its routes and last positions.
 
     `taken` is as of `_taken`, `entering` has the sides of ports as bits by PE; `circles` has a
@@ -163,8 +163,8 @@ class Looked:
 
 
 def find_faults(
-    layout: Layout, grid: Grid, colours: Colours, inlets: Any, outlets: Any, profile: Profile
-) -> list[Fault]:
+    layout: FabricLayout, grid: Grid, colours: Colours, inlets: Any, outlets: Any, profile: Profile
+) -> list[LayoutFault]:
     """Return what is wrong with a layout, a sentence each; empty if nothing is.
 
     `inlets` and `outlets` are records of library.INLET and OUTLET. What goes to a router must be
@@ -172,7 +172,7 @@ def find_faults(
     and in routers of different positions (circles.py says which). Raises nothing.
     """
     assert inlets.dtype == INLET and outlets.dtype == OUTLET
-    found: list[Fault] = []
+    found: list[LayoutFault] = []
     here = {name: members(isl.Set(role.at), grid).reshape(-1)
             for name, role in layout.roles.items()}
     for number, name in enumerate(colours.names):
@@ -189,7 +189,7 @@ def find_faults(
         said = [*_unheard(looked)]
         if looked.several:
             said += [*_unable(looked, number, profile), *_mixed_rounds(looked)]
-        found += (Fault(said=text, place=("colours", name)) for text in said)
+        found += (LayoutFault(said=text, place=("colours", name)) for text in said)
         found += (each for k in range(len(looked.positions))
                   for each in _of_position(looked, k, profile))
     return found
@@ -198,7 +198,7 @@ def find_faults(
 def _look(
     name: str, number: int, grid: Grid, colours: Colours, entering: Routes, leaving: Routes,
     listening: Bools,
-) -> Looked:
+) -> CheckedLayout:
     """Return what is to be known of a colour; ports are by PE the sides as bits."""
     positions = colours.routes[:, number]
     last = colours.switches[:, number] >> LAST_BITS & 3
@@ -213,7 +213,7 @@ def _look(
         circles = [_find_place(find_circle(routes, grid), grid) for routes in positions]
         if several and not any(circles):
             mixed = _find_place(find_mixed_circle(positions, grid), grid)
-    return Looked(
+    return CheckedLayout(
         colour=name, thinned=thinned, positions=kept, last=last.astype(np.int64),
         taken=_taken(reachable, thinned.grid, leaving, listening), entering=entering,
         circles=circles, mixed=mixed, several=several)
@@ -226,21 +226,21 @@ def _find_place(number: int | None, grid: Grid) -> Place | None:
     return int(x), int(y)
 
 
-def _of_position(of: Looked, number: int, profile: Profile) -> Iterator[Fault]:
+def _of_position(of: CheckedLayout, number: int, profile: Profile) -> Iterator[LayoutFault]:
     """Yield what is wrong with the routes of one position."""
     where = f" in position {number + 1}" if of.several else ""
     key: tuple[str | int, ...] = ("positions", number) if of.several else ("routes",)
     routes, place = of.positions[number], ("colours", of.colour, *key)
     for text in (*_clashes(of, routes), *_dead_ends(of, routes), *_rounds(of, number)):
-        yield Fault(said=f"{text}{where}", place=place)
+        yield LayoutFault(said=f"{text}{where}", place=place)
     if number > 0 and not profile.switch_both:
         for text in _both(of, of.positions[0], routes):
             grade = note_grade(profile, "switch_both")
             said = f"{text}{where}; on {profile.name} only one of these changes{grade}"
-            yield Fault(said=said, place=place)
+            yield LayoutFault(said=said, place=place)
 
 
-def _clashes(of: Looked, routes: Routes) -> Iterator[str]:
+def _clashes(of: CheckedLayout, routes: Routes) -> Iterator[str]:
     """Say where a router hears a colour on two sides at once, in one position."""
     several = np.flatnonzero((routes > 0).sum(axis=0) > 1)
     if several.size:
@@ -249,7 +249,7 @@ def _clashes(of: Looked, routes: Routes) -> Iterator[str]:
                f"{' and '.join(sides)}")
 
 
-def _both(of: Looked, first: Routes, routes: Routes) -> Iterator[str]:
+def _both(of: CheckedLayout, first: Routes, routes: Routes) -> Iterator[str]:
     """Say where a router has another input, and other outputs, than in the first position."""
     heard = (first > 0).any(axis=0) & (routes > 0).any(axis=0)
     inputs = (first > 0).argmax(axis=0) != (routes > 0).argmax(axis=0)
@@ -259,7 +259,7 @@ def _both(of: Looked, first: Routes, routes: Routes) -> Iterator[str]:
         yield f"colour {of.colour} has at {_pe(wrong[0], of)} another input and other outputs"
 
 
-def _unable(of: Looked, number: int, profile: Profile) -> Iterator[str]:
+def _unable(of: CheckedLayout, number: int, profile: Profile) -> Iterator[str]:
     """Say where a router has more positions than the machine has for a colour."""
     figure = "unswitched" if number in profile.unswitched else "positions"
     most = 1 if figure == "unswitched" else profile.positions
@@ -273,7 +273,7 @@ def _unable(of: Looked, number: int, profile: Profile) -> Iterator[str]:
                f"{note_grade(profile, figure)}")
 
 
-def _unheard(of: Looked) -> Iterator[str]:
+def _unheard(of: CheckedLayout) -> Iterator[str]:
     """Say where a port sends into a router that has no route for it."""
     reachable = np.bitwise_or.reduce(of.positions, axis=0)
     for side, word in enumerate(SIDES):
@@ -283,7 +283,7 @@ def _unheard(of: Looked) -> Iterator[str]:
             return
 
 
-def _dead_ends(of: Looked, routes: Routes) -> Iterator[str]:
+def _dead_ends(of: CheckedLayout, routes: Routes) -> Iterator[str]:
     """Say where a route goes to a router that has none, out of the grid, or to nobody."""
     out = np.bitwise_or.reduce(routes, axis=0)
     for side, word in enumerate(SIDES):
@@ -307,21 +307,21 @@ def _taken(reachable: Routes, grid: Grid, leaving: Routes, listening: Bools) -> 
     return result
 
 
-def _rounds(of: Looked, number: int) -> Iterator[str]:
+def _rounds(of: CheckedLayout, number: int) -> Iterator[str]:
     """Say where a route of a position comes back to itself."""
     through = of.circles[number]
     if through is not None:
         yield f"colour {of.colour} goes round in a circle through {_spell(through)}"
 
 
-def _mixed_rounds(of: Looked) -> Iterator[str]:
+def _mixed_rounds(of: CheckedLayout) -> Iterator[str]:
     """Say where a route comes back to itself if routers are in different positions."""
     if of.mixed is not None:
         yield (f"colour {of.colour} goes round in a circle through {_spell(of.mixed)} when "
                "routers are in different positions")
 
 
-def _pe(number: int, of: Looked) -> str:
+def _pe(number: int, of: CheckedLayout) -> str:
     return _spell(of.thinned.find_place(number))
 
 
@@ -330,7 +330,7 @@ def _spell(place: Place) -> str:
 
 # --- What a layout takes of a machine that the machine does not have: colours, PEs, memory, queues
 
-def find_excess(layout: Layout, profile: Profile) -> Iterator[Fault]:
+def find_excess(layout: FabricLayout, profile: Profile) -> Iterator[LayoutFault]:
     """Yield what a layout has more of than a machine, a sentence each. Raises nothing."""
     yield from _of_colours(layout, profile)
     for name, role in layout.roles.items():
@@ -341,8 +341,8 @@ def find_excess(layout: Layout, profile: Profile) -> Iterator[Fault]:
 
 
 def find_lack(
-    layout: Layout, grid: Grid, programs: list[Program], profile: Profile
-) -> Iterator[Fault]:
+    layout: FabricLayout, grid: Grid, programs: list[EngineProgram], profile: Profile
+) -> Iterator[LayoutFault]:
     """Yield where the grid, or the memory of a program as it was compiled, is too large.
 
     Vectors of a program lie in its memory here, and elsewhere in a machine: of one that says where
@@ -350,53 +350,60 @@ def find_lack(
     """
     columns, rows = profile.grid
     if grid.width > columns or grid.height > rows:
-        yield Fault(said=f"the grid has {grid.width} x {grid.height} PEs; {profile.name} has "
+        yield LayoutFault(said=f"the grid has {grid.width} x {grid.height} PEs; {profile.name} has "
                          f"{columns} x {rows}{note_grade(profile, 'grid')}", place=("grid",))
     for name, program in zip(layout.roles, programs, strict=True):
         most = program.operands or program.memory
         if most > profile.memory:
-            yield Fault(said=f"the program of role {name} keeps {most} bytes; a PE of "
+            yield LayoutFault(said=f"the program of role {name} keeps {most} bytes; a PE of "
                              f"{profile.name} has {profile.memory}"
                              f"{note_grade(profile, 'memory')}", place=("roles", name))
 
 
-def _of_colours(layout: Layout, profile: Profile) -> Iterator[Fault]:
+def _of_colours(layout: FabricLayout, profile: Profile) -> Iterator[LayoutFault]:
     count, most = len(layout.colours), profile.colours
     if count > most:
-        yield Fault(said=f"the layout has {count} colours; {profile.name} has {most}"
+        yield LayoutFault(said=f"the layout has {count} colours; {profile.name} has {most}"
                     f"{note_grade(profile, 'colours')}", place=("colours",))
     for name, colour in layout.colours.items():
         if not 0 <= colour.number < most:
-            yield Fault(said=f"colour {name} has number {colour.number}; those of {profile.name} "
-                             f"are 0 to {most - 1}{note_grade(profile, 'colours')}",
-                        place=("colours", name, "number"))
+            yield LayoutFault(
+                said=f"colour {name} has number {colour.number}; those of {profile.name} "
+                f"are 0 to {most - 1}{note_grade(profile, 'colours')}",
+                place=("colours", name, "number"),
+            )
 
 
-def _of_memory(name: str, role: Role, profile: Profile) -> Iterator[Fault]:
+def _of_memory(name: str, role: Role, profile: Profile) -> Iterator[LayoutFault]:
     has = f"a PE of {profile.name} has {profile.memory}{note_grade(profile, 'memory')}"
     needs = role.memory.data + role.memory.code
     if needs > profile.memory:
-        yield Fault(said=f"role {name} needs {needs} bytes; {has}", place=("roles", name, "memory"))
+        yield LayoutFault(
+            said=f"role {name} needs {needs} bytes; {has}", place=("roles", name, "memory")
+        )
     for local, tensor in role.tensors.items():
         end = tensor.address + prod(tensor.shape) * DTYPES[tensor.type].itemsize
         if end > profile.memory:
-            yield Fault(said=f"{local} of role {name} ends at byte {end}; {has}",
+            yield LayoutFault(said=f"{local} of role {name} ends at byte {end}; {has}",
                         place=("roles", name, "tensors", local))
 
 
 def _of_queues(
     of: tuple[str, str], given: Mapping[str, Queue], depths: tuple[int, ...], profile: Profile
-) -> Iterator[Fault]:
+) -> Iterator[LayoutFault]:
     """Yield which queues there are not, or not so deep; a machine without any is not asked."""
     name, key = of
     kind = key.replace("_", " ")
     for colour, queue in given.items() if depths else ():
         place = ("roles", name, key, colour)
         if not 0 <= queue.number < len(depths):
-            yield Fault(said=f"role {name} has {colour} in {kind[:-1]} {queue.number}; those of "
-                             f"{profile.name} are 0 to {len(depths) - 1}"
-                             f"{note_grade(profile, key)}", place=place)
+            yield LayoutFault(
+                said=f"role {name} has {colour} in {kind[:-1]} {queue.number}; those of "
+                f"{profile.name} are 0 to {len(depths) - 1}"
+                f"{note_grade(profile, key)}",
+                place=place,
+            )
         elif queue.holds > depths[queue.number]:
-            yield Fault(said=f"{kind[:-1]} {queue.number} of role {name} holds {queue.holds} "
+            yield LayoutFault(said=f"{kind[:-1]} {queue.number} of role {name} holds {queue.holds} "
                              f"wavelets of {colour}; that of {profile.name} holds "
                              f"{depths[queue.number]}{note_grade(profile, key)}", place=place)

@@ -13,7 +13,7 @@ from lairmake.stages.fabric.outcome import FabricFailure
 from lairmake.stages.fabric.usage import find_usage, write_usage
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.outcome import Asked, FabricRun
+    from lairmake.stages.fabric.outcome import FabricRun, RunRequest
 
 # --- Why a fabric stopped, as the engine found it: the circle or chain of waiting ---------------
 
@@ -21,7 +21,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingStep:
+class DeadlockStep:
     """Who waits, x and y of a PE, for whom: an arrow. What is outside of the grid is a port.
 
     `colour` is that on which it waits, if it is one; `kind`, one of WAITING_KINDS, says why; `said`
@@ -36,26 +36,26 @@ class WaitingStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class WaitingPe:
     """The steps, of which `left_out` are missing after the first half, and the cause in words.
 
     `is_circle`: the last one waits for the first.
     """
 
-    steps: tuple[WaitingStep, ...]
+    steps: tuple[DeadlockStep, ...]
     left_out: int
     is_circle: bool
     cause: str
 
 
-def read_waiting(outcome: Outcome, colours: Sequence[str]) -> Waiting | None:
+def read_waiting(outcome: Outcome, colours: Sequence[str]) -> WaitingPe | None:
     """Return why a run stopped, None if it could not be found."""
     text = outcome.report
     if outcome.steps == 0:
         return None
-    return Waiting(
+    return WaitingPe(
         steps=tuple(
-            WaitingStep(
+            DeadlockStep(
                 waits=(step.waits[0], step.waits[1]),
                 on=(step.on[0], step.on[1]),
                 colour=None if step.colour < 0 else colours[step.colour],
@@ -93,7 +93,7 @@ class FabricStuck(Exception):  # noqa: N818
     """
 
     def __init__(
-        self, said: str, is_endless: bool = False, waiting: Waiting | None = None,
+        self, said: str, is_endless: bool = False, waiting: WaitingPe | None = None,
         run: FabricRun | None = None,
     ) -> None:
         super().__init__(said)
@@ -103,7 +103,7 @@ class FabricStuck(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class FabricStop:
     """What a page draws of a run that stopped.
 
     `layout` is the text of the layout, `programs` the folder of those that ran, `said` all that the
@@ -115,7 +115,7 @@ class Stop:
     programs: str
     said: str
     further: str = ""
-    waiting: Waiting | None = None
+    waiting: WaitingPe | None = None
     usage: bytes = b""
 
 
@@ -127,7 +127,7 @@ class FabricStopped(UserError):  # noqa: N818
 
     def __init__(
         self, message: str, span: Span | None = None, hint: str | None = None,
-        stop: Stop | None = None,
+        stop: FabricStop | None = None,
     ) -> None:
         super().__init__(message, span, hint)
         self.stop = stop
@@ -146,14 +146,14 @@ def error_of(
         span = find_place(layout, error.place) if error.place else None
         return UserError(message or f"the fabric stopped: {error}", span, hint)
     ran = f"the fabric stopped, running the programs {PROGRAMS[programs]}: {error}"
-    return FabricStopped(message or ran, None, hint, Stop(
+    return FabricStopped(message or ran, None, hint, FabricStop(
         layout=layout, programs=programs, said=str(error), further=further, waiting=error.waiting,
         usage=b"" if error.run is None else write_usage(find_usage(error.run)),
     ))
 
 
 def run_as_far(
-    record: Callable[[Asked], FabricRun], asked: Asked
+    record: Callable[[RunRequest], FabricRun], asked: RunRequest
 ) -> tuple[FabricRun, int | None]:
     """Return a run, until it is complete or stops, and the cycle after which it stops."""
     try:

@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric import engine as engine
-from lairmake.stages.fabric.check import Fault, find_excess, find_faults, find_lack
+from lairmake.stages.fabric.check import LayoutFault, find_excess, find_faults, find_lack
 from lairmake.stages.fabric.deadlock import FabricStuck, read_waiting
 from lairmake.stages.fabric.engine import Tell, find_share, report_progress
 from lairmake.stages.fabric.grid import explain, find_wrong
-from lairmake.stages.fabric.layout import DTYPES, Layout
-from lairmake.stages.fabric.load import Loaded, find_residents, load, scatter_inputs
+from lairmake.stages.fabric.layout import DTYPES, FabricLayout
+from lairmake.stages.fabric.load import LoadedLayout, find_residents, load, scatter_inputs
 from lairmake.stages.fabric.outcome import (
-    Asked,
     FabricFailure,
     FabricRun,
     Probes,
-    Recording,
+    RunRecording,
+    RunRequest,
     add_up,
     place_probes,
     prepare,
@@ -45,7 +45,7 @@ MOST_FAULTS = 5
 """As many faults of a layout are told."""
 
 
-def check_arrays(layout: Layout, values: Values, invocations: int) -> None:
+def check_arrays(layout: FabricLayout, values: Values, invocations: int) -> None:
     """Raise ValueError where a tensor that arrives or is resident has no value, or another one."""
     arriving = ((entry.tensor, entry.type, invocations) for entry in layout.arrivals.values())
     resident = ((name, tensor.type, 1) for name, tensor in find_residents(layout, "in"))
@@ -60,9 +60,9 @@ def check_arrays(layout: Layout, values: Values, invocations: int) -> None:
 
 
 def accept(
-    opened: ctypes.CDLL, layout: Layout, profile: Profile, values: Values, invocations: int,
+    opened: ctypes.CDLL, layout: FabricLayout, profile: Profile, values: Values, invocations: int,
     shapes: Mapping[str, tuple[int, ...]], symbols: Mapping[str, str],
-) -> Loaded:
+) -> LoadedLayout:
     """Return what the engine takes of a layout.
 
     Raises FabricFailure where texts or routes of the layout are at fault, or where it takes more
@@ -77,8 +77,8 @@ def accept(
 
 
 def _load(
-    opened: ctypes.CDLL, layout: Layout, values: Values, *arguments: Any
-) -> Loaded:
+    opened: ctypes.CDLL, layout: FabricLayout, values: Values, *arguments: Any
+) -> LoadedLayout:
     """Return what the engine takes, with what is in memory before the start."""
     try:
         loaded = load(opened, layout, values, *arguments)
@@ -90,7 +90,7 @@ def _load(
         raise
 
 
-def _refuse(faults: Iterable[Fault]) -> None:
+def _refuse(faults: Iterable[LayoutFault]) -> None:
     """Raise FabricFailure with the first faults of a layout, if it has any."""
     found = list(itertools.islice(faults, MOST_FAULTS))
     if found:
@@ -124,7 +124,7 @@ class RunLimits:
 
 def run_fabric(
     library: Path,
-    layout: Layout,
+    layout: FabricLayout,
     profile: Profile,
     arrays: Mapping[str, Array | Sequence[Array]],
     invocations: int = 1,
@@ -132,7 +132,7 @@ def run_fabric(
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     cycle_limit: int = CYCLE_LIMIT, tell: Tell | None = None, tasks: int | None = None,
     probes: Mapping[str, isl.Set] | None = None, symbols: Mapping[str, str] | None = None,
-    recorded: bool = False, asked: Asked | None = None, task_limit: float = TASK_LIMIT,
+    recorded: bool = False, asked: RunRequest | None = None, task_limit: float = TASK_LIMIT,
     visits: int = 0,
 ) -> FabricRun:
     """Run the programs of `library` on the fabric of `layout`.
@@ -175,15 +175,22 @@ def run_fabric(
 
 
 def _run(
-    opened: ctypes.CDLL, loaded: Loaded, profile: Profile, invocations: int, limits: RunLimits,
-    tell: Tell | None, tasks: int | None, probes: Probes, recording: Recording | None,
+    opened: ctypes.CDLL,
+    loaded: LoadedLayout,
+    profile: Profile,
+    invocations: int,
+    limits: RunLimits,
+    tell: Tell | None,
+    tasks: int | None,
+    probes: Probes,
+    recording: RunRecording | None,
 ) -> tuple[int, engine.Outcome]:
     """Run the engine; the arrays it is given are alive in `loaded` and in local names.
 
     Return its status and outcome. Raises FabricFailure.
     """
     stride = np.array([memory.shape[1] for memory in loaded.memory], dtype=np.int64)
-    layout = engine.Layout(
+    layout = engine.EngineLayout(
         machine=engine.make_machine(profile),
         width=loaded.grid.width,
         height=loaded.grid.height,
@@ -212,7 +219,7 @@ def _run(
     return _ended(opened, layout, loaded, tell, tasks)
 
 
-def _set_colours(layout: engine.Layout, loaded: Loaded) -> None:
+def _set_colours(layout: engine.EngineLayout, loaded: LoadedLayout) -> None:
     """Tell the engine where routes, filters and the depths of queues are."""
     colours = loaded.colours
     layout.input_depth = loaded.input_depths.ctypes.data
@@ -224,7 +231,7 @@ def _set_colours(layout: engine.Layout, loaded: Loaded) -> None:
     )
 
 
-def _set_streams(layout: engine.Layout, loaded: Loaded, probes: Probes) -> None:
+def _set_streams(layout: engine.EngineLayout, loaded: LoadedLayout, probes: Probes) -> None:
     """Tell the engine where what enters is, and where it writes what leaves and what it counts."""
     layout.inlet = loaded.inlets.inlets.ctypes.data
     layout.outlet = loaded.outlets.ctypes.data
@@ -243,7 +250,7 @@ def _set_streams(layout: engine.Layout, loaded: Loaded, probes: Probes) -> None:
 
 
 def _ended(
-    opened: ctypes.CDLL, layout: engine.Layout, loaded: Loaded, tell: Tell | None,
+    opened: ctypes.CDLL, layout: engine.EngineLayout, loaded: LoadedLayout, tell: Tell | None,
     tasks: int | None,
 ) -> tuple[int, engine.Outcome]:
     outcome = engine.Outcome()
@@ -258,12 +265,12 @@ def _ended(
 
 
 def _result(
-    loaded: Loaded,
-    layout: Layout,
+    loaded: LoadedLayout,
+    layout: FabricLayout,
     outcome: engine.Outcome,
     outputs: Mapping[str, Sequence[Array]],
     probes: Probes,
-    recording: Recording | None,
+    recording: RunRecording | None,
 ) -> FabricRun:
     counts = {
         name: loaded.counters[loaded.role == i, : loaded.programs[i].counters]

@@ -84,7 +84,7 @@ BINNED = np.dtype([
 PROBE = np.dtype([(name, "i8") for name in ("first", "last", "count")])
 
 
-class Program(Structure):
+class EngineProgram(Structure):
     """A PE program, as `struct program` of pe.h."""
 
     _fields_: ClassVar[Sequence[Any]] = [
@@ -96,7 +96,7 @@ class Program(Structure):
     ]
 
 
-class Machine(Structure):
+class EngineMachine(Structure):
     """The figures of a profile, as `struct machine`."""
 
     _fields_: ClassVar[Sequence[Any]] = [
@@ -111,11 +111,11 @@ class Machine(Structure):
     ]
 
 
-class Layout(Structure):
+class EngineLayout(Structure):
     """What the engine runs, as `struct layout`; arrays are pointers to NumPy memory."""
 
     _fields_: ClassVar[Sequence[Any]] = [
-        ("machine", Machine),
+        ("machine", EngineMachine),
         *((name, c_int32) for name in ("width", "height", "west", "north", "colours", "roles")),
         *((name, c_int32) for name in ("invocations", "inlets", "outlets", "counters")),
         ("cycle_limit", c_int64),
@@ -136,7 +136,7 @@ class Layout(Structure):
     ]
 
 
-class Record(Structure):
+class EngineRecord(Structure):
     """What is asked of a recorded run, and what it tells, as `struct record` of recorder.h."""
 
     _fields_: ClassVar[Sequence[Any]] = [
@@ -148,7 +148,7 @@ class Record(Structure):
     ]
 
 
-class WaitingStep(Structure):
+class EngineWaitingStep(Structure):
     """A step of the circle or chain of waiting, as `struct waiting_step`."""
 
     _fields_: ClassVar[Sequence[Any]] = [
@@ -165,14 +165,14 @@ class Outcome(Structure):
         *((name, c_int64) for name in ("delivered", "hops", "stalls", "tasks", "entered")),
         ("until", c_int64),
         *((name, c_int32) for name in ("steps", "left_out", "circle", "cause")),
-        ("step", WaitingStep * MAX_STEPS),
+        ("step", EngineWaitingStep * MAX_STEPS),
         ("report", c_char * REPORT_SIZE),
     ]
 
 
-def make_machine(profile: Profile) -> Machine:
+def make_machine(profile: Profile) -> EngineMachine:
     """Return the profile's figures as the engine takes them."""
-    return Machine(
+    return EngineMachine(
         loop=profile.loop,
         scalar=profile.scalar,
         address=profile.address,
@@ -209,27 +209,27 @@ def open_library(path: Path) -> Iterator[ctypes.CDLL]:
     import _ctypes
 
     library = ctypes.CDLL(str(path.resolve()))
-    library.fabric_run.argtypes = [POINTER(Layout), POINTER(Outcome)]
+    library.fabric_run.argtypes = [POINTER(EngineLayout), POINTER(Outcome)]
     library.fabric_run.restype = c_int32
     expected = c_size_t.in_dll(library, "fabric_layout_size").value
-    assert expected == ctypes.sizeof(Layout), "engine.h and library.py describe two layouts"
+    assert expected == ctypes.sizeof(EngineLayout), "engine.h and library.py describe two layouts"
     try:
         yield library
     finally:
         _ctypes.dlclose(library._handle)
 
 
-def find_programs(library: ctypes.CDLL, symbols: Mapping[str, str]) -> list[Program]:
+def find_programs(library: ctypes.CDLL, symbols: Mapping[str, str]) -> list[EngineProgram]:
     """Return the program of each role, by its symbol; it is called as the role is.
 
     Raises ValueError if the library lacks one.
     """
     try:
-        found = [Program.in_dll(library, symbol) for symbol in symbols.values()]
+        found = [EngineProgram.in_dll(library, symbol) for symbol in symbols.values()]
     except ValueError as error:
         raise ValueError(f"the library lacks a program: {error}") from error
     return [
-        Program(role.encode(), each.memory, each.main, each.counters, each.operands)
+        EngineProgram(role.encode(), each.memory, each.main, each.counters, each.operands)
         for role, each in zip(symbols, found, strict=True)
     ]
 

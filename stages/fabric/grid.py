@@ -15,11 +15,11 @@ from lairmake.stages.fabric.engine import MAX_POSITIONS
 from lairmake.stages.fabric.layout import (
     POP_MODES,
     Bools,
-    Entry,
-    Exit,
+    FabricLayout,
     Ints,
-    Layout,
     LocalTensor,
+    PortEntry,
+    PortExit,
     Role,
     find_counts,
     read_switches,
@@ -27,7 +27,7 @@ from lairmake.stages.fabric.layout import (
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.mapping.isl_texts import IslText, parse_map, parse_set
 from lairmake.stages.mapping.yaml_text import Document, read_document
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.movement.flow import RouterColour
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
 from lairmake.stages.poly.functions import (
@@ -132,7 +132,7 @@ class Colours:
     filters: tuple[NDArray[np.int32] | None, ...]
 
 
-def read_colours(colours: Mapping[str, Colour], grid: Grid) -> Colours:
+def read_colours(colours: Mapping[str, RouterColour], grid: Grid) -> Colours:
     """Return the routes of all colours. Raises ValueError if a number or a side is wrong."""
     names = _names(colours)
     positions = {
@@ -158,7 +158,7 @@ def read_colours(colours: Mapping[str, Colour], grid: Grid) -> Colours:
 
 
 def _set_switches(
-    switches: NDArray[np.uint8], routes: NDArray[np.uint8], colour: Colour, grid: Grid
+    switches: NDArray[np.uint8], routes: NDArray[np.uint8], colour: RouterColour, grid: Grid
 ) -> None:
     """Set the switches of a colour, and leave out routes in positions that they have not."""
     x, y = find_lines(grid)
@@ -182,7 +182,7 @@ def _read_filter(text: str, grid: Grid) -> NDArray[np.int32]:
     return filters
 
 
-def _names(colours: Mapping[str, Colour]) -> tuple[str, ...]:
+def _names(colours: Mapping[str, RouterColour]) -> tuple[str, ...]:
     """Return the name of each number; numbers that are not used get one, too."""
     numbers = [colour.number for colour in colours.values()]
     if len(set(numbers)) != len(numbers) or any(number < 0 for number in numbers):
@@ -191,7 +191,7 @@ def _names(colours: Mapping[str, Colour]) -> tuple[str, ...]:
     return tuple(by_number.get(i, f"colour {i}") for i in range(max(numbers, default=0) + 1))
 
 
-def _positions(colour: Colour) -> Sequence[str]:
+def _positions(colour: RouterColour) -> Sequence[str]:
     return colour.positions or [colour.routes or "{ }"]
 
 
@@ -325,7 +325,7 @@ def read_again(wrong: Wrong, text: IslText) -> UserError:
     return UserError("isl: invalid input", text.place, wrong.hint)
 
 
-def find_wrong_ports(layout: Layout) -> Iterator[Wrong]:
+def find_wrong_ports(layout: FabricLayout) -> Iterator[Wrong]:
     """Yield what is wrong with what enters and leaves: where, on which colours, in which order."""
     for name, entry in layout.arrivals.items():
         path: Path = ("arrivals", name)
@@ -339,7 +339,7 @@ def find_wrong_ports(layout: Layout) -> Iterator[Wrong]:
         yield from find_wrong_form((*path, "order"), leaving.order, ORDER)
 
 
-def _of_colours(path: Path, names: Sequence[str], layout: Layout) -> Iterator[Wrong]:
+def _of_colours(path: Path, names: Sequence[str], layout: FabricLayout) -> Iterator[Wrong]:
     for name in names:
         if name not in layout.colours:
             yield Wrong(path=path, said=f"{path[1]} is on colour {name}, which there is not",
@@ -380,7 +380,7 @@ STORED = "write `map: { [PE[x, y] -> L[i]] -> T[i] }` for a part of `tensor: T`"
 ROUTES = f"write `{{ [PE[x, y] -> W[]] -> ramp[] }}`; sides: {', '.join(SIDES)}"
 
 
-def check_texts(layout: Layout, source: Source) -> None:
+def check_texts(layout: FabricLayout, source: Source) -> None:
     """Raise UserErrors with what is wrong with the texts of a layout, and with its names."""
     found = find_wrong(layout)
     if found:
@@ -388,7 +388,7 @@ def check_texts(layout: Layout, source: Source) -> None:
         raise UserErrors([_explain(wrong, source, document) for wrong in found])
 
 
-def find_wrong(layout: Layout) -> list[Wrong]:
+def find_wrong(layout: FabricLayout) -> list[Wrong]:
     """Return what is wrong with grid, roles, tensors, colours and ports of a layout."""
     found = [*_of_grid(layout), *_of_numbers_of_colours(layout), *_of_types(layout),
              *_of_tensors(layout), *find_wrong_ports(layout)]
@@ -420,7 +420,7 @@ def _explain(wrong: Wrong, source: Source, document: Document) -> UserError:
         text=value, source=source, offsets=document.offsets[wrong.path]))
 
 
-def _of_grid(layout: Layout) -> Iterator[Wrong]:
+def _of_grid(layout: FabricLayout) -> Iterator[Wrong]:
     """Yield what is wrong with the rectangle of all PEs."""
     hint = "write `{ PE[x, y] : 0 <= x < 4 and 0 <= y < 4 }`"
     try:
@@ -432,7 +432,7 @@ def _of_grid(layout: Layout) -> Iterator[Wrong]:
         yield Wrong(path=("grid",), said=f"the grid has {grid.size} PEs", hint=hint)
 
 
-def _of_roles(layout: Layout) -> Iterator[Wrong]:
+def _of_roles(layout: FabricLayout) -> Iterator[Wrong]:
     """Yield which roles have no PEs, or some of another one."""
     known = isl.UnionSet("{ }")
     for name, role in layout.roles.items():
@@ -455,7 +455,7 @@ def _of_roles(layout: Layout) -> Iterator[Wrong]:
         known = known.union(pes)
 
 
-def _of_types(layout: Layout) -> Iterator[Wrong]:
+def _of_types(layout: FabricLayout) -> Iterator[Wrong]:
     """Yield which types of elements there are not."""
     types: dict[Path, str] = {
         ("roles", name, "tensors", local): tensor.type
@@ -468,7 +468,7 @@ def _of_types(layout: Layout) -> Iterator[Wrong]:
                         hint=f"one of {', '.join(TYPES)}")
 
 
-def _of_tensors(layout: Layout) -> Iterator[Wrong]:
+def _of_tensors(layout: FabricLayout) -> Iterator[Wrong]:
     """Yield which local tensors are put into memory, or read from it, and are part of none."""
     for name, role in layout.roles.items():
         for local, tensor in role.tensors.items():
@@ -487,7 +487,7 @@ def _is_no_map(text: str) -> bool:
         return True
 
 
-def _of_numbers_of_colours(layout: Layout) -> Iterator[Wrong]:
+def _of_numbers_of_colours(layout: FabricLayout) -> Iterator[Wrong]:
     """Yield which numbers of colours no machine has, or two of them."""
     seen: dict[int, str] = {}
     for name, colour in layout.colours.items():
@@ -501,7 +501,7 @@ def _of_numbers_of_colours(layout: Layout) -> Iterator[Wrong]:
         seen[colour.number] = name
 
 
-def _find(name: str, colour: Colour, grid: isl.UnionSet) -> Iterator[Wrong]:
+def _find(name: str, colour: RouterColour, grid: isl.UnionSet) -> Iterator[Wrong]:
     """Yield what is wrong with a colour on the PEs of a grid."""
     at: Path = ("colours", name)
     positions = colour.positions or ()
@@ -598,7 +598,7 @@ def shift(place: Place) -> isl.Map:
     return isl.Map(f"{{ PE[x, y] -> PE[x + ({place[0]}), y + ({place[1]})] }}")
 
 
-def to_layer(layout: Layout, offset: Place) -> Layout:
+def to_layer(layout: FabricLayout, offset: Place) -> FabricLayout:
     """Return the layout of a layer in the coordinates of layer.yaml.
 
     `offset` is what layer.yaml calls the PE that the layout calls PE[0, 0].
@@ -610,16 +610,16 @@ def to_layer(layout: Layout, offset: Place) -> Layout:
     return replace(moved, roles=roles)
 
 
-def find_offset(layout: Layout) -> Place:
+def find_offset(layout: FabricLayout) -> Place:
     """Return what layer.yaml calls the PE that a layer's programs and isl texts call PE[0, 0]."""
     return next((role.offset for role in layout.roles.values() if role.offset), (0, 0))
 
 
-def move_layout(layout: Layout, place: Place) -> Layout:
+def move_layout(layout: FabricLayout, place: Place) -> FabricLayout:
     """Return a layout of which PE[0, 0] lies at `place`; the same one if that is PE[0, 0]."""
     if place == (0, 0):
         return layout
-    return Layout(
+    return FabricLayout(
         grid=_move_pes(layout.grid, place),
         roles={name: _move_role(each, place) for name, each in layout.roles.items()},
         colours={name: _move_colour(each, place) for name, each in layout.colours.items()},
@@ -657,7 +657,7 @@ def _move_local(local: LocalTensor, place: Place) -> LocalTensor:
     return replace(local, stored=spell_object(stored.apply_domain(shift(place).product(kept))))
 
 
-def _move_colour(colour: Colour, place: Place) -> Colour:
+def _move_colour(colour: RouterColour, place: Place) -> RouterColour:
     positions = colour.positions
     return replace(
         colour,
@@ -682,7 +682,7 @@ def _move_numbers(text: str | None, place: Place) -> str | None:
     return spell_object(isl.UnionMap(text).apply_domain(isl.UnionMap(shift(place))))
 
 
-def _move_entry(entry: Entry, place: Place) -> Entry:
+def _move_entry(entry: PortEntry, place: Place) -> PortEntry:
     along = _move_numbers(entry.along, place)
     if along is not None:
         along = spell_object(isl.UnionMap(along).apply_range(isl.UnionMap(shift(place))))
@@ -692,5 +692,5 @@ def _move_entry(entry: Entry, place: Place) -> Entry:
     )
 
 
-def _move_exit(departure: Exit, place: Place) -> Exit:
+def _move_exit(departure: PortExit, place: Place) -> PortExit:
     return replace(departure, order=move_order(departure.order, place))

@@ -16,7 +16,7 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.machine.types import TYPES
 from lairmake.stages.mapping.records import Key, as_data, explain, read_record
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.movement.flow import RouterColour
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.functions import (
     PE_NAMES,
@@ -38,7 +38,7 @@ Box = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class RoleMemory:
     """What a program needs of a PE's memory, in bytes."""
 
     data: Annotated[int, "for its tensors, and what it keeps besides"]
@@ -90,12 +90,12 @@ class Role:
         Mapping[str, Queue] | None,
         "the queue of each colour on which it sends, before its router's",
     ] = None
-    memory: Annotated[Memory, "what it needs of a PE, in bytes"]
+    memory: Annotated[RoleMemory, "what it needs of a PE, in bytes"]
     tensors: Annotated[Mapping[str, LocalTensor], "its local tensors"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class PortEntry:
     """How a tensor enters."""
 
     tensor: Annotated[str, "what enters or leaves"]
@@ -115,7 +115,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exit:
+class PortExit:
     """How a tensor leaves."""
 
     tensor: Annotated[str, "what enters or leaves"]
@@ -130,22 +130,22 @@ class Exit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class FabricLayout:
     """What the simulated machine is told of a layer."""
 
     grid: Annotated[str, "all PEs"]
     roles: Annotated[Mapping[str, Role], "which PEs run which program"]
-    colours: Annotated[Mapping[str, Colour], "where routers send what they hear"]
-    arrivals: Annotated[Mapping[str, Entry], "where tensors enter"]
-    departures: Annotated[Mapping[str, Exit], "where tensors leave"]
+    colours: Annotated[Mapping[str, RouterColour], "where routers send what they hear"]
+    arrivals: Annotated[Mapping[str, PortEntry], "where tensors enter"]
+    departures: Annotated[Mapping[str, PortExit], "where tensors leave"]
 
 
-def read_layout(source: Source) -> Layout:
+def read_layout(source: Source) -> FabricLayout:
     """Return a layout. Raises UserErrors where it was edited to be none."""
-    return read_record(source, Layout)
+    return read_record(source, FabricLayout)
 
 
-def write_layout(layout: Layout, title: str = TITLE) -> str:
+def write_layout(layout: FabricLayout, title: str = TITLE) -> str:
     """Return the text of a layout, and at its head a title and what the keys are that occur."""
     return write_document(explain(title, layout), as_data(layout))
 
@@ -294,7 +294,7 @@ def encode_quiet(*commands: int) -> int:
     return first << FIRST | QUIET | (LISTED | listed if others else 0)
 
 
-def find_counts(colour: Colour, most: int, x: Ints, y: Ints) -> Ints:
+def find_counts(colour: RouterColour, most: int, x: Ints, y: Ints) -> Ints:
     """Return how many of `most` positions each PE's switch has; it broadcasts as x and y do.
 
     Raises ValueError for other numbers.
@@ -302,7 +302,7 @@ def find_counts(colour: Colour, most: int, x: Ints, y: Ints) -> Ints:
     return _evaluate(colour.counts, "counts", most, (1, most), x, y)
 
 
-def read_switches(colour: Colour, counts: Ints, x: Ints, y: Ints) -> NDArray[np.uint8]:
+def read_switches(colour: RouterColour, counts: Ints, x: Ints, y: Ints) -> NDArray[np.uint8]:
     """Return a byte for each PE, in position 0; it broadcasts as x and y do.
 
     Raises ValueError for what a switch cannot be.

@@ -25,8 +25,8 @@ from lairmake.stages.fabric.grid import (
 from lairmake.stages.fabric.layout import (
     DTYPES,
     Bools,
+    FabricLayout,
     Ints,
-    Layout,
     LocalTensor,
     Queue,
     find_tensor_shape,
@@ -34,8 +34,8 @@ from lairmake.stages.fabric.layout import (
     open_mesh,
 )
 from lairmake.stages.fabric.ports import (
-    Departure,
     Inlets,
+    PortDeparture,
     Values,
     find_departing_shape,
     read_arrivals,
@@ -72,7 +72,7 @@ def gather(
         marks[at] = True
 
 
-def find_residents(layout: Layout, transfer: str) -> list[tuple[str, LocalTensor]]:
+def find_residents(layout: FabricLayout, transfer: str) -> list[tuple[str, LocalTensor]]:
     """Return what all roles hold that is put into memory (in), or read from it (out).
 
     Each with the name of the global tensor.
@@ -132,19 +132,19 @@ def _local_tensors(memory: Array, tensor: LocalTensor) -> Array:
 # --- A layout as the engine takes it: what the PEs run, hold, and send to each other ------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedLayout:
     """A layout as the engine takes it, with the arrays that the engine reads and writes."""
 
     grid: Grid
     roles: tuple[str, ...]
     role: NDArray[np.int32]
-    programs: list[engine.Program]
+    programs: list[engine.EngineProgram]
     memory: list[Array]
     colours: Colours
     input_depths: NDArray[np.int32]
     output_depths: NDArray[np.int32]
     inlets: Inlets
-    departures: list[Departure]
+    departures: list[PortDeparture]
     outlets: Array
     received: NDArray[np.uint32]
     received_kind: NDArray[np.uint8]
@@ -158,9 +158,9 @@ class Loaded:
 
 
 def load(
-    opened: ctypes.CDLL, layout: Layout, values: Values, invocations: int,
+    opened: ctypes.CDLL, layout: FabricLayout, values: Values, invocations: int,
     shapes: Mapping[str, tuple[int, ...]], symbols: Mapping[str, str],
-) -> Loaded:
+) -> LoadedLayout:
     """Return what the engine takes of a layout, and what it sends of the arrays' `values`.
 
     `symbols` are of roles that have a program of another name than `program_ROLE`.
@@ -173,7 +173,7 @@ def load(
     departures = _departures(layout, colours.names, shapes, grid)
     outlets = _outlets(departures, invocations)
     counters = max((program.counters for program in programs), default=0)
-    return Loaded(
+    return LoadedLayout(
         grid=grid,
         roles=roles,
         role=role,
@@ -198,15 +198,15 @@ def load(
 
 
 def _departures(
-    layout: Layout, names: Sequence[str], shapes: Mapping[str, tuple[int, ...]], grid: Grid
-) -> list[Departure]:
+    layout: FabricLayout, names: Sequence[str], shapes: Mapping[str, tuple[int, ...]], grid: Grid
+) -> list[PortDeparture]:
     return [
         read_departure(each, names, find_shape(layout, each.tensor, shapes), grid)
         for each in layout.departures.values()
     ]
 
 
-def _memory(program: engine.Program, count: int) -> Array:
+def _memory(program: engine.EngineProgram, count: int) -> Array:
     """Return zeroed memories [PE of the role][byte], each beginning at a multiple of 16."""
     stride = max(1, -(-program.memory // 16)) * 16
     return engine.make_aligned_zeros(count * stride).reshape(count, stride)
@@ -228,7 +228,7 @@ def _depths(
     return depths
 
 
-def _outlets(departures: Sequence[Departure], invocations: int) -> Array:
+def _outlets(departures: Sequence[PortDeparture], invocations: int) -> Array:
     """Return the outlets of all departures, for all invocations, one after the other."""
     outlets = np.concatenate(
         [np.zeros(0, engine.OUTLET), *(departure.outlets for departure in departures)]
@@ -240,7 +240,7 @@ def _outlets(departures: Sequence[Departure], invocations: int) -> Array:
 
 
 def find_shape(
-    layout: Layout, tensor: str, shapes: Mapping[str, tuple[int, ...]]
+    layout: FabricLayout, tensor: str, shapes: Mapping[str, tuple[int, ...]]
 ) -> tuple[int, ...]:
     """Return the stated shape of an output, or the smallest that holds what the layout names."""
     if tensor in shapes:
@@ -252,7 +252,7 @@ def find_shape(
     return tuple(max(extents) for extents in zip(*named, strict=True))
 
 
-def scatter_inputs(loaded: Loaded, layout: Layout, values: Values) -> None:
+def scatter_inputs(loaded: LoadedLayout, layout: FabricLayout, values: Values) -> None:
     """Copy the tensors that are in memory before the start to the PEs that hold them."""
     for number, name in enumerate(loaded.roles):
         pes = np.flatnonzero(loaded.role == number)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from lairmake.stages.fabric import engine as engine
 from lairmake.stages.fabric.engine import PROBE, STATES
 from lairmake.stages.fabric.grid import Grid, coordinates, members
-from lairmake.stages.fabric.layout import DTYPES, Bools, Layout
-from lairmake.stages.fabric.load import Loaded, find_residents, find_shape, gather
+from lairmake.stages.fabric.layout import DTYPES, Bools, FabricLayout
+from lairmake.stages.fabric.load import LoadedLayout, find_residents, find_shape, gather
 from lairmake.stages.fabric.ports import (
-    Departure,
-    Ports,
+    PortDeparture,
+    PortState,
     Received,
     find_sequence_fault,
     read_received,
@@ -42,8 +42,8 @@ class FabricFailure(Exception):  # noqa: N818
 
 
 def read_outputs(
-    loaded: Loaded,
-    layout: Layout,
+    loaded: LoadedLayout,
+    layout: FabricLayout,
     invocations: int,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> dict[str, list[Array]]:
@@ -62,7 +62,7 @@ def read_outputs(
 
 
 def read_residents(
-    loaded: Loaded, layout: Layout, shapes: Mapping[str, tuple[int, ...]]
+    loaded: LoadedLayout, layout: FabricLayout, shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Array]:
     """Return what PEs hold of tensors that are read from memory. Raises ValueError."""
     types = {name: DTYPES[tensor.type] for name, tensor in find_residents(layout, "out")}
@@ -72,7 +72,9 @@ def read_residents(
     }
 
 
-def _departures(loaded: Loaded, invocations: int) -> list[tuple[Departure, Array | Received]]:
+def _departures(
+    loaded: LoadedLayout, invocations: int
+) -> list[tuple[PortDeparture, Array | Received]]:
     """Return every departure and what it received. Raises FabricFailure where that is wrong."""
     found, outlet = [], 0
     for departure in loaded.departures:
@@ -85,7 +87,7 @@ def _departures(loaded: Loaded, invocations: int) -> list[tuple[Departure, Array
 
 
 def _received(
-    loaded: Loaded, departure: Departure, outlets: Array, here: slice, invocations: int
+    loaded: LoadedLayout, departure: PortDeparture, outlets: Array, here: slice, invocations: int
 ) -> Array | Received:
     received, sequences = loaded.received[here], departure.sequences
     if sequences is None:
@@ -99,7 +101,7 @@ def _received(
 
 
 def _departed(
-    departures: Sequence[tuple[Departure, Array | Received]],
+    departures: Sequence[tuple[PortDeparture, Array | Received]],
     name: str,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
@@ -113,8 +115,8 @@ def _departed(
 
 
 def _gathered(
-    loaded: Loaded,
-    layout: Layout,
+    loaded: LoadedLayout,
+    layout: FabricLayout,
     name: str,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
@@ -151,7 +153,7 @@ OF_TASKS = ("computing", "memory", "scalars", "datapath")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RunRequest:
     """Of which PEs events are asked for, `{ PE[x, y] : ... }`, in cycles from `begin` to before
     `end`, and of how many there is space."""
 
@@ -162,7 +164,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class CriticalSegment:
     """A part of the critical path: until a cycle a PE, or a port beside it, did one thing.
 
     `deed` is one of DEEDS. Of a task `name` is what the program calls it, and `computing`,
@@ -183,7 +185,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedRun:
     """The critical path, from the last output back, and events [event] as `struct event` has them.
 
     There were `count` events, of which as many are kept as there is space for. `names` are what
@@ -201,10 +203,10 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class RunRecording:
     """The arrays that a run records in."""
 
-    structure: engine.Record
+    structure: engine.EngineRecord
     segments: Array
     events: Array
     asked: Array
@@ -214,7 +216,7 @@ class Recording:
     names: Any
 
 
-def prepare(asked: Asked | None, loaded: Loaded) -> Recording:
+def prepare(asked: RunRequest | None, loaded: LoadedLayout) -> RunRecording:
     """Return where a run is recorded; only what it writes takes memory."""
     inside = members(asked.pes, loaded.grid) if asked else np.zeros(0, bool)
     pes = inside.astype(np.uint8).reshape(-1)
@@ -223,7 +225,7 @@ def prepare(asked: Asked | None, loaded: Loaded) -> Recording:
     tasks = np.zeros((len(loaded.roles), 1 + MOST_NAMES), engine.PHASE)
     entered, left = np.zeros((2, len(loaded.colours.names)), engine.PHASE)
     names = (ctypes.c_char_p * MOST_NAMES)()
-    structure = engine.Record(
+    structure = engine.EngineRecord(
         asked=pes.ctypes.data if asked else None, segment=segments.ctypes.data,
         event=events.ctypes.data, name=ctypes.addressof(names), task=tasks.ctypes.data,
         entered=entered.ctypes.data, left=left.ctypes.data,
@@ -231,17 +233,17 @@ def prepare(asked: Asked | None, loaded: Loaded) -> Recording:
     )
     structure.to = asked.end if asked else 0
     setattr(structure, "from", asked.begin if asked else 0)
-    return Recording(
+    return RunRecording(
         structure=structure, segments=segments, events=events, asked=pes, tasks=tasks,
         entered=entered, left=left, names=names,
     )
 
 
-def read_record(recording: Recording) -> Recorded:
+def read_record(recording: RunRecording) -> RecordedRun:
     """Return what a run recorded, while its library is open."""
     said = recording.structure
     names = recording.names[: min(said.names, MOST_NAMES)]
-    return Recorded(
+    return RecordedRun(
         path=recording.segments[: min(said.segments, MOST_SEGMENTS)].copy(),
         events=recording.events[: min(said.events, len(recording.events))].copy(),
         count=said.events,
@@ -251,11 +253,13 @@ def read_record(recording: Recording) -> Recorded:
     )
 
 
-def list_path(recorded: Recorded, grid: Grid, colours: Sequence[str]) -> Iterator[Segment]:
+def list_path(
+    recorded: RecordedRun, grid: Grid, colours: Sequence[str]
+) -> Iterator[CriticalSegment]:
     """Yield the parts of the critical path, from the last output back."""
     for each in recorded.path:
         x, y = coordinates(each["node"], grid)
-        yield Segment(
+        yield CriticalSegment(
             pe=(int(x), int(y)), begin=int(each["begin"]), end=int(each["end"]),
             deed=DEEDS[each["deed"]],
             colour=colours[each["colour"]] if each["colour"] >= 0 else None,
@@ -264,7 +268,7 @@ def list_path(recorded: Recorded, grid: Grid, colours: Sequence[str]) -> Iterato
         )
 
 
-def sum_path(recorded: Recorded) -> Mapping[str, int]:
+def sum_path(recorded: RecordedRun) -> Mapping[str, int]:
     """Return the cycles of the critical path by what they went into, those of tasks taken apart.
 
     Kinds without cycles are left out.
@@ -397,7 +401,7 @@ class FabricRun:
     counters: Mapping[str, Sequence[Count]]
     points: Mapping[str, NDArray[np.int64]]
     memory: Mapping[str, int]
-    leaving: Ports
+    leaving: PortState
     probes: Mapping[str, tuple[Probed, ...]]
     colours: tuple[str, ...]
-    recorded: Recorded | None
+    recorded: RecordedRun | None

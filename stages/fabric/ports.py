@@ -19,9 +19,9 @@ from lairmake.stages.fabric.layout import (
     NOP,
     RESET,
     Bools,
-    Entry,
-    Exit,
     Ints,
+    PortEntry,
+    PortExit,
     encode_quiet,
     find_tensor_shape,
     number_elements,
@@ -58,7 +58,7 @@ ABSENT, NOTHING = -1, 0
 Array = NDArray[Any]
 
 
-def find_replicas(arrival: Entry, nodes: Ints, grid: Grid) -> Ints | None:
+def find_replicas(arrival: PortEntry, nodes: Ints, grid: Grid) -> Ints | None:
     """Return what follows each replica from the ports beside `nodes`: an array [port][replica].
 
     These are the bits of a control wavelet. None if one stream is for all.
@@ -96,7 +96,7 @@ def replicate(
     return whole(sent, payloads), whole(control, controls), whole(keep, controls) & here
 
 
-def _to_adapters(arrival: Entry, along: str, lanes: Ints, grid: Grid, across: bool) -> Ints:
+def _to_adapters(arrival: PortEntry, along: str, lanes: Ints, grid: Grid, across: bool) -> Ints:
     """Return what follows the replicas for adapters: first that at the port, right ones, left ones.
     """
     lane, port = _adapters(along, lanes, grid, across)
@@ -180,7 +180,7 @@ class Points:
 
 
 def read_arrivals(
-    arrivals: Mapping[str, Entry],
+    arrivals: Mapping[str, PortEntry],
     colours: Sequence[str],
     values: Values,
     invocations: int,
@@ -205,7 +205,7 @@ def read_arrivals(
 
 
 def _read_arrival(
-    arrival: Entry, colour: int, arrays: Sequence[Array], grid: Grid
+    arrival: PortEntry, colour: int, arrays: Sequence[Array], grid: Grid
 ) -> tuple[Array, NDArray[np.uint32], NDArray[np.uint8]]:
     """Return inlets, payloads and control marks of one arrival; `first` counts from its own 0."""
     points = find_points(arrival, arrays[0].shape, grid)
@@ -228,7 +228,7 @@ def _read_arrival(
     return inlets, sent[keep], control[keep].astype(np.uint8)
 
 
-def find_points(stream: Entry | Exit, shape: tuple[int, ...], grid: Grid) -> Points:
+def find_points(stream: PortEntry | PortExit, shape: tuple[int, ...], grid: Grid) -> Points:
     """Return the points at which an arrival of a layout enters, or a departure leaves."""
     order = isl.Map(stream.order)
     box = _index_box(order)
@@ -237,7 +237,9 @@ def find_points(stream: Entry | Exit, shape: tuple[int, ...], grid: Grid) -> Poi
     return _points(order, stream.side, shape, box, grid)
 
 
-def find_external_points(stream: Entry | Exit, points: Points, grid: Grid) -> tuple[Ints, Ints]:
+def find_external_points(
+    stream: PortEntry | PortExit, points: Points, grid: Grid
+) -> tuple[Ints, Ints]:
     """Return x and y of the external PEs of the points of an arrival or a departure."""
     return find_port_coordinates(points.nodes, np.int64(SIDES.index(stream.side)), grid)
 
@@ -347,7 +349,7 @@ ELEMENT, END = 1, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sequences:
+class PortSequences:
     """The elements that the ports of a departure may send, in one invocation.
 
     `numbers` is [port][sequence][index - least]: C-order numbers of elements, -1 for none.
@@ -372,7 +374,7 @@ class Received:
 
 
 def read_received(
-    sequences: Sequences, outlets: Array, received: Array, kinds: Array, invocations: int
+    sequences: PortSequences, outlets: Array, received: Array, kinds: Array, invocations: int
 ) -> Received:
     """Return what the ports of a departure received, once all their sequences have ended.
 
@@ -396,7 +398,7 @@ def read_received(
     )
 
 
-def find_sequence_fault(sequences: Sequences, got: Received, nodes: Ints, grid: Grid) -> str:
+def find_sequence_fault(sequences: PortSequences, got: Received, nodes: Ints, grid: Grid) -> str:
     """Return what is wrong with what came to the ports beside `nodes`; "" if all is well.
 
     Every index is one of an element in its sequence, and above the one before it.
@@ -419,7 +421,7 @@ def _port(got: Received, k: int, nodes: Ints, grid: Grid) -> str:
 
 
 def take_sequences(
-    sequences: Sequences, got: Received, invocation: int, array: Array, found: Bools
+    sequences: PortSequences, got: Received, invocation: int, array: Array, found: Bools
 ) -> None:
     """Copy what came in one invocation into `array`; mark in `found` all that may have come."""
     here = slice(*np.searchsorted(got.invocation, [invocation, invocation + 1]))
@@ -428,7 +430,7 @@ def take_sequences(
     found.reshape(-1)[sequences.numbers[sequences.numbers >= 0]] = True
 
 
-def _numbers(sequences: Sequences, got: Received, which: slice) -> Ints:
+def _numbers(sequences: PortSequences, got: Received, which: slice) -> Ints:
     """Return the number of the element of each index, -1 for none."""
     at = got.index[which] - sequences.least
     inside = (at >= 0) & (at < sequences.numbers.shape[2])
@@ -438,7 +440,7 @@ def _numbers(sequences: Sequences, got: Received, which: slice) -> Ints:
 # --- External PEs that receive: what they expect, and the tensors made of what came -------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Departure:
+class PortDeparture:
     """What the external PEs of one departure expect.
 
     `outlets` has one record per external PE, its `count` and `ends` for one invocation; `numbers`
@@ -450,11 +452,11 @@ class Departure:
     dtype: np.dtype[Any]
     outlets: Array
     numbers: Ints
-    sequences: Sequences | None
+    sequences: PortSequences | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
+class PortState:
     """External PEs, and how many wavelets each takes in all invocations: arrays [port]."""
 
     x: NDArray[np.int64]
@@ -463,8 +465,8 @@ class Ports:
 
 
 def read_departure(
-    departure: Exit, colours: Sequence[str], shape: tuple[int, ...], grid: Grid
-) -> Departure:
+    departure: PortExit, colours: Sequence[str], shape: tuple[int, ...], grid: Grid
+) -> PortDeparture:
     """Return what the external PEs of a departure expect of a tensor of this shape."""
     points, sparse = find_points(departure, shape, grid), departure.sparse
     outlets = np.zeros(len(points.nodes), dtype=OUTLET)
@@ -475,7 +477,7 @@ def read_departure(
         outlets["ends"] = math.prod(points.inside.shape[1:-1])
         outlets["count"] += outlets["ends"]
     outlets["first"] = np.cumsum(outlets["count"]) - outlets["count"]
-    return Departure(
+    return PortDeparture(
         tensor=departure.tensor,
         dtype=DTYPES[departure.type],
         outlets=outlets,
@@ -484,19 +486,23 @@ def read_departure(
     )
 
 
-def _expected_sequences(points: Points, least: int) -> Sequences:
+def _expected_sequences(points: Points, least: int) -> PortSequences:
     ports, *outer, inner = points.inside.shape
     numbers = np.where(points.inside, points.numbers, -1)
-    return Sequences(numbers=numbers.reshape(ports, math.prod(outer), inner), least=least)
+    return PortSequences(numbers=numbers.reshape(ports, math.prod(outer), inner), least=least)
 
 
-def find_departing_shape(departure: Exit) -> tuple[int, ...]:
+def find_departing_shape(departure: PortExit) -> tuple[int, ...]:
     """Return the smallest shape that holds the elements of a departure's order."""
     return find_tensor_shape(isl.Map(departure.order).domain())
 
 
 def take_departed(
-    departure: Departure, received: Array | Received, invocation: int, array: Array, found: Bools
+    departure: PortDeparture,
+    received: Array | Received,
+    invocation: int,
+    array: Array,
+    found: Bools,
 ) -> None:
     """Copy what one invocation sent into `array`, and mark in `found` what came.
 
@@ -515,13 +521,13 @@ def take_departed(
     found.reshape(-1)[departure.numbers] = True
 
 
-def find_leaving_ports(outlets: Array, kinds: Array, grid: Grid) -> Ports:
+def find_leaving_ports(outlets: Array, kinds: Array, grid: Grid) -> PortState:
     """Return the external PEs of outlets for all invocations; `kinds` is what they received."""
     came = np.concatenate([[0], np.cumsum(kinds != 0)])
     wavelets = came[outlets["first"] + outlets["count"]] - came[outlets["first"]]
     nodes, sides = outlets["node"].astype(np.int64), outlets["side"].astype(np.int64)
     x, y = find_port_coordinates(nodes, sides, grid)
-    return Ports(x=x, y=y, wavelets=wavelets)
+    return PortState(x=x, y=y, wavelets=wavelets)
 
 
 def _elements(payloads: NDArray[np.uint32], dtype: np.dtype[Any]) -> Array:
@@ -534,7 +540,7 @@ def _elements(payloads: NDArray[np.uint32], dtype: np.dtype[Any]) -> Array:
 # Ensures  no work in Python per port or per element.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
+class PortTimes:
     """The stream of the last invocation: arrays [port] and [port][index...].
 
     `x`, `y` are the external PEs, `axes` the values of each index. At `cycle` the port injects its
@@ -552,8 +558,8 @@ class Times:
 
 
 def find_times(
-    arrival: Entry, arrays: Sequence[Array], invocations: int, grid: Grid
-) -> Times:
+    arrival: PortEntry, arrays: Sequence[Array], invocations: int, grid: Grid
+) -> PortTimes:
     """Return when the elements of an arrival of a layout come in the last invocation.
 
     `arrays` has the tensor of each invocation, or the one that comes in all of them.
@@ -568,12 +574,12 @@ def find_times(
     inner = points.inside.shape[-1]
     cycle = before.reshape(*points.inside.shape[:-1], -1)
     ends = cycle[..., -1] if arrival.sparse else None
-    return Times(
+    return PortTimes(
         x=x, y=y, axes=points.axes, cycle=cycle[..., :inner], sent=sent[-1], ends=ends
     )
 
 
-def _sent(arrival: Entry, array: Array, points: Points) -> Bools:
+def _sent(arrival: PortEntry, array: Array, points: Points) -> Bools:
     if not arrival.sparse or not array.size:
         return points.inside
     sent: Bools = points.inside & (array.reshape(-1)[points.numbers] != 0)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # --- What a results.json says of the use of PEs and links; apart from those who run programs ----
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class LinkUsage:
     """A link over which the router of a PE hears a side: what came, and how long that waited."""
 
     pe: tuple[int, int]
@@ -31,7 +31,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
+class UsageTotals:
     """Of all PEs with a program: the share of their cycles in which lanes compute, cycles by cause.
 
     `until` is the cycle in which the last one came to rest. `path` has the cycles of the critical
@@ -41,7 +41,7 @@ class Used:
     utilisation: float
     until: int
     cycles: Mapping[str, int]
-    busiest_link: Link | None
+    busiest_link: LinkUsage | None
     path: Mapping[str, int] | None
 
 # --- What PEs and links were used for in a run: cycles by what they went into, wavelets, stalls
@@ -59,7 +59,7 @@ OTHERS = ("rounding", "received", "sent", "first", "last")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class MachineUsage:
     """What a run of `until` cycles used, to the last PE that came to rest.
 
     `pes` has arrays [row][column], rows from `north` and columns from `west` on: cycles by CYCLES,
@@ -81,7 +81,7 @@ class Usage:
     hops: Ints
 
 
-def find_usage(run: FabricRun) -> Usage:
+def find_usage(run: FabricRun) -> MachineUsage:
     """Return what a run used."""
     charged, activity, grid = run.usage, run.activity, run.grid
     states = {name: activity["cycles"][:, n] for n, name in enumerate(STATES)}
@@ -96,7 +96,7 @@ def find_usage(run: FabricRun) -> Usage:
         "first": activity["first"], "last": activity["last"],
     }
     count = -(-run.until // int(run.bins["width"][0]))
-    return Usage(
+    return MachineUsage(
         west=grid.west, north=grid.north, until=run.until,
         pes={name: _on(grid, by_pe[name]) for name in (*CYCLES, *OTHERS)},
         links={
@@ -112,20 +112,20 @@ def _on(grid: Grid, values: Ints) -> Ints:
     return values.astype(np.int32).reshape(*values.shape[:-1], grid.height, grid.width)
 
 
-def sum_up(run: FabricRun) -> Used:
+def sum_up(run: FabricRun) -> UsageTotals:
     """Return what all PEs with a program used."""
     usage = find_usage(run)
     has_program = _on(run.grid, (run.role >= 0).astype(np.int32)) > 0
     cycles = {name: int(usage.pes[name][has_program].sum(dtype=np.int64)) for name in CYCLES}
     whole = max(1, int(has_program.sum()) * usage.until)
-    return Used(
+    return UsageTotals(
         utilisation=round(cycles["computing"] / whole, 4), until=usage.until, cycles=cycles,
         busiest_link=find_busiest(usage.links, run.grid),
         path=sum_path(run.recorded) if run.recorded else None,
     )
 
 
-def find_busiest(links: Mapping[str, Ints], grid: Grid) -> Link | None:
+def find_busiest(links: Mapping[str, Ints], grid: Grid) -> LinkUsage | None:
     """Return the link between routers, or from a port, with most wavelets; of several, the first.
 
     `links` are those of a Usage. The first is that in the order of PEs, then of sides; None if
@@ -138,13 +138,13 @@ def find_busiest(links: Mapping[str, Ints], grid: Grid) -> Link | None:
     if not wavelets.any():
         return None
     row, column, side = np.unravel_index(wavelets.argmax(), wavelets.shape)
-    return Link(
+    return LinkUsage(
         pe=(grid.west + int(column), grid.north + int(row)), side=SIDES[side],
         wavelets=int(wavelets[row, column, side]), stalls=int(stalls[row, column, side]),
     )
 
 
-def write_usage(usage: Usage) -> bytes:
+def write_usage(usage: MachineUsage) -> bytes:
     """Return the content of usage.npz, which NumPy reads; the same usage gives the same bytes."""
     arrays: dict[str, Any] = {
         "origin": np.array([usage.west, usage.north], np.int32), "until": np.int64(usage.until),

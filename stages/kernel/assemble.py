@@ -31,7 +31,7 @@ from lairmake.stages.reference.evaluate import (
     is_same,
     is_within,
 )
-from lairmake.stages.volumes.operation import Program, make_domains, read_program
+from lairmake.stages.volumes.operation import VolumeProgram, make_domains, read_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
@@ -87,7 +87,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _origins(
-    kernel: Kernel, program: Program, values: dict[str, Array], files: list[str]
+    kernel: Kernel, program: VolumeProgram, values: dict[str, Array], files: list[str]
 ) -> dict[str, str]:
     """Return where the values of each input are from, of which there are some `files`."""
     names = [each.name for each in program.operations if each.kind == "input"]
@@ -109,7 +109,7 @@ def _check(
     return {"exact": exact, "right": right and near, "max_abs_error": error}
 
 
-def _allow(program: Program, volumes: isl.UnionSet, known: dict[str, Array]) -> Array:
+def _allow(program: VolumeProgram, volumes: isl.UnionSet, known: dict[str, Array]) -> Array:
     """Return how far each value of the result may be from NumPy's, which rounds as tiles do."""
     (output,) = program.outputs
 

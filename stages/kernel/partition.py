@@ -26,7 +26,12 @@ from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.parts.partition import Partition, find_needed, partition
 from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.volumes.operation import Program, make_domains, program_data, read_program
+from lairmake.stages.volumes.operation import (
+    VolumeProgram,
+    make_domains,
+    program_data,
+    read_program,
+)
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
@@ -54,7 +59,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _texts(
-    kernel: Kernel, program: Program, volumes: Mapping[str, isl.Set], needs: isl.UnionMap
+    kernel: Kernel, program: VolumeProgram, volumes: Mapping[str, isl.Set], needs: isl.UnionMap
 ) -> dict[str, str]:
     """Return the texts of a program's parts; `needs` is its program map."""
     check_result(program, volumes)
@@ -68,7 +73,7 @@ def _texts(
     }
 
 
-def check_result(program: Program, volumes: Mapping[str, isl.Set]) -> None:
+def check_result(program: VolumeProgram, volumes: Mapping[str, isl.Set]) -> None:
     """Raise UserError unless there is one result, with a size and a type that layers have."""
     if len(program.outputs) != 1:
         hint = "choose one in kernel.yaml: `outputs: [NAME]`"
@@ -85,7 +90,7 @@ def check_result(program: Program, volumes: Mapping[str, isl.Set]) -> None:
         raise UserError(f"the size {names[0]} of a part is not known", hint=hint)
 
 
-def _check_types(program: Program) -> None:
+def _check_types(program: VolumeProgram) -> None:
     for operation in find_needed(program):
         for name in operation.volumes:
             if program.types[name] not in TYPES:
@@ -94,7 +99,7 @@ def _check_types(program: Program) -> None:
 
 
 def _facts(
-    program: Program, found: isl.UnionMap, kernel: Kernel
+    program: VolumeProgram, found: isl.UnionMap, kernel: Kernel
 ) -> dict[str, isl.Set]:
     """Return, for each fact, the elements of the result that need the volume it names."""
     facts: dict[str, isl.Set] = {}
@@ -109,11 +114,11 @@ def _facts(
     return facts
 
 
-def _data(program: Program, done: Partition) -> dict[str, typing.Any]:
+def _data(program: VolumeProgram, done: Partition) -> dict[str, typing.Any]:
     """Return what partitions.yaml holds."""
     (output,) = program.outputs
     names = {name: volume for volume, every in done.parts.items() for name in every} | done.terms
-    kept = Program(
+    kept = VolumeProgram(
         name=program.name, operations=tuple(done.operations), types=done.types,
         outputs=tuple(done.parts[output]), inputs=program.inputs,
     )

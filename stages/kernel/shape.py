@@ -22,7 +22,7 @@ from lairmake.stages.poly.text import write_objects
 from lairmake.stages.volumes.element_maps import choose, list_reads
 from lairmake.stages.volumes.operation import (
     DOMAINS_HEADER,
-    Program,
+    VolumeProgram,
     make_domain,
     read_program,
     write_program,
@@ -30,7 +30,7 @@ from lairmake.stages.volumes.operation import (
 from lairmake.stages.volumes.sizes import Claim, solve
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.kernel.mlir.draft import Draft
+    from lairmake.stages.kernel.mlir.draft import KernelDraft
     from lairmake.stages.mapping.inputs import Inputs
 
 READS = ("*.mlir", "kernel.yaml: mlir, sizes, outputs, inputs", "layer.yaml")
@@ -81,7 +81,7 @@ def _source(inputs: Inputs, kernel: Kernel) -> Source:
     return inputs.source(kernel.mlir)
 
 
-def _given(draft: Draft, kernel: Kernel) -> typing.Iterator[Claim]:
+def _given(draft: KernelDraft, kernel: Kernel) -> typing.Iterator[Claim]:
     """Yield what kernel.yaml says of sizes. Raises UserError for unknown ones."""
     for name, size in kernel.sizes.items():
         if name not in draft.symbols:
@@ -92,7 +92,10 @@ def _given(draft: Draft, kernel: Kernel) -> typing.Iterator[Claim]:
 
 
 def _outside(
-    program: Program, volumes: isl.UnionSet, context: isl.Set, spans: typing.Mapping[str, Span]
+    program: VolumeProgram,
+    volumes: isl.UnionSet,
+    context: isl.Set,
+    spans: typing.Mapping[str, Span],
 ) -> typing.Iterator[UserError]:
     """Yield an error for every operation that reads elements which its operand has not."""
     for operation in program.operations:

@@ -30,10 +30,10 @@ from lairmake.stages.parts.tile_layer import (
     TooManyTilesError,
     find_summed_ranks,
 )
-from lairmake.stages.parts.tiling import NoSliceError, Region, list_regions, list_single
+from lairmake.stages.parts.tiling import NoSliceError, TileRegion, list_regions, list_single
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.text import write_objects
-from lairmake.stages.volumes.operation import Program, make_domains, read_program
+from lairmake.stages.volumes.operation import VolumeProgram, make_domains, read_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
@@ -73,7 +73,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     }
 
 
-def _add(entries: Entries, name: str, region: Region, part: str, sums: Sequence[int]) -> None:
+def _add(entries: Entries, name: str, region: TileRegion, part: str, sums: Sequence[int]) -> None:
     """Add a region; where conditions differ from tile to tile, each tile as one of its own.
 
     Raises NoSliceError, and TooManyTilesError.
@@ -88,7 +88,7 @@ def _add(entries: Entries, name: str, region: Region, part: str, sums: Sequence[
 
 
 def _sizes(
-    program: Program, box: isl.Set, volume: str, kernel: Kernel
+    program: VolumeProgram, box: isl.Set, volume: str, kernel: Kernel
 ) -> tuple[list[int], list[int]]:
     """Return the sizes that kernel.yaml gives tiles of a part: of the result, and of sums."""
     rank = box.dim(isl.dim_type.set)

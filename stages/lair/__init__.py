@@ -4,11 +4,11 @@ from lairmake.stages.lair.expressions import FUNCTIONS, is_zero_at, write_expres
 from lairmake.stages.lair.grammar import parse_expression, parse_lair
 from lairmake.stages.lair.layer import Layer, Statement, Tensor
 from lairmake.stages.lair.specialise import specialise
-from lairmake.stages.lair.tree import Access, Affine
+from lairmake.stages.lair.tree import AccessSyntax, Affine
 
 __all__ = [
     "FUNCTIONS",
-    "Access",
+    "AccessSyntax",
     "Affine",
     "Layer",
     "Statement",

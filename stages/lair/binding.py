@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from lairmake.stages.diagnose import Span, UserError, UserErrors
 from lairmake.stages.lair.expressions import find_affine
-from lairmake.stages.lair.tree import Expr, File, Graph, Node, NodeCall, Reference, did_you_mean
+from lairmake.stages.lair.tree import (
+    Expr,
+    FileSyntax,
+    GraphSyntax,
+    NodeCall,
+    NodeSyntax,
+    ReferenceSyntax,
+    did_you_mean,
+)
 
 # --- Bindings of nodes: what their parameters and tensors stand for, and in which order they run
 #
@@ -19,7 +27,7 @@ Delays = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
+class NodeBinding:
     """A node and what its parameters and tensors stand for.
 
     `name` tells it from the other calls of a graph; `tensors` gives, for every tensor of the node,
@@ -28,7 +36,7 @@ class Binding:
     """
 
     name: str
-    node: Node
+    node: NodeSyntax
     sizes: Mapping[str, int]
     types: Mapping[str, str]
     tensors: Mapping[str, str]
@@ -57,15 +65,15 @@ def name_delayed(tensor: str, back: int) -> str:
     return f"{tensor}_delay{back}"
 
 
-def bind_node(node: Node, sizes: Mapping[str, int], types: Mapping[str, str]) -> Binding:
+def bind_node(node: NodeSyntax, sizes: Mapping[str, int], types: Mapping[str, str]) -> NodeBinding:
     """Return the binding of a node that is itself at the top."""
     tensors = {each.name: each.name for each in (*node.inputs, *node.outputs, *node.own)}
-    return Binding(
+    return NodeBinding(
         name=node.name, node=node, sizes=sizes, types=types, tensors=tensors, span=node.span
     )
 
 
-def delay(bindings: list[Binding], delays: Delays) -> list[Binding]:
+def delay(bindings: list[NodeBinding], delays: Delays) -> list[NodeBinding]:
     """Return the bindings with the delays of what they read."""
     return [
         replace(each, delays={
@@ -77,7 +85,7 @@ def delay(bindings: list[Binding], delays: Delays) -> list[Binding]:
 
 
 def check_delays(
-    bindings: list[Binding], delays: Delays, spans: Mapping[str, Span | None]
+    bindings: list[NodeBinding], delays: Delays, spans: Mapping[str, Span | None]
 ) -> Iterator[UserError]:
     """Yield an error for every delay of what no call reads; `spans` has the place of each."""
     known = [f"{each.name}.{tensor.name}" for each in bindings for tensor in each.node.inputs]
@@ -87,7 +95,7 @@ def check_delays(
             yield UserError(f"no node reads {edge}", spans[edge], hint)
 
 
-def sort_bindings(bindings: list[Binding]) -> list[Binding]:
+def sort_bindings(bindings: list[NodeBinding]) -> list[NodeBinding]:
     """Return the bindings so that each comes after those that define what it reads.
 
     Raises UserError where some wait for each other.
@@ -102,13 +110,13 @@ def sort_bindings(bindings: list[Binding]) -> list[Binding]:
     return found
 
 
-def _awaited(binding: Binding, left: list[Binding]) -> list[tuple[str, Binding]]:
+def _awaited(binding: NodeBinding, left: list[NodeBinding]) -> list[tuple[str, NodeBinding]]:
     """Return the inputs of a node that other bindings define in the same invocation, and those."""
     inputs = [t.name for t in binding.node.inputs if t.name not in binding.delays]
     return [(t, each) for t in inputs for each in left if binding.tensors[t] in each.results]
 
 
-def _cycle(left: list[Binding]) -> UserError:
+def _cycle(left: list[NodeBinding]) -> UserError:
     """Return the error of bindings of which each waits for another one."""
     path = [left[0]]
     while path.count(path[-1]) == 1:
@@ -129,13 +137,13 @@ def _cycle(left: list[Binding]) -> UserError:
 #          specialize lair nodes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class CalledNode:
     """A node or graph that is called, and what its parameters and tensors stand for.
 
     `span` is where it was asked for, in the graph `caller`.
     """
 
-    called: Node | Graph
+    called: NodeSyntax | GraphSyntax
     sizes: Mapping[str, int]
     types: Mapping[str, str]
     tensors: Mapping[str, str]
@@ -144,8 +152,8 @@ class Called:
 
 
 def write_out(
-    graph: Graph, file: File, sizes: Mapping[str, int], types: Mapping[str, str]
-) -> list[Called]:
+    graph: GraphSyntax, file: FileSyntax, sizes: Mapping[str, int], types: Mapping[str, str]
+) -> list[CalledNode]:
     """Return all calls of a checked graph, those of graphs that it calls after their call.
 
     A tensor of its own that a node or graph has is called after the first result of the call,
@@ -153,7 +161,7 @@ def write_out(
     """
     own = {each.name: each.name for each in (*graph.inputs, *graph.outputs)}
     names = {each.name: each.name for each in _results(graph)}
-    top = Called(
+    top = CalledNode(
         called=graph, sizes=sizes, types=types, tensors=own | names, caller="", span=graph.span
     )
     found = list(_write_out(top, file))
@@ -163,25 +171,25 @@ def write_out(
     return found
 
 
-def _write_out(outer: Called, file: File) -> Iterator[Called]:
+def _write_out(outer: CalledNode, file: FileSyntax) -> Iterator[CalledNode]:
     """Yield the calls of a graph, whose tensors all have names in the layer."""
     definitions = {each.name: each for each in file.definitions}
-    assert isinstance(outer.called, Graph)
+    assert isinstance(outer.called, GraphSyntax)
     for call in outer.called.calls:
         each = _call(call, definitions[call.node], outer)
         yield each
-        if isinstance(each.called, Graph):
+        if isinstance(each.called, GraphSyntax):
             yield from _write_out(each, file)
 
 
-def _call(call: NodeCall, called: Node | Graph, outer: Called) -> Called:
+def _call(call: NodeCall, called: NodeSyntax | GraphSyntax, outer: CalledNode) -> CalledNode:
     """Return a call, with the names that its tensors have in the layer."""
     actual = [outer.tensors[each.name] for each in (*_names(call.arguments), *call.results)]
     formal = [each.name for each in (*called.inputs, *called.outputs)]
     tensors = dict(zip(formal, actual, strict=True))
     first = tensors[called.outputs[0].name]
-    own = called.own if isinstance(called, Node) else _results(called)
-    return Called(
+    own = called.own if isinstance(called, NodeSyntax) else _results(called)
+    return CalledNode(
         called=called,
         sizes=_call_sizes(call, called, outer.sizes),
         types=_call_types(call, called, outer.types),
@@ -191,11 +199,11 @@ def _call(call: NodeCall, called: Node | Graph, outer: Called) -> Called:
     )
 
 
-def _results(graph: Graph) -> tuple[Reference, ...]:
+def _results(graph: GraphSyntax) -> tuple[ReferenceSyntax, ...]:
     return tuple(result for call in graph.calls for result in call.results)
 
 
-def _check_names(found: list[Called], taken: set[str]) -> Iterator[UserError]:
+def _check_names(found: list[CalledNode], taken: set[str]) -> Iterator[UserError]:
     """Yield an error for every tensor that gets a name that another one has."""
     known = set(taken)
     for each in found:
@@ -207,35 +215,39 @@ def _check_names(found: list[Called], taken: set[str]) -> Iterator[UserError]:
         known |= {name for own, name in each.tensors.items() if own not in heads}
 
 
-def bind_calls(calls: list[Called]) -> list[Binding]:
+def bind_calls(calls: list[CalledNode]) -> list[NodeBinding]:
     """Return the bindings of the nodes among calls, in their order."""
-    nodes = [(each, each.called) for each in calls if isinstance(each.called, Node)]
+    nodes = [(each, each.called) for each in calls if isinstance(each.called, NodeSyntax)]
     called = [node.name for _, node in nodes]
     return [_bind(each, node, called.count(node.name) > 1) for each, node in nodes]
 
 
-def _bind(call: Called, node: Node, again: bool) -> Binding:
+def _bind(call: CalledNode, node: NodeSyntax, again: bool) -> NodeBinding:
     first = call.tensors[node.outputs[0].name]
-    return Binding(
+    return NodeBinding(
         name=f"{first}_{node.name}" if again else node.name, node=node, sizes=call.sizes,
         types=call.types, tensors=call.tensors, span=call.span,
     )
 
 
-def _call_sizes(call: NodeCall, node: Node | Graph, outer: Mapping[str, int]) -> dict[str, int]:
+def _call_sizes(
+    call: NodeCall, node: NodeSyntax | GraphSyntax, outer: Mapping[str, int]
+) -> dict[str, int]:
     """Return the value of every size parameter of the node: given, else its default."""
     values = {p.name: p.default for p in node.size_params if p.default is not None}
     given = [find_affine(size, outer).constant for size in call.sizes]
     return values | dict(zip((p.name for p in node.size_params), given, strict=False))
 
 
-def _call_types(call: NodeCall, node: Node | Graph, outer: Mapping[str, str]) -> dict[str, str]:
+def _call_types(
+    call: NodeCall, node: NodeSyntax | GraphSyntax, outer: Mapping[str, str]
+) -> dict[str, str]:
     values = {param.name: param.default for param in node.type_params}
     given = [outer.get(each.name, each.name) for each in call.types]
     return values | dict(zip((p.name for p in node.type_params), given, strict=False))
 
 
-def _names(arguments: tuple[Expr, ...]) -> Iterator[Reference]:
+def _names(arguments: tuple[Expr, ...]) -> Iterator[ReferenceSyntax]:
     for argument in arguments:
-        assert isinstance(argument, Reference)
+        assert isinstance(argument, ReferenceSyntax)
         yield argument

@@ -12,18 +12,18 @@ from lairmake.stages.lair.slips import INDICES, elsewhere
 from lairmake.stages.lair.statements import check_defined
 from lairmake.stages.lair.tree import (
     Binary,
-    Call,
+    CallSyntax,
     Expr,
-    File,
-    Graph,
-    Name,
-    Node,
+    FileSyntax,
+    GraphSyntax,
+    NameSyntax,
     NodeCall,
-    Number,
-    Reference,
+    NodeSyntax,
+    NumberSyntax,
+    ReferenceSyntax,
     SizeParam,
     StatementSyntax,
-    Tensor,
+    TensorSyntax,
     Unary,
     check_name,
     did_you_mean,
@@ -40,12 +40,12 @@ LARGEST_NUMBER = 3.4028234663852886e38
 AFFINE = "LAIR accesses are sums of iterators times integers"
 
 
-def check_head(definition: Node | Graph) -> Iterator[UserError]:
+def check_head(definition: NodeSyntax | GraphSyntax) -> Iterator[UserError]:
     """Yield what is wrong in the head of a node or graph: names, types, sizes."""
-    own = definition.own if isinstance(definition, Node) else ()
+    own = definition.own if isinstance(definition, NodeSyntax) else ()
     tensors = (*definition.inputs, *definition.outputs, *own)
     heads = [definition, *definition.type_params, *definition.size_params, *tensors]
-    names = [Name(name=each.name, span=each.span) for each in heads]
+    names = [NameSyntax(name=each.name, span=each.span) for each in heads]
     yield from check_distinct(names)
     for each in names:
         yield from check_name(each.name, each.span)
@@ -57,7 +57,7 @@ def check_head(definition: Node | Graph) -> Iterator[UserError]:
         yield from check_sizes(tensor.sizes, definition.size_params)
 
 
-def check_distinct(names: Iterable[Name], taken: Collection[str] = ()) -> Iterator[UserError]:
+def check_distinct(names: Iterable[NameSyntax], taken: Collection[str] = ()) -> Iterator[UserError]:
     """Yield an error for every name that is taken, or comes a second time."""
     seen = set(taken)
     for each in names:
@@ -87,14 +87,14 @@ def check_sizes(sizes: Sequence[Expr], params: Sequence[SizeParam]) -> Iterator[
             yield UserError(f"unknown size parameter {name.name}", name.span, hint)
 
 
-def _names(expr: Expr, known: Collection[str]) -> Iterator[Reference]:
+def _names(expr: Expr, known: Collection[str]) -> Iterator[ReferenceSyntax]:
     """Yield the names without indices that are not known."""
     for part in walk(expr):
-        if isinstance(part, Reference) and not part.indices and part.name not in known:
+        if isinstance(part, ReferenceSyntax) and not part.indices and part.name not in known:
             yield part
 
 
-def check_node(node: Node) -> Iterator[UserError]:
+def check_node(node: NodeSyntax) -> Iterator[UserError]:
     """Yield everything that is wrong in a node, whatever its sizes."""
     yield from check_head(node)
     yield from _check_definitions(node)
@@ -109,7 +109,7 @@ def check_node(node: Node) -> Iterator[UserError]:
             yield from _check_part(part, statement, node)
 
 
-def _check_definitions(node: Node) -> Iterator[UserError]:
+def _check_definitions(node: NodeSyntax) -> Iterator[UserError]:
     """Yield an error for an output not defined by exactly one statement, and what nobody reads."""
     outputs = {tensor.name for tensor in (*node.outputs, *node.own)}
     defined: set[str] = set()
@@ -127,14 +127,14 @@ def _check_definitions(node: Node) -> Iterator[UserError]:
         if tensor.name not in defined:
             hint = f"add a statement that defines {tensor.name}"
             yield UserError(f"no statement defines {tensor.name}", tensor.span, hint)
-    read = {e.name for s in node.statements for e in walk(s.expr) if isinstance(e, Reference)}
+    read = {e.name for s in node.statements for e in walk(s.expr) if isinstance(e, ReferenceSyntax)}
     for tensor in node.own:
         if tensor.name in defined and tensor.name not in read:
             hint = f"what {node.name} gives stands behind `->`"
             yield UserError(f"no statement reads {tensor.name}", tensor.span, hint)
 
 
-def _check_iterators(statement: StatementSyntax, node: Node) -> Iterator[UserError]:
+def _check_iterators(statement: StatementSyntax, node: NodeSyntax) -> Iterator[UserError]:
     new = statement.iterators
     start = new[0].span.start
     taken = {each.name for each in _tensors(node)} | {each.name for each in node.size_params}
@@ -147,31 +147,31 @@ def _check_iterators(statement: StatementSyntax, node: Node) -> Iterator[UserErr
         yield UserError(count, span, "every iterator runs from 0 to its size")
 
 
-def _tensors(node: Node) -> tuple[Tensor, ...]:
+def _tensors(node: NodeSyntax) -> tuple[TensorSyntax, ...]:
     return (*node.inputs, *node.outputs, *node.own)
 
 
-def _check_part(part: Expr, statement: StatementSyntax, node: Node) -> Iterator[UserError]:
+def _check_part(part: Expr, statement: StatementSyntax, node: NodeSyntax) -> Iterator[UserError]:
     match part:
-        case Number() if part.value > LARGEST_NUMBER:
+        case NumberSyntax() if part.value > LARGEST_NUMBER:
             yield UserError("this number is too large", part.span, "float32 ends at 3.4e38")
-        case Call():
+        case CallSyntax():
             yield from _check_call(part)
-        case Reference() if part.indices or part.name not in _integers(statement, node):
+        case ReferenceSyntax() if part.indices or part.name not in _integers(statement, node):
             yield from _check_reference(part, statement, node)
             yield from _check_read(part, statement, node)
-        case Reference() if part.name not in {param.name for param in node.size_params}:
+        case ReferenceSyntax() if part.name not in {param.name for param in node.size_params}:
             hint = f"iterators stand in indices only; {INDICES}"
             yield UserError(f"{part.name} is an iterator, not a value", part.span, hint)
 
 
-def _integers(statement: StatementSyntax, node: Node) -> list[str]:
+def _integers(statement: StatementSyntax, node: NodeSyntax) -> list[str]:
     """Return the names that stand for integers in a statement: iterators, then parameters."""
     iterators = [each.name for each in statement.iterators]
     return iterators + [param.name for param in node.size_params]
 
 
-def _check_call(call: Call) -> Iterator[UserError]:
+def _check_call(call: CallSyntax) -> Iterator[UserError]:
     arity = FUNCTIONS.get(call.function)
     if arity is None:
         hint = elsewhere(call.function) or did_you_mean(call.function, FUNCTIONS, "functions")
@@ -181,7 +181,9 @@ def _check_call(call: Call) -> Iterator[UserError]:
         yield UserError(f"{call.function} takes {given}, not {len(call.arguments)}", call.span)
 
 
-def _check_read(part: Reference, statement: StatementSyntax, node: Node) -> Iterator[UserError]:
+def _check_read(
+    part: ReferenceSyntax, statement: StatementSyntax, node: NodeSyntax
+) -> Iterator[UserError]:
     """Yield an error for each tensor that is not defined before the statement."""
     if part.name not in {tensor.name for tensor in (*node.outputs, *node.own)}:
         return
@@ -199,7 +201,7 @@ def _check_read(part: Reference, statement: StatementSyntax, node: Node) -> Iter
 
 
 def _check_reference(
-    reference: Reference, statement: StatementSyntax, node: Node
+    reference: ReferenceSyntax, statement: StatementSyntax, node: NodeSyntax
 ) -> Iterator[UserError]:
     """Yield what is wrong with an access: its tensor, the number of indices, the indices."""
     tensors = {tensor.name: tensor for tensor in _tensors(node)}
@@ -217,7 +219,7 @@ def _check_reference(
 
 
 def _check_index(
-    tensor: str, index: Expr, statement: StatementSyntax, node: Node
+    tensor: str, index: Expr, statement: StatementSyntax, node: NodeSyntax
 ) -> Iterator[UserError]:
     iterators = [each.name for each in statement.iterators]
     tensors = [each.name for each in _tensors(node)]
@@ -237,7 +239,7 @@ def _check_index(
 RECURSION = "a graph is written out where it is called, so its calls must come to an end"
 
 
-def check_graph(graph: Graph, file: File) -> Iterator[UserError]:
+def check_graph(graph: GraphSyntax, file: FileSyntax) -> Iterator[UserError]:
     """Yield everything that is wrong in a graph, whatever its sizes."""
     yield from check_head(graph)
     yield from _check_results(graph)
@@ -257,7 +259,7 @@ def check_graph(graph: Graph, file: File) -> Iterator[UserError]:
             yield UserError(f"unknown node {call.node}", call.node_span, hint)
 
 
-def _way_back(first: str, last: str, file: File) -> list[str] | None:
+def _way_back(first: str, last: str, file: FileSyntax) -> list[str] | None:
     """Return the graphs from one to another by calls, both included; None if there is no way."""
     calls = {graph.name: {call.node for call in graph.calls} for graph in file.graphs}
     ways, seen = [[first]], {first}
@@ -276,12 +278,12 @@ def _say_recursion(graph: str, way: list[str]) -> str:
     return f"{graph} calls {', which calls '.join(way)}"
 
 
-def _check_results(graph: Graph) -> Iterator[UserError]:
+def _check_results(graph: GraphSyntax) -> Iterator[UserError]:
     """Yield an error for a result that is no whole tensor, or not defined once, or used nowhere."""
     inputs, defined = {tensor.name for tensor in graph.inputs}, set()
     outputs = {tensor.name for tensor in graph.outputs}
     arguments = [argument for call in graph.calls for argument in call.arguments]
-    used = outputs | {each.name for each in arguments if isinstance(each, Reference)}
+    used = outputs | {each.name for each in arguments if isinstance(each, ReferenceSyntax)}
     for result in (result for call in graph.calls for result in call.results):
         if result.indices:
             yield UserError("a result is a whole tensor", result.span, f"write {result.name}")
@@ -301,17 +303,17 @@ def _check_results(graph: Graph) -> Iterator[UserError]:
             yield UserError(f"no call defines {tensor.name}", tensor.span, hint)
 
 
-def _check_internals(graph: Graph) -> Iterator[UserError]:
+def _check_internals(graph: GraphSyntax) -> Iterator[UserError]:
     """Yield an error for a result that is no output, and has the name of something else."""
     heads = {tensor.name for tensor in (*graph.inputs, *graph.outputs)}
     taken = {graph.name, *(p.name for p in graph.type_params), *(p.name for p in graph.size_params)}
     for result in (result for call in graph.calls for result in call.results):
         if result.name not in heads:
-            yield from check_distinct([Name(name=result.name, span=result.span)], taken)
+            yield from check_distinct([NameSyntax(name=result.name, span=result.span)], taken)
             yield from check_name(result.name, result.span)
 
 
-def _check_types(call: NodeCall, graph: Graph) -> Iterator[UserError]:
+def _check_types(call: NodeCall, graph: GraphSyntax) -> Iterator[UserError]:
     known = [*TYPES, *(param.name for param in graph.type_params)]
     for each in call.types:
         if each.name not in known:
@@ -319,11 +321,11 @@ def _check_types(call: NodeCall, graph: Graph) -> Iterator[UserError]:
             yield UserError(f"unknown type {each.name}", each.span, hint)
 
 
-def _check_arguments(call: NodeCall, graph: Graph) -> Iterator[UserError]:
+def _check_arguments(call: NodeCall, graph: GraphSyntax) -> Iterator[UserError]:
     known = [tensor.name for tensor in graph.inputs]
     known += [result.name for other in graph.calls for result in other.results]
     for argument in call.arguments:
-        if not isinstance(argument, Reference) or argument.indices:
+        if not isinstance(argument, ReferenceSyntax) or argument.indices:
             hint = "computing is for nodes; a graph passes tensors on"
             yield UserError("an argument is a whole tensor", argument.span, hint)
         elif argument.name not in known:
@@ -331,7 +333,7 @@ def _check_arguments(call: NodeCall, graph: Graph) -> Iterator[UserError]:
             yield UserError(f"unknown tensor {argument.name}", argument.span, hint)
 
 
-def _check_node_call(call: NodeCall, node: Node | Graph) -> Iterator[UserError]:
+def _check_node_call(call: NodeCall, node: NodeSyntax | GraphSyntax) -> Iterator[UserError]:
     """Yield an error where a call and its node disagree in number."""
     name, span = node.name, call.node_span
     counts = {
@@ -447,7 +449,7 @@ def _check_integer(part: Expr, target: str, most: int) -> Iterator[UserError]:
     match part:
         case Binary(op="/"):
             yield UserError("a quotient is no integer", part.span, hint)
-        case Call() if part.function not in EXACT_FUNCTIONS:
+        case CallSyntax() if part.function not in EXACT_FUNCTIONS:
             yield UserError(f"{part.function} is no integer", part.span, hint)
-        case Number() if not isinstance(part.value, int) or part.value > most:
+        case NumberSyntax() if not isinstance(part.value, int) or part.value > most:
             yield UserError(f"{part.value} is no {target}", part.span, hint)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lairmake.stages.lair.tree import (
-    Access,
+    AccessSyntax,
     Affine,
     Binary,
-    Call,
+    CallSyntax,
     Expr,
-    Number,
-    Reference,
+    NumberSyntax,
+    ReferenceSyntax,
     Unary,
     walk,
 )
@@ -74,15 +74,15 @@ def write_expression(expr: Expr) -> str:
     keep its order of evaluation: `parse_expression` gives an equal expression back.
     """
     match expr:
-        case Number():
+        case NumberSyntax():
             return repr(expr.value)
-        case Access():
+        case AccessSyntax():
             return expr.tensor
-        case Reference():
+        case ReferenceSyntax():
             return expr.name
         case Unary():
             return f"-{_operand(expr.operand, 3)}"
-        case Call():
+        case CallSyntax():
             return f"{expr.function}({', '.join(map(write_expression, expr.arguments))})"
         case Binary():
             level = _PRECEDENCE[expr.op]
@@ -108,11 +108,11 @@ def is_zero_at(expr: Expr, tensor: str) -> bool:
 
 def _is_zero(expr: Expr, tensor: str) -> bool:
     match expr:
-        case Number():
+        case NumberSyntax():
             return expr.value == 0
-        case Access():
+        case AccessSyntax():
             return expr.tensor == tensor
-        case Reference():
+        case ReferenceSyntax():
             return expr.name == tensor
         case Unary():
             return _is_zero(expr.operand, tensor)
@@ -122,9 +122,9 @@ def _is_zero(expr: Expr, tensor: str) -> bool:
             return _is_zero(expr.left, tensor)
         case Binary():
             return _is_zero(expr.left, tensor) and _is_zero(expr.right, tensor)
-        case Call(function="select"):
+        case CallSyntax(function="select"):
             return all(_is_zero(argument, tensor) for argument in expr.arguments[1:])
-        case Call():
+        case CallSyntax():
             zero = all(_is_zero(argument, tensor) for argument in expr.arguments)
             return zero and expr.function in ZERO_AT_ZERO
 
@@ -140,7 +140,7 @@ def _has_value(expr: Expr, tensor: str) -> bool:
             return both and (expr.op != "/" or _is_divisor(expr.right))
         case Unary():
             return _has_value(expr.operand, tensor)
-        case Call():
+        case CallSyntax():
             values = all(_has_value(argument, tensor) for argument in expr.arguments)
             finite = expr.function not in FINITE_AT_ZERO or _is_zero(expr.arguments[0], tensor)
             return values and finite and expr.function not in UNBOUNDED
@@ -148,7 +148,7 @@ def _has_value(expr: Expr, tensor: str) -> bool:
 
 
 def _is_divisor(expr: Expr) -> bool:
-    return isinstance(expr, Number) and expr.value != 0
+    return isinstance(expr, NumberSyntax) and expr.value != 0
 
 # --- Affine expressions: which expressions are, and what they are once sizes are known ----------
 
@@ -158,9 +158,9 @@ def find_non_affine(expr: Expr, variables: Collection[str]) -> Expr | None:
     Affine in `variables`; every other name stands for an integer.
     """
     match expr:
-        case Number():
+        case NumberSyntax():
             return None if isinstance(expr.value, int) else expr
-        case Reference():
+        case ReferenceSyntax():
             return expr if expr.indices else None
         case Unary():
             return find_non_affine(expr.operand, variables)
@@ -180,7 +180,7 @@ def _is_product_of_variables(expr: Binary, variables: Collection[str]) -> bool:
 
 
 def _mentions(expr: Expr, variables: Collection[str]) -> bool:
-    return any(isinstance(part, Reference) and part.name in variables for part in walk(expr))
+    return any(isinstance(part, ReferenceSyntax) and part.name in variables for part in walk(expr))
 
 
 def find_affine(expr: Expr, constants: Mapping[str, int]) -> Affine:
@@ -189,11 +189,11 @@ def find_affine(expr: Expr, constants: Mapping[str, int]) -> Affine:
     Names without a constant are iterators, in the order of their first appearance.
     """
     match expr:
-        case Number():
+        case NumberSyntax():
             return Affine(coefficients=(), constant=int(expr.value))
-        case Reference() if expr.name in constants:
+        case ReferenceSyntax() if expr.name in constants:
             return Affine(coefficients=(), constant=constants[expr.name])
-        case Reference():
+        case ReferenceSyntax():
             return Affine(coefficients=((expr.name, 1),), constant=0)
         case Unary():
             return _scale(find_affine(expr.operand, constants), -1)
@@ -248,7 +248,7 @@ ACCUMULATE = {"+=": "ADD", "*=": "MUL", "max=": "MAX", "min=": "MIN"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ExpressionPart:
     """What an earlier operation of the statement gave; every one has a number of its own.
 
     `rounded` says that it may be rounded to the type of the target: what is computed from it only
@@ -259,11 +259,11 @@ class Part:
     rounded: bool = False
 
 
-Leaf = str | float | Part
+Leaf = str | float | ExpressionPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class VectorOperation:
     """A vector operation and its sources: the names of tensors, numbers, or parts.
 
     The first one is the name of the target where an operation accumulates; COPY has one, those that
@@ -273,29 +273,29 @@ class Operation:
 
     name: str
     sources: tuple[Leaf, ...]
-    to: Part | None = None
+    to: ExpressionPart | None = None
 
 
-def list_operations(target: str, op: str, expr: Expr) -> tuple[Operation, ...]:
+def list_operations(target: str, op: str, expr: Expr) -> tuple[VectorOperation, ...]:
     """Return the operations of `target op expr`; the last one gives the target.
 
     What occurs twice is computed once.
     """
     leaf, found = _leaf(expr), _Operations()
     if leaf is not None and op == "=":
-        return (Operation(name="COPY", sources=(leaf,)),)
+        return (VectorOperation(name="COPY", sources=(leaf,)),)
     if leaf is not None:
-        return (Operation(name=ACCUMULATE[op], sources=(target, leaf)),)
+        return (VectorOperation(name=ACCUMULATE[op], sources=(target, leaf)),)
     name, sources = _operation(expr, found, rounded=op in ("=", "max=", "min="))
     if op == "+=" and name == "MUL":
         name = "MAC"
     elif op != "=":
         part = found.append(name, sources, rounded=ACCUMULATE[op] in SELECTING)
         name, sources = ACCUMULATE[op], (target, part)
-    return (*found.listed, Operation(name=name, sources=sources))
+    return (*found.listed, VectorOperation(name=name, sources=sources))
 
 
-def multiplies_and_adds(operations: Sequence[Operation]) -> bool:
+def multiplies_and_adds(operations: Sequence[VectorOperation]) -> bool:
     """Whether there is a multiply-add."""
     return any(operation.name in MULTIPLY_ADDS for operation in operations)
 
@@ -304,8 +304,8 @@ class _Operations:
     """The operations of an expression so far, each of which gives a part."""
 
     def __init__(self) -> None:
-        self.listed: list[Operation] = []
-        self.parts: dict[tuple[str, bool], Part] = {}
+        self.listed: list[VectorOperation] = []
+        self.parts: dict[tuple[str, bool], ExpressionPart] = {}
 
     def source(self, expr: Expr, *, rounded: bool) -> Leaf:
         """Return a leaf, or the part that an expression becomes."""
@@ -317,10 +317,10 @@ class _Operations:
             self.parts[key] = self.append(*operation, rounded=rounded)
         return self.parts[key]
 
-    def append(self, name: str, sources: tuple[Leaf, ...], *, rounded: bool) -> Part:
+    def append(self, name: str, sources: tuple[Leaf, ...], *, rounded: bool) -> ExpressionPart:
         """Append an operation, and return the part that it gives."""
-        part = Part(number=len(self.listed), rounded=rounded)
-        self.listed.append(Operation(name=name, sources=sources, to=part))
+        part = ExpressionPart(number=len(self.listed), rounded=rounded)
+        self.listed.append(VectorOperation(name=name, sources=sources, to=part))
         return part
 
 
@@ -337,14 +337,14 @@ def _operation(
         case Binary(left=left, right=right):
             sources = [found.source(each, rounded=False) for each in (left, right)]
             return BINARY[expr.op], tuple(sources)
-        case Call(function="abs"):
+        case CallSyntax(function="abs"):
             return _absolute(found.source(expr.arguments[0], rounded=rounded), found, rounded)
-        case Call(function="relu"):
+        case CallSyntax(function="relu"):
             return "MAX", (found.source(expr.arguments[0], rounded=rounded), 0)
-        case Call() if expr.function in CALL:
+        case CallSyntax() if expr.function in CALL:
             sources = [found.source(each, rounded=rounded) for each in expr.arguments]
             return CALL[expr.function], tuple(sources)
-        case Call():
+        case CallSyntax():
             sources = [found.source(each, rounded=False) for each in expr.arguments]
             return expr.function, tuple(sources)
         case Unary():
@@ -375,10 +375,10 @@ def _is_product(*sides: Expr) -> bool:
 
 def _leaf(expr: Expr) -> str | float | None:
     match expr:
-        case Access():
+        case AccessSyntax():
             return expr.tensor
-        case Number():
+        case NumberSyntax():
             return expr.value
-        case Unary(operand=Number(value=value)):
+        case Unary(operand=NumberSyntax(value=value)):
             return -value
     return None

@@ -44,18 +44,18 @@ class Builder(Transformer[Token, Any]):
         start, end = where.start_pos or 0, where.end_pos or 0
         return Span(source=self._source, start=start, end=end)
 
-    def file(self, meta: Meta, children: list[Any]) -> tree.File:
+    def file(self, meta: Meta, children: list[Any]) -> tree.FileSyntax:
         """Definitions."""
-        return tree.File(definitions=tuple(children), span=self._at(meta))
+        return tree.FileSyntax(definitions=tuple(children), span=self._at(meta))
 
-    def lair(self, meta: Meta, children: list[Any]) -> tree.Node:
+    def lair(self, meta: Meta, children: list[Any]) -> tree.NodeSyntax:
         """Name, type parameters, size parameters, inputs, outputs, own tensors, statements."""
         own = children[5] or ()
-        return tree.Node(**self._head(children), own=own, statements=tuple(children[6:]))
+        return tree.NodeSyntax(**self._head(children), own=own, statements=tuple(children[6:]))
 
-    def graph(self, meta: Meta, children: list[Any]) -> tree.Graph:
+    def graph(self, meta: Meta, children: list[Any]) -> tree.GraphSyntax:
         """Name, type parameters, size parameters, inputs, outputs, calls."""
-        return tree.Graph(**self._head(children), calls=tuple(children[5:]))
+        return tree.GraphSyntax(**self._head(children), calls=tuple(children[5:]))
 
     def _head(self, children: list[Any]) -> dict[str, Any]:
         name, types, sizes, inputs, outputs = children[:5]
@@ -74,11 +74,11 @@ class Builder(Transformer[Token, Any]):
 
     type_params = size_params = tensors = exprs = counts = references = _all
 
-    def names(self, meta: Meta, children: list[Any]) -> tuple[tree.Name, ...]:
+    def names(self, meta: Meta, children: list[Any]) -> tuple[tree.NameSyntax, ...]:
         """Names that are introduced."""
-        return tuple(tree.Name(name=str(name), span=self._at(name)) for name in children)
+        return tuple(tree.NameSyntax(name=str(name), span=self._at(name)) for name in children)
 
-    def types(self, meta: Meta, children: list[Any]) -> tuple[tree.Name, ...]:
+    def types(self, meta: Meta, children: list[Any]) -> tuple[tree.NameSyntax, ...]:
         """Type arguments of a call."""
         return self.names(meta, list(self._all(meta, children)))
 
@@ -96,10 +96,10 @@ class Builder(Transformer[Token, Any]):
         value = None if default is None else int(default[:MOST_DIGITS])
         return tree.SizeParam(name=str(name), default=value, span=self._at(name))
 
-    def tensor(self, meta: Meta, children: list[Any]) -> tree.Tensor:
+    def tensor(self, meta: Meta, children: list[Any]) -> tree.TensorSyntax:
         """Type, name, sizes."""
         type_, name, *sizes = children
-        return tree.Tensor(
+        return tree.TensorSyntax(
             name=str(name), type=str(type_), sizes=tuple(sizes),
             type_span=self._at(type_), span=self._at(name),
         )
@@ -112,15 +112,15 @@ class Builder(Transformer[Token, Any]):
             expr=expr, span=self._at(meta),
         )
 
-    def conditions(self, meta: Meta, children: list[Any]) -> tuple[tree.Comparison, ...]:
+    def conditions(self, meta: Meta, children: list[Any]) -> tuple[tree.ComparisonSyntax, ...]:
         """Comparisons, each a chain."""
         return tuple(each for chain in children for each in chain)
 
-    def comparison(self, meta: Meta, children: list[Any]) -> list[tree.Comparison]:
+    def comparison(self, meta: Meta, children: list[Any]) -> list[tree.ComparisonSyntax]:
         """Numbers with relations between them; two that are compared are a condition."""
         ends = zip(children[::2], children[1::2], children[2::2], strict=False)
         return [
-            tree.Comparison(
+            tree.ComparisonSyntax(
                 op=op, left=left, right=right,
                 span=Span(source=self._source, start=left.span.start, end=right.span.end),
             )
@@ -145,16 +145,16 @@ class Builder(Transformer[Token, Any]):
             node_span=self._at(node), span=self._at(meta),
         )
 
-    def reference(self, meta: Meta, children: list[Any]) -> tree.Reference:
+    def reference(self, meta: Meta, children: list[Any]) -> tree.ReferenceSyntax:
         """Name, indices."""
         name, *indices = children
-        return tree.Reference(name=str(name), indices=tuple(indices), span=self._at(meta))
+        return tree.ReferenceSyntax(name=str(name), indices=tuple(indices), span=self._at(meta))
 
-    def number(self, meta: Meta, children: list[Any]) -> tree.Number:
+    def number(self, meta: Meta, children: list[Any]) -> tree.NumberSyntax:
         """A literal."""
         text = str(children[0])
         value = int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else float(text)
-        return tree.Number(value=value, span=self._at(meta))
+        return tree.NumberSyntax(value=value, span=self._at(meta))
 
     def unary(self, meta: Meta, children: list[Any]) -> tree.Unary:
         """Operator, operand."""
@@ -165,10 +165,10 @@ class Builder(Transformer[Token, Any]):
         left, op, right = children
         return tree.Binary(op=str(op), left=left, right=right, span=self._at(meta))
 
-    def call(self, meta: Meta, children: list[Any]) -> tree.Call:
+    def call(self, meta: Meta, children: list[Any]) -> tree.CallSyntax:
         """Function, arguments."""
         function, arguments = children
-        return tree.Call(function=str(function), arguments=arguments, span=self._at(meta))
+        return tree.CallSyntax(function=str(function), arguments=arguments, span=self._at(meta))
 
 # --- Parse LAIR: text to tree -------------------------------------------------------------------
 #
@@ -184,12 +184,12 @@ _WORDS = {
 }
 
 @lru_cache
-def parse_lair(source: Source) -> tree.File:
+def parse_lair(source: Source) -> tree.FileSyntax:
     """Return the tree of a LAIR file, for which several stages ask.
 
     Raises UserErrors with one syntax error if it is not LAIR.
     """
-    file: tree.File = _parse(source, "file")
+    file: tree.FileSyntax = _parse(source, "file")
     check_comments(file)
     return file
 
@@ -204,8 +204,8 @@ def parse_expression(text: str) -> tree.Expr:
 
 
 def _as_access(leaf: tree.Expr) -> tree.Expr:
-    if isinstance(leaf, tree.Reference):
-        return tree.Access(tensor=leaf.name, rows=(), span=leaf.span)
+    if isinstance(leaf, tree.ReferenceSyntax):
+        return tree.AccessSyntax(tensor=leaf.name, rows=(), span=leaf.span)
     return leaf
 
 

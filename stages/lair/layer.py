@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.lair.expressions import find_non_affine
 from lairmake.stages.lair.tree import (
-    Access,
+    AccessSyntax,
     Binary,
-    Comparison,
+    ComparisonSyntax,
     Expr,
-    Number,
-    Reference,
+    NumberSyntax,
+    ReferenceSyntax,
     Unary,
     did_you_mean,
     walk,
@@ -51,11 +51,11 @@ class Statement:
     name: str
     iterators: tuple[str, ...]
     sizes: tuple[int, ...]
-    conditions: tuple[Comparison, ...] = ()
-    target: Access
+    conditions: tuple[ComparisonSyntax, ...] = ()
+    target: AccessSyntax
     op: str
     expr: Expr
-    reads: tuple[Access, ...]
+    reads: tuple[AccessSyntax, ...]
     span: Span = field(compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carry:
+class CarriedTensor:
     """After each invocation `tensor` takes the value of `source`, of its type and shape."""
 
     tensor: str
@@ -87,7 +87,7 @@ class Layer:
     statements: tuple[Statement, ...]
     internals: tuple[Tensor, ...] = ()
     delayed: tuple[Tensor, ...] = ()
-    carries: tuple[Carry, ...] = ()
+    carries: tuple[CarriedTensor, ...] = ()
     fed_back: tuple[Tensor, ...] = ()
 
     @property
@@ -120,7 +120,7 @@ OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
 
 
 def check_conditions(
-    conditions: Sequence[Comparison], iterators: Collection[str], params: Collection[str]
+    conditions: Sequence[ComparisonSyntax], iterators: Collection[str], params: Collection[str]
 ) -> Iterator[UserError]:
     """Yield what is wrong with conditions, whatever the sizes: names, and what is not affine."""
     known = [*iterators, *params]
@@ -129,14 +129,14 @@ def check_conditions(
         if part is not None:
             yield UserError("this condition is not affine", part.span, AFFINE)
         for each in walk(side):
-            if isinstance(each, Reference) and each.name not in known:
+            if isinstance(each, ReferenceSyntax) and each.name not in known:
                 hint = did_you_mean(each.name, known, "iterators and sizes")
                 if "//" in each.span.source.text[: each.span.start].rpartition("\n")[2]:
                     hint += "; in conditions comments begin with `#`"
                 yield UserError(f"unknown iterator or size {each.name}", each.span, hint)
 
 
-def fix_condition(condition: Comparison, sizes: Mapping[str, int]) -> Comparison:
+def fix_condition(condition: ComparisonSyntax, sizes: Mapping[str, int]) -> ComparisonSyntax:
     """Return a condition with numbers for parameters, and for what is computed of numbers only."""
     left, right = (_fix(side, sizes) for side in (condition.left, condition.right))
     return replace(condition, left=left, right=right)
@@ -144,12 +144,12 @@ def fix_condition(condition: Comparison, sizes: Mapping[str, int]) -> Comparison
 
 def _fix(expr: Expr, sizes: Mapping[str, int]) -> Expr:
     match expr:
-        case Reference() if expr.name in sizes:
-            return Number(value=sizes[expr.name], span=expr.span)
+        case ReferenceSyntax() if expr.name in sizes:
+            return NumberSyntax(value=sizes[expr.name], span=expr.span)
         case Unary():
             operand = _fix(expr.operand, sizes)
-            if isinstance(operand, Number):
-                return Number(value=-operand.value, span=expr.span)
+            if isinstance(operand, NumberSyntax):
+                return NumberSyntax(value=-operand.value, span=expr.span)
             return replace(expr, operand=operand)
         case Binary():
             return _fold(replace(expr, left=_fix(expr.left, sizes), right=_fix(expr.right, sizes)))
@@ -159,15 +159,17 @@ def _fix(expr: Expr, sizes: Mapping[str, int]) -> Expr:
 def _fold(expr: Binary) -> Expr:
     """Return the number that an operation of numbers gives, or the operation."""
     left, right = expr.left, expr.right
-    if not isinstance(left, Number) or not isinstance(right, Number):
+    if not isinstance(left, NumberSyntax) or not isinstance(right, NumberSyntax):
         return expr
     if expr.op in ("//", "mod") and right.value <= 0:
         return expr
-    return Number(value=OPERATIONS[expr.op](int(left.value), int(right.value)), span=expr.span)
+    return NumberSyntax(
+        value=OPERATIONS[expr.op](int(left.value), int(right.value)), span=expr.span
+    )
 
 
 def check_ranges(
-    conditions: Sequence[Comparison], sizes: Mapping[str, int]
+    conditions: Sequence[ComparisonSyntax], sizes: Mapping[str, int]
 ) -> Iterator[UserError]:
     """Yield an error for a divisor that is not positive, and for what counts too far.
 
@@ -180,7 +182,7 @@ def check_ranges(
             yield error
 
 
-def _sides(conditions: Sequence[Comparison]) -> list[Expr]:
+def _sides(conditions: Sequence[ComparisonSyntax]) -> list[Expr]:
     """Return what is compared; the middle of a chain once."""
     return list(dict.fromkeys(side for each in conditions for side in (each.left, each.right)))
 
@@ -191,9 +193,9 @@ def _reach(expr: Expr, sizes: Mapping[str, int]) -> tuple[int, int]:
     Raises UserError for a divisor that is not positive, and for bounds that are too large.
     """
     match expr:
-        case Number():
+        case NumberSyntax():
             low = high = int(expr.value)
-        case Reference():
+        case ReferenceSyntax():
             low, high = 0, sizes[expr.name] - 1
         case Unary():
             below, above = _reach(expr.operand, sizes)
@@ -220,7 +222,7 @@ def _reach_of_operation(expr: Binary, sizes: Mapping[str, int]) -> tuple[int, in
     return min(ends), max(ends)
 
 
-def spell_conditions(conditions: Sequence[Comparison]) -> list[str]:
+def spell_conditions(conditions: Sequence[ComparisonSyntax]) -> list[str]:
     """Return fixed conditions as isl reads them."""
     return [f"{_spell(each.left)} {each.op} {_spell(each.right)}" for each in conditions]
 
@@ -228,9 +230,9 @@ def spell_conditions(conditions: Sequence[Comparison]) -> list[str]:
 def _spell(expr: Expr) -> str:
     """Return the isl text of a side: a factor stands first, and quotients are `floor`."""
     match expr:
-        case Number():
+        case NumberSyntax():
             return str(expr.value)
-        case Reference():
+        case ReferenceSyntax():
             return expr.name
         case Unary():
             return f"(-{_spell(expr.operand)})"
@@ -238,7 +240,7 @@ def _spell(expr: Expr) -> str:
             return f"floor(({_spell(expr.left)})/{_spell(expr.right)})"
         case Binary(op="mod"):
             return f"(({_spell(expr.left)}) mod {_spell(expr.right)})"
-        case Binary(op="*") if isinstance(expr.right, Number):
+        case Binary(op="*") if isinstance(expr.right, NumberSyntax):
             return f"({_spell(expr.right)} * {_spell(expr.left)})"
         case Binary():
             return f"({_spell(expr.left)} {expr.op} {_spell(expr.right)})"

@@ -254,7 +254,7 @@ _NUMBER = re.compile(r"//[ \t]*(\d+(?:\.\d*)?)[ \t]*\r?\Z")
 CUT = "`//` begins a comment here: the rest of the line is not read"
 
 
-def check_comments(file: tree.File) -> None:
+def check_comments(file: tree.FileSyntax) -> None:
     """Raise UserErrors for comments that are a number behind an operand: `x[i] // 2`."""
     source = file.span.source
     conditions = [condition.span for node in file.nodes for statement in node.statements

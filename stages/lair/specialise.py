@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from lairmake.stages.diagnose import Span, UserError, UserErrors
 from lairmake.stages.lair import tree
 from lairmake.stages.lair.binding import (
-    Binding,
-    Called,
+    CalledNode,
     Delays,
+    NodeBinding,
     bind_calls,
     bind_node,
     check_delays,
@@ -21,8 +21,8 @@ from lairmake.stages.lair.binding import (
 )
 from lairmake.stages.lair.checks import check_distinct, check_graph, check_layer, check_node
 from lairmake.stages.lair.expressions import find_affine
-from lairmake.stages.lair.layer import Carry, Layer, Statement, Tensor, fix_condition
-from lairmake.stages.lair.tree import Access, Affine, did_you_mean
+from lairmake.stages.lair.layer import CarriedTensor, Layer, Statement, Tensor, fix_condition
+from lairmake.stages.lair.tree import AccessSyntax, Affine, did_you_mean
 from lairmake.stages.machine.types import TYPES
 
 # --- Fix every size and type of the nodes that a layer is made of -------------------------------
@@ -42,8 +42,12 @@ class Fixer:
         self.errors: list[UserError] = []
 
     def layer(
-        self, definition: tree.Node | tree.Graph, bindings: list[Binding], calls: list[Called],
-        sizes: Mapping[str, int], types: Mapping[str, str],
+        self,
+        definition: tree.NodeSyntax | tree.GraphSyntax,
+        bindings: list[NodeBinding],
+        calls: list[CalledNode],
+        sizes: Mapping[str, int],
+        types: Mapping[str, str],
     ) -> Layer:
         """Return the layer of a definition; `bindings` stand in the order in which they run.
 
@@ -77,14 +81,14 @@ class Fixer:
             self.tensors[tensor.name] = tensor
             yield tensor
 
-    def _internals(self, binding: Binding) -> Iterator[Tensor]:
+    def _internals(self, binding: NodeBinding) -> Iterator[Tensor]:
         """Yield what a node defines that is no output, with the sizes and types that it says."""
         for tensor in (*binding.node.outputs, *binding.node.own):
             name = binding.tensors[tensor.name]
             if name not in self.tensors:
                 yield replace(self._tensor(tensor, binding.sizes, binding.types), name=name)
 
-    def _delays(self, bindings: list[Binding]) -> dict[str, int]:
+    def _delays(self, bindings: list[NodeBinding]) -> dict[str, int]:
         """Return for how many invocations the value of a tensor is kept, by its name."""
         found: dict[str, int] = {}
         for binding in bindings:
@@ -101,7 +105,7 @@ class Fixer:
         return replace(self.tensors[tensor], name=name)
 
     def _tensor(
-        self, tensor: tree.Tensor, sizes: Mapping[str, int], types: Mapping[str, str]
+        self, tensor: tree.TensorSyntax, sizes: Mapping[str, int], types: Mapping[str, str]
     ) -> Tensor:
         shape = tuple(self._size(size, sizes) for size in tensor.sizes)
         type_ = types.get(tensor.type, tensor.type)
@@ -115,7 +119,7 @@ class Fixer:
             self.errors += [error] if error.span not in [e.span for e in self.errors] else []
         return value
 
-    def _agrees(self, call: Called) -> bool:
+    def _agrees(self, call: CalledNode) -> bool:
         """Say whether what is passed is as large, and of the type, as what is called says."""
         known = len(self.errors)
         for tensor in (*call.called.inputs, *call.called.outputs):
@@ -127,7 +131,7 @@ class Fixer:
                 self.errors.append(UserError(message, call.span, hint))
         return len(self.errors) == known
 
-    def _statement(self, statement: tree.StatementSyntax, binding: Binding) -> Statement:
+    def _statement(self, statement: tree.StatementSyntax, binding: NodeBinding) -> Statement:
         reader = _Reader(binding, tuple(each.name for each in statement.iterators))
         expr = reader.value(statement.expr)
         target = reader.access(statement.target)
@@ -143,11 +147,11 @@ class Fixer:
             span=statement.span,
         )
 
-    def _reads(self, expr: tree.Expr) -> tuple[Access, ...]:
+    def _reads(self, expr: tree.Expr) -> tuple[AccessSyntax, ...]:
         """Return one access per tensor; note an error where a tensor is accessed in two ways."""
-        reads: dict[str, Access] = {}
+        reads: dict[str, AccessSyntax] = {}
         for part in tree.walk(expr):
-            if isinstance(part, Access) and reads.setdefault(part.tensor, part) != part:
+            if isinstance(part, AccessSyntax) and reads.setdefault(part.tensor, part) != part:
                 hint = "LAIR allows one access per tensor in a statement"
                 message = f"{part.tensor} is accessed in two ways in one statement"
                 self.errors.append(UserError(message, part.span, hint))
@@ -157,30 +161,32 @@ class Fixer:
 class _Reader:
     """Put a statement's references in terms of the layer."""
 
-    def __init__(self, binding: Binding, iterators: tuple[str, ...]) -> None:
+    def __init__(self, binding: NodeBinding, iterators: tuple[str, ...]) -> None:
         self.binding, self.iterators = binding, iterators
 
     def value(self, expr: tree.Expr) -> tree.Expr:
         """Return an expression with accesses for references, and numbers for parameters."""
         match expr:
-            case tree.Reference() if expr.name in self.binding.sizes:
+            case tree.ReferenceSyntax() if expr.name in self.binding.sizes:
                 return _number(self.binding.sizes[expr.name], expr.span)
-            case tree.Reference():
+            case tree.ReferenceSyntax():
                 return self.access(expr)
             case tree.Unary():
                 return tree.Unary(op=expr.op, operand=self.value(expr.operand), span=expr.span)
             case tree.Binary():
                 left, right = self.value(expr.left), self.value(expr.right)
                 return tree.Binary(op=expr.op, left=left, right=right, span=expr.span)
-            case tree.Call():
+            case tree.CallSyntax():
                 arguments = tuple(map(self.value, expr.arguments))
-                return tree.Call(function=expr.function, arguments=arguments, span=expr.span)
+                return tree.CallSyntax(function=expr.function, arguments=arguments, span=expr.span)
         return expr
 
-    def access(self, reference: tree.Reference) -> Access:
+    def access(self, reference: tree.ReferenceSyntax) -> AccessSyntax:
         """Return the element of the layer's tensor that a reference stands for."""
         rows = tuple(map(self._row, reference.indices))
-        return Access(tensor=self.binding.read(reference.name), rows=rows, span=reference.span)
+        return AccessSyntax(
+            tensor=self.binding.read(reference.name), rows=rows, span=reference.span
+        )
 
     def _row(self, index: tree.Expr) -> Affine:
         """Return an index with its iterators in the order of the statement."""
@@ -193,14 +199,14 @@ def _to(back: int) -> range:
     return range(1, back + 1)
 
 
-def _carry(tensor: str, back: int) -> Carry:
+def _carry(tensor: str, back: int) -> CarriedTensor:
     """Return what makes a tensor of so many invocations ago of the one after it."""
     source = tensor if back == 1 else name_delayed(tensor, back - 1)
-    return Carry(tensor=name_delayed(tensor, back), source=source)
+    return CarriedTensor(tensor=name_delayed(tensor, back), source=source)
 
 
 def _number(value: int, span: Span) -> tree.Expr:
-    number = tree.Number(value=abs(value), span=span)
+    number = tree.NumberSyntax(value=abs(value), span=span)
     return number if value >= 0 else tree.Unary(op="-", operand=number, span=span)
 
 
@@ -211,7 +217,7 @@ def _kind(tensor: Tensor) -> str:
 #
 # Source   V Sec. 4.1.1
 
-__all__ = ["Access", "Affine", "Layer", "Statement", "Tensor", "specialise"]
+__all__ = ["AccessSyntax", "Affine", "Layer", "Statement", "Tensor", "specialise"]
 
 Locate = Callable[..., Span | None]
 
@@ -227,7 +233,7 @@ class Values:
 
 
 def specialise(
-    file: tree.File,
+    file: tree.FileSyntax,
     top: str | None,
     sizes: Mapping[str, int],
     types: Mapping[str, str],
@@ -265,48 +271,50 @@ def specialise(
     return layer
 
 
-def _unknown_top(file: tree.File, top: str | None, locate: Locate) -> UserError:
+def _unknown_top(file: tree.FileSyntax, top: str | None, locate: Locate) -> UserError:
     names = [each.name for each in file.definitions]
     hint = did_you_mean(top or "", names, "nodes and graphs")
     return UserError(f"top names {top}, which is no node", locate("top"), hint)
 
 
-def _position(error: UserError, file: tree.File) -> tuple[bool, int]:
+def _position(error: UserError, file: tree.FileSyntax) -> tuple[bool, int]:
     """Return the place of an error in the file; errors of other files come after."""
     inside = error.span is not None and error.span.source == file.span.source
     return (not inside, error.span.start if error.span is not None and inside else 0)
 
 
-def _top(file: tree.File, top: str | None) -> tree.Node | tree.Graph | None:
+def _top(file: tree.FileSyntax, top: str | None) -> tree.NodeSyntax | tree.GraphSyntax | None:
     if top is None:
         return file.definitions[-1]
     return next((each for each in file.definitions if each.name == top), None)
 
 
 def _called(
-    definition: tree.Node | tree.Graph, file: tree.File
-) -> list[tree.Node | tree.Graph]:
+    definition: tree.NodeSyntax | tree.GraphSyntax, file: tree.FileSyntax
+) -> list[tree.NodeSyntax | tree.GraphSyntax]:
     """Return what a definition calls, and what that calls."""
-    found: list[tree.Node | tree.Graph] = [definition]
+    found: list[tree.NodeSyntax | tree.GraphSyntax] = [definition]
     for each in found:
-        calls = each.calls if isinstance(each, tree.Graph) else ()
+        calls = each.calls if isinstance(each, tree.GraphSyntax) else ()
         names = {call.node for call in calls}
         found += [d for d in file.definitions if d.name in names and d not in found]
     return found[1:]
 
 
-def _check(definition: tree.Node | tree.Graph, file: tree.File) -> Iterator[UserError]:
-    if isinstance(definition, tree.Graph):
+def _check(
+    definition: tree.NodeSyntax | tree.GraphSyntax, file: tree.FileSyntax
+) -> Iterator[UserError]:
+    if isinstance(definition, tree.GraphSyntax):
         return check_graph(definition, file)
     return check_node(definition)
 
 
-def _check_definitions(file: tree.File) -> Iterator[UserError]:
-    return check_distinct([tree.Name(name=d.name, span=d.span) for d in file.definitions])
+def _check_definitions(file: tree.FileSyntax) -> Iterator[UserError]:
+    return check_distinct([tree.NameSyntax(name=d.name, span=d.span) for d in file.definitions])
 
 
 def _check_values(
-    definition: tree.Node | tree.Graph,
+    definition: tree.NodeSyntax | tree.GraphSyntax,
     sizes: Mapping[str, int],
     types: Mapping[str, str],
     locate: Locate,
@@ -336,17 +344,17 @@ def _check_values(
             yield UserError(f"unknown type {type_}", locate("types", each), hint)
 
 
-def _sizes_alone(definition: tree.Node | tree.Graph) -> dict[str, str]:
+def _sizes_alone(definition: tree.NodeSyntax | tree.GraphSyntax) -> dict[str, str]:
     """Return the parameters that are sizes as they stand, each with a tensor that has it."""
     return {
         size.name: tensor.name for tensor in (*definition.outputs, *definition.inputs)
-        for size in tensor.sizes if isinstance(size, tree.Reference)
+        for size in tensor.sizes if isinstance(size, tree.ReferenceSyntax)
     }
 
 
 def _build(
-    definition: tree.Node | tree.Graph,
-    file: tree.File,
+    definition: tree.NodeSyntax | tree.GraphSyntax,
+    file: tree.FileSyntax,
     values: Values,
     locate: Locate,
 ) -> tuple[Layer | None, list[UserError]]:
@@ -354,8 +362,8 @@ def _build(
     params, sizes, types = definition.size_params, values.sizes, values.types
     sizes = {p.name: p.default for p in params if p.default is not None} | dict(sizes)
     types = {p.name: p.default for p in definition.type_params} | dict(types)
-    calls: list[Called] = []
-    if isinstance(definition, tree.Graph):
+    calls: list[CalledNode] = []
+    if isinstance(definition, tree.GraphSyntax):
         calls = write_out(definition, file, sizes, types)
         bindings = bind_calls(calls)
     else:
@@ -374,9 +382,9 @@ def _build(
     return layer, fixer.errors or list(check_layer(layer))
 
 
-def _next(layer: Layer, following: Mapping[str, str]) -> Iterator[Carry]:
+def _next(layer: Layer, following: Mapping[str, str]) -> Iterator[CarriedTensor]:
     """Yield what becomes of inputs that turn into outputs; other names are errors of layer.yaml."""
     inputs, outputs = ({t.name for t in some} for some in (layer.inputs, layer.outputs))
     for tensor, source in following.items():
         if tensor in inputs and source in outputs:
-            yield Carry(tensor=tensor, source=source)
+            yield CarriedTensor(tensor=tensor, source=source)

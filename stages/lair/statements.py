@@ -13,14 +13,14 @@ import islpy as isl
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.lair.expressions import reach
 from lairmake.stages.lair.layer import (
-    Carry,
+    CarriedTensor,
     Layer,
     Statement,
     Tensor,
     check_ranges,
     spell_conditions,
 )
-from lairmake.stages.lair.tree import Access, Affine
+from lairmake.stages.lair.tree import AccessSyntax, Affine
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import find_greatest, find_least
 
@@ -76,7 +76,9 @@ def _insert(statement: Statement) -> Iterator[tuple[Statement, str]]:
         if gap > 1 and name is not None:
             dense = Affine(coefficients=(*row.coefficients, (name, 1)), constant=row.constant)
             rows = (*statement.target.rows[:at], dense, *statement.target.rows[at + 1 :])
-            target = Access(tensor=statement.target.tensor, rows=rows, span=statement.target.span)
+            target = AccessSyntax(
+                tensor=statement.target.tensor, rows=rows, span=statement.target.span
+            )
             yield replace(statement, iterators=(*statement.iterators, name),
                           sizes=(*statement.sizes, gap), target=target), f"{name} < 1"
 
@@ -160,7 +162,7 @@ def _ranges(statement: Statement) -> list[str]:
     return [f"0 <= {name} < {size}" for name, size in sizes]
 
 
-def check_bounds(access: Access, statement: Statement, tensor: Tensor) -> Iterator[UserError]:
+def check_bounds(access: AccessSyntax, statement: Statement, tensor: Tensor) -> Iterator[UserError]:
     """Yield an error for every index that leaves its tensor where the conditions hold."""
     sizes = dict(zip(statement.iterators, statement.sizes, strict=True))
     for k, (row, size) in enumerate(zip(access.rows, tensor.shape, strict=True)):
@@ -396,7 +398,7 @@ def _idle(layer: Layer) -> isl.UnionSet:
     return found
 
 
-def _access(statement: Statement, access: Access) -> str:
+def _access(statement: Statement, access: AccessSyntax) -> str:
     rows = ", ".join(map(_affine, access.rows))
     return f"{statement.name}[{', '.join(statement.iterators)}] -> {access.tensor}[{rows}]"
 
@@ -411,7 +413,7 @@ def _tensor(tensor: Tensor) -> str:
     return f"{tensor.name}[{', '.join(names)}] : {_bounds(names, tensor.shape)}"
 
 
-def _carried(carry: Carry, layer: Layer) -> str:
+def _carried(carry: CarriedTensor, layer: Layer) -> str:
     element, _, bounds = _tensor(layer.tensors[carry.tensor]).partition(" : ")
     source = element.replace(carry.tensor, carry.source, 1)
     return f"{element} -> {source} : {bounds}"

@@ -15,7 +15,7 @@ from lairmake.stages.diagnose import Source, Span, UserError, nearest
 # Source   V Sec. 4.1.1, Listings 1 and 3 to 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class NumberSyntax:
     """A literal; whole numbers are ints."""
 
     value: int | float
@@ -23,7 +23,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class ReferenceSyntax:
     """A name with its indices, as written: a tensor, an iterator or a size parameter."""
 
     name: str
@@ -40,7 +40,7 @@ class Affine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class AccessSyntax:
     """The element of a tensor that an instance touches: one affine row per dimension."""
 
     tensor: str
@@ -68,7 +68,7 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class CallSyntax:
     """A function of `FUNCTIONS` in stages/lair/expressions.py, applied."""
 
     function: str
@@ -76,7 +76,7 @@ class Call:
     span: Span = field(compare=False, repr=False)
 
 
-Expr = Number | Reference | Access | Unary | Binary | Call
+Expr = NumberSyntax | ReferenceSyntax | AccessSyntax | Unary | Binary | CallSyntax
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class SizeParam:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tensor:
+class TensorSyntax:
     """A tensor in a node's head; its sizes are affine in the size parameters."""
 
     name: str
@@ -110,7 +110,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Name:
+class NameSyntax:
     """A name where it is introduced: an iterator of a statement."""
 
     name: str
@@ -118,7 +118,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class ComparisonSyntax:
     """`left op right` of integers; `op` is one of `< <= > >= = !=`."""
 
     op: str
@@ -134,25 +134,25 @@ class StatementSyntax:
     A chain `0 <= i < N` is two conditions; all of them hold for an instance.
     """
 
-    iterators: tuple[Name, ...]
+    iterators: tuple[NameSyntax, ...]
     sizes: tuple[Expr, ...]
-    conditions: tuple[Comparison, ...]
-    target: Reference
+    conditions: tuple[ComparisonSyntax, ...]
+    target: ReferenceSyntax
     op: str
     expr: Expr
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class NodeSyntax:
     """A `lair` definition; `own` are tensors that only its statements read, `span` its name's."""
 
     name: str
     type_params: tuple[TypeParam, ...]
     size_params: tuple[SizeParam, ...]
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
-    own: tuple[Tensor, ...]
+    inputs: tuple[TensorSyntax, ...]
+    outputs: tuple[TensorSyntax, ...]
+    own: tuple[TensorSyntax, ...]
     statements: tuple[StatementSyntax, ...]
     span: Span = field(compare=False, repr=False)
 
@@ -164,9 +164,9 @@ class NodeCall:
     Arguments are expressions here; stages/lair/checks.py asks that they be names of tensors.
     """
 
-    results: tuple[Reference, ...]
+    results: tuple[ReferenceSyntax, ...]
     node: str
-    types: tuple[Name, ...]
+    types: tuple[NameSyntax, ...]
     sizes: tuple[Expr, ...]
     arguments: tuple[Expr, ...]
     node_span: Span = field(compare=False, repr=False)
@@ -174,34 +174,34 @@ class NodeCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
+class GraphSyntax:
     """A `graph` definition; `span` is that of its name."""
 
     name: str
     type_params: tuple[TypeParam, ...]
     size_params: tuple[SizeParam, ...]
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
+    inputs: tuple[TensorSyntax, ...]
+    outputs: tuple[TensorSyntax, ...]
     calls: tuple[NodeCall, ...]
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class FileSyntax:
     """A LAIR file; `definitions` holds nodes and graphs in the order of the file."""
 
-    definitions: tuple[Node | Graph, ...]
+    definitions: tuple[NodeSyntax | GraphSyntax, ...]
     span: Span = field(compare=False, repr=False)
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[NodeSyntax, ...]:
         """The `lair` definitions."""
-        return tuple(each for each in self.definitions if isinstance(each, Node))
+        return tuple(each for each in self.definitions if isinstance(each, NodeSyntax))
 
     @property
-    def graphs(self) -> tuple[Graph, ...]:
+    def graphs(self) -> tuple[GraphSyntax, ...]:
         """The `graph` definitions."""
-        return tuple(each for each in self.definitions if isinstance(each, Graph))
+        return tuple(each for each in self.definitions if isinstance(each, GraphSyntax))
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
@@ -216,7 +216,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
         case Binary():
             yield from walk(expr.left)
             yield from walk(expr.right)
-        case Call():
+        case CallSyntax():
             for argument in expr.arguments:
                 yield from walk(argument)
 
@@ -224,8 +224,8 @@ def walk(expr: Expr) -> Iterator[Expr]:
 def mentions(expr: Expr, name: str) -> bool:
     """Return whether an expression refers to a name, or accesses a tensor of it."""
     return any(
-        (isinstance(each, Reference) and each.name == name)
-        or (isinstance(each, Access) and each.tensor == name)
+        (isinstance(each, ReferenceSyntax) and each.name == name)
+        or (isinstance(each, AccessSyntax) and each.tensor == name)
         for each in walk(expr)
     )
 
@@ -238,7 +238,7 @@ def rewrite(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
         case Binary():
             left, right = rewrite(expr.left, leaf), rewrite(expr.right, leaf)
             return replace(expr, left=left, right=right)
-        case Call():
+        case CallSyntax():
             return replace(expr, arguments=tuple(rewrite(a, leaf) for a in expr.arguments))
     return leaf(expr)
 

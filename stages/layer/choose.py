@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.search.proposal import Proposal, propose
 from lairmake.stages.layer.texts.yaml_files import Candidate, Candidates, write_candidates
-from lairmake.stages.mapping.candidates import Chosen, write_chosen
+from lairmake.stages.mapping.candidates import ChosenCandidate, write_chosen
 from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.machine import check_grid, read_machine
 from lairmake.stages.mapping.refusals import refusal_text
@@ -69,7 +69,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
 
 def _chosen(proposal: Proposal) -> str:
     """Return what a slot tries, as chosen.yaml has it."""
-    return write_chosen(Chosen(placement=proposal.placement, tensors=proposal.tensors))
+    return write_chosen(ChosenCandidate(placement=proposal.placement, tensors=proposal.tensors))
 
 
 def _candidates(proposals: list[Proposal]) -> Iterator[Candidate]:

@@ -20,14 +20,14 @@ from lairmake.stages.fabric.deadlock import error_of
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from lairmake.stages.fabric.engine import STATES, Tell
 from lairmake.stages.fabric.grid import check_texts
-from lairmake.stages.fabric.layout import Layout, Queue, Role, read_layout
+from lairmake.stages.fabric.layout import FabricLayout, Queue, Role, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.usage import sum_up
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.layer.cycles.bound import Run, lower_bound
+from lairmake.stages.layer.cycles.bound import BoundRun, lower_bound
 from lairmake.stages.layer.cycles.needs import Moving, needs_of
 from lairmake.stages.layer.texts.isl_files import Adapted
-from lairmake.stages.layer.texts.task_graph import Graph, read_graph
+from lairmake.stages.layer.texts.task_graph import TaskGraph, read_graph
 from lairmake.stages.layer.texts.yaml_files import (
     MACHINE,
     Bound,
@@ -60,7 +60,7 @@ from lairmake.stages.reference.strided import Array
 from lairmake.stages.shipped import users_cache
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.outcome import Asked
+    from lairmake.stages.fabric.outcome import RunRequest
     from lairmake.stages.mapping.inputs import LayerInputs
 
 # --- Compare what programs computed with the reference, value by value --------------------------
@@ -145,7 +145,9 @@ def _refuse_overflow(
 
 # --- Probes that a layer.yaml asks for: of streams by name, as tasks.yaml lists them under colours
 
-def find_probes(mapping: LayerMapping, graph: Graph, layout: Layout) -> Mapping[str, isl.Set]:
+def find_probes(
+    mapping: LayerMapping, graph: TaskGraph, layout: FabricLayout
+) -> Mapping[str, isl.Set]:
     """Return `{ PE[x, y] : ... }` by the name of a colour, which is that of its first stream.
 
     Raises UserError where a name is none of a stream, or the PEs are none of the grid.
@@ -201,8 +203,8 @@ def find_awaited(run: FabricRun, profile: Profile) -> tuple[str, ...]:
 
 
 def double(
-    profile: Profile, layout: Layout, figures: Sequence[str]
-) -> tuple[Profile, Layout]:
+    profile: Profile, layout: FabricLayout, figures: Sequence[str]
+) -> tuple[Profile, FabricLayout]:
     """Return a machine with twice as much of some figures, and its layout."""
     twice = {figure: _double(figure, getattr(profile, figure)) for figure in figures}
     other = with_figures(profile, twice)
@@ -361,7 +363,7 @@ def usage_of_busiest(run: FabricRun) -> dict[str, int]:
 
 def _bound(what: Simulated, loops: FabricRun, samples: Samples) -> Bound:
     """Return the least cycles of any programs, and what binds."""
-    run = Run(
+    run = BoundRun(
         layer=what.layer,
         tasks=what.moving.graph.tasks,
         layout=what.moving.layout,
@@ -407,7 +409,7 @@ def extent(sizes: int | tuple[int, int]) -> int | str:
 
 # --- Run the programs of a layer on the simulated fabric, with its inputs -----------------------
 
-Again = Callable[[FabricRun, Layout], "tuple[Profile, Layout] | None"]
+Again = Callable[[FabricRun, FabricLayout], "tuple[Profile, FabricLayout] | None"]
 ON = f"build/{ENOUGH}/{MACHINE}"
 """The machine that programs with enough of what is limited are for."""
 HINT = "the programs are at fault, not the layer: please report it with the layer folder"
@@ -416,7 +418,7 @@ HINT = "the programs are at fault, not the layer: please report it with the laye
 def run_on_fabric(
     programs: Sequence[Path], source: Source, profile: Profile, layer: Layer, samples: Samples, *,
     tell: Tell | None = None, probes: Mapping[str, isl.Set] | None = None, recorded: bool = False,
-    asked: Asked | None = None, again: Again = lambda run, layout: None,
+    asked: RunRequest | None = None, again: Again = lambda run, layout: None,
 ) -> tuple[FabricRun, FabricRun | None]:
     """Compile programs and run them on a layout, of which `source` is the text, once a sample.
 
@@ -451,13 +453,13 @@ def run_on_fabric(
         return run, None
 
 
-def _given(name: str, samples: Samples, layout: Layout) -> Sequence[Array]:
+def _given(name: str, samples: Samples, layout: FabricLayout) -> Sequence[Array]:
     """Return what a tensor is in each invocation; once, if nothing of it arrives."""
     values = alike(column(samples, name))
     return values if name in {each.tensor for each in layout.arrivals.values()} else values[:1]
 
 
-def record(inputs: LayerInputs, asked: Asked | None, variant: str = "simd") -> FabricRun:
+def record(inputs: LayerInputs, asked: RunRequest | None, variant: str = "simd") -> FabricRun:
     """Run the programs of a variant, those with vector instructions, once more, and record it."""
     layer = inputs.lair()
     samples = input_samples(inputs.mapping(), layer, inputs.arrays())
@@ -468,7 +470,7 @@ def record(inputs: LayerInputs, asked: Asked | None, variant: str = "simd") -> F
 
 def run_programs(
     inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None,
-    *, recorded: bool = False, asked: Asked | None = None,
+    *, recorded: bool = False, asked: RunRequest | None = None,
 ) -> FabricRun:
     """Compile one variant of the programs, and run it, and tell how far that is."""
     return run_twice(
@@ -477,7 +479,7 @@ def run_programs(
 
 def run_twice(
     inputs: LayerInputs, variant: str, samples: Samples, layer: Layer, tell: Tell | None = None,
-    *, recorded: bool = False, asked: Asked | None = None, again: Again | None = None,
+    *, recorded: bool = False, asked: RunRequest | None = None, again: Again | None = None,
 ) -> tuple[FabricRun, FabricRun | None]:
     """Return the run of a variant, and that on another machine, if `again` names one."""
     mapping, own = inputs.mapping(), variant in OTHERS

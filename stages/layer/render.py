@@ -84,7 +84,7 @@ def _filtered(model: Model, routes: Routing) -> Instances:
     """Return instances.isl with T_known as routers hand on what tasks react to, V (15)."""
     instances = model.instances
     for name, task in model.tasks.items():
-        if not isinstance(task, task_graph.Relay | task_graph.React | task_graph.Store):
+        if not isinstance(task, task_graph.Relay | task_graph.React | task_graph.StoreTask):
             continue
         arrival = model.graph.arrivals[task.arrival]
         colour = arrival.source if isinstance(task, task_graph.Relay) else arrival.colour

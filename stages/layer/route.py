@@ -24,7 +24,7 @@ from typing import get_args
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.lair.layer import Layer, find_writer
-from lairmake.stages.layer.routes.placed import Streams
+from lairmake.stages.layer.routes.placement import Streams
 from lairmake.stages.layer.routes.routing import route_if_copied, route_streams, share_colours
 from lairmake.stages.layer.streams.listing import (
     add_chunks,
@@ -33,7 +33,7 @@ from lairmake.stages.layer.streams.listing import (
     list_tasks,
 )
 from lairmake.stages.layer.streams.plan import (
-    Plan,
+    StreamPlan,
     count_needed,
     find_unkept,
     fits_only_whole,
@@ -47,8 +47,8 @@ from lairmake.stages.layer.texts.isl_files import SAID, Adapted, RoutesObject, R
 from lairmake.stages.layer.texts.task_graph import (
     Departure,
     EarlySend,
-    Graph,
     Initialise,
+    TaskGraph,
     write_graph,
 )
 from lairmake.stages.layer.texts.yaml_files import GRAPH, MACHINE, write_limits
@@ -75,7 +75,7 @@ READS = (
     "adapted.isl",
 )
 WRITES = ("tasks.yaml", "routes.isl", "build/limits/graph/*.yaml", "build/limits/graph/*.isl")
-Routed = tuple[Graph, dict[str, RoutesObject]]
+Routed = tuple[TaskGraph, dict[str, RoutesObject]]
 LIMITS = ("threads", "filters")
 """The figures of the machine by which streams wait, are cut, or come to PEs that need them not."""
 MOST_OPERATIONS = 10_000_000
@@ -104,7 +104,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     return texts
 
 
-def _texts(graph: Graph, objects: dict[str, RoutesObject]) -> dict[str, str]:
+def _texts(graph: TaskGraph, objects: dict[str, RoutesObject]) -> dict[str, str]:
     """Return tasks.yaml and routes.isl."""
     return {
         "tasks.yaml": write_graph(graph), "routes.isl": write_objects(_header(objects), objects),
@@ -179,7 +179,7 @@ def _routed(scheduled: Scheduled, adapted: Adapted) -> Routed:
     return graph, dict(plan.streams.routed.objects)
 
 
-def _plan_windows(streams: Streams) -> tuple[Plan, Graph]:
+def _plan_windows(streams: Streams) -> tuple[StreamPlan, TaskGraph]:
     """Return the plan and the task graph, with rings that have halos for windows if there is room.
     """
     for windows in get_args(Windows):
@@ -191,7 +191,7 @@ def _plan_windows(streams: Streams) -> tuple[Plan, Graph]:
     return plan, graph
 
 
-def _list_parts(graph: Graph, layer: Layer) -> Iterator[tuple[str, Fraction]]:
+def _list_parts(graph: TaskGraph, layer: Layer) -> Iterator[tuple[str, Fraction]]:
     """Yield which part of each tensor that rolls is in memory, roughly: that of the last steps."""
     rings = {name: tensor.ring for name, tensor in graph.tensors.items()}
     rings |= {d.tensor: d.early.ring for d in graph.departures.values() if d.early is not None}
@@ -209,13 +209,13 @@ def _header(names: Iterable[str]) -> str:
     return "\n".join([HEADER, *textwrap.wrap(f"{said}.", WIDTH)])
 
 
-def task_graph(plan: Plan) -> Graph:
+def task_graph(plan: StreamPlan) -> TaskGraph:
     """Return the task graph of a layer, but for what leaves before the end of a statement."""
     streams, placed = plan.streams, plan.streams.placed
     given = placed.grid, placed.profile, placed.mapping
     routed = streams.routed
     copied = share_colours(route_if_copied(streams), {}, *given) if routed.copied else ()
-    return Graph(
+    return TaskGraph(
         tensors=describe_tensors(plan),
         arrivals=add_chunks(plan),
         departures=add_results(plan),
@@ -228,7 +228,7 @@ def task_graph(plan: Plan) -> Graph:
     )
 
 
-def add_early_sends(graph: Graph, plan: Plan) -> Graph:
+def add_early_sends(graph: TaskGraph, plan: StreamPlan) -> TaskGraph:
     """Return a task graph with what leaves while its statement still runs.
 
     A task sends it, but rows, which their statement sends; what leaves early as a whole has no

@@ -50,7 +50,7 @@ MOST_TOLD = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class SettledSlot:
     """What the stages say of the candidate in a slot.
 
     `lacks`, if all but memory is there; `error` is one in a file that a user wrote.
@@ -78,7 +78,9 @@ def nothing_to_try(candidates: Sequence[Candidate], mapping: layer_yaml.LayerMap
 
 
 def nothing_works(
-    looked: Mapping[str, Looked], candidates: Sequence[Candidate], mapping: layer_yaml.LayerMapping
+    looked: Mapping[str, SettledSlot],
+    candidates: Sequence[Candidate],
+    mapping: layer_yaml.LayerMapping,
 ) -> UserError:
     """Return the error where the stages refuse what was tried in all slots.
 
@@ -187,28 +189,28 @@ def _rank(slot: Slot, goal: layer_yaml.Goal) -> tuple[int, ...]:
     return tuple(getattr(slot, figure) for figure in ORDERS[goal])
 
 
-def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked:
+def _look_at(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> SettledSlot:
     """Return what the stages say of the candidate in a slot, and whether the machine has room."""
     text = slot.text("simd.yaml")
     if (why := why_refused(text)) is not None:
         now = inputs.unnoted()
         written = {name: now.source(name) for name in ("layer.yaml", *now.names("*.lair"))}
-        return Looked(slot=Slot(refused=why), error=find_error(text, written))
+        return SettledSlot(slot=Slot(refused=why), error=find_error(text, written))
     try:
         with limit_operations(MOST_OPERATIONS):
             return _measure(slot, inputs, profile)
     except (UserError, UserErrors) as error:
         first = error.errors[0] if isinstance(error, UserErrors) else error
-        return Looked(slot=Slot(refused=f"render: {first.message}"), error=first)
+        return SettledSlot(slot=Slot(refused=f"render: {first.message}"), error=first)
     except TooManyOperations as error:
-        return Looked(slot=Slot(refused=f"render: {error}"))
+        return SettledSlot(slot=Slot(refused=f"render: {error}"))
     except OSError:
         raise
     except Exception as error:  # a bug of ours is no reason not to take another candidate
-        return Looked(slot=Slot(refused=f"render: {headline(error)}"))
+        return SettledSlot(slot=Slot(refused=f"render: {headline(error)}"))
 
 
-def _measure(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked:
+def _measure(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> SettledSlot:
     """Return what a candidate takes. Raises UserError where the machine has not what it needs."""
     tasks, simd = slot.source("tasks.yaml"), slot.source("simd.yaml")
     objects = {name: slot.objects(name) for name in OBJECTS}
@@ -218,7 +220,7 @@ def _measure(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked
         check_machine(model, programs, profile, mapping)
     except UserError as error:
         lacks = find_shortage(programs, profile)
-        return Looked(slot=Slot(refused=f"render: {error.message}"), lacks=lacks)
+        return SettledSlot(slot=Slot(refused=f"render: {error.message}"), lacks=lacks)
     lay_out(model, programs, mapping)
     read = read_written(
         slot.source, slot.objects, profile,
@@ -226,4 +228,4 @@ def _measure(slot: LayerInputs, inputs: LayerInputs, profile: Profile) -> Looked
     )
     found = predict(read)
     memory = max(program.data + program.code for program in programs)
-    return Looked(slot=Slot(cycles=found.cycles, area=found.area, memory=memory))
+    return SettledSlot(slot=Slot(cycles=found.cycles, area=found.area, memory=memory))

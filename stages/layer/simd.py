@@ -24,12 +24,12 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.diagnose import UserError, working_on
-from lairmake.stages.layer.codegen.model import Work
+from lairmake.stages.layer.codegen.model import ProgramModel
 from lairmake.stages.layer.cycles.task import Charged
 from lairmake.stages.layer.memory.arranging import arrange, find_saved
 from lairmake.stages.layer.memory.arrays import Keeping
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing, arranged_objects
-from lairmake.stages.layer.texts.task_graph import Operate, Relay, Store, Streams, read_graph
+from lairmake.stages.layer.texts.task_graph import Operate, Relay, StoreTask, Streams, read_graph
 from lairmake.stages.layer.texts.yaml_files import (
     GRAPH,
     LIMITS,
@@ -43,18 +43,18 @@ from lairmake.stages.layer.texts.yaml_files import (
     write_limits,
 )
 from lairmake.stages.layer.vector.instruction import instruction, is_as_merged
-from lairmake.stages.layer.vector.operands import Memory, extend
+from lairmake.stages.layer.vector.operands import OperandMemory, extend
 from lairmake.stages.layer.vector.options import (
-    Choice,
     Options,
     TooManyError,
+    VectorChoice,
     choose,
     find_enough,
     give_up,
     list_options,
     list_ways,
 )
-from lairmake.stages.layer.vector.situation import Files, RankError, Situation
+from lairmake.stages.layer.vector.situation import RankError, Situation, SituationFiles
 from lairmake.stages.machine.scarcity import is_unpublished, note_grade
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import Absent
@@ -113,9 +113,9 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     return texts
 
 
-def _read_files(inputs: LayerInputs, profile: Profile, at: str = "") -> Files:
+def _read_files(inputs: LayerInputs, profile: Profile, at: str = "") -> SituationFiles:
     """Return what stages wrote; what follows from the task graph, in the folder `at`."""
-    files = Files(
+    files = SituationFiles(
         graph=read_graph(inputs.source(f"{at}tasks.yaml")),
         profile=profile,
         invocations=inputs.mapping().invocations,
@@ -130,7 +130,9 @@ def _read_files(inputs: LayerInputs, profile: Profile, at: str = "") -> Files:
     return replace(files, saved=find_saved(_keeping(files, {}, extend(files.local, ()))))
 
 
-def _texts(files: Files, chosen: dict[str, Choice], memory: Memory) -> dict[str, str]:
+def _texts(
+    files: SituationFiles, chosen: dict[str, VectorChoice], memory: OperandMemory
+) -> dict[str, str]:
     """Return simd.yaml and memory.isl."""
     decisions = {name: decision(choice, memory) for name, choice in chosen.items()}
     keeping = _keeping(files, decisions, memory)
@@ -168,7 +170,7 @@ def _in_folder(texts: dict[str, str], enough: Dict[str, int]) -> dict[str, str]:
 
 
 def _texts_with_enough(
-    files: Files, mapping: LayerMapping, options: AllOptions, other: Dict[str, int]
+    files: SituationFiles, mapping: LayerMapping, options: AllOptions, other: Dict[str, int]
 ) -> dict[str, str]:
     """Return the texts for a machine with as many descriptors as the best of all ways need.
 
@@ -185,13 +187,13 @@ def _texts_with_enough(
     return _in_folder(_texts(richer, chosen, memory), {**other, LIMIT: enough})
 
 
-def _is_limited(chosen: dict[str, Choice]) -> bool:
+def _is_limited(chosen: dict[str, VectorChoice]) -> bool:
     return any(choice.unaffordable for choice in chosen.values())
 
 
-def _keeping(files: Files, decisions: Decisions, memory: Memory) -> Keeping:
+def _keeping(files: SituationFiles, decisions: Decisions, memory: OperandMemory) -> Keeping:
     """Return what PEs do, and the local memory that they do it in."""
-    work = Work(
+    work = ProgramModel(
         graph=files.graph,
         simd=decisions,
         schedule=files.schedule,
@@ -204,8 +206,8 @@ def _keeping(files: Files, decisions: Decisions, memory: Memory) -> Keeping:
 
 
 def settle(
-    files: Files, mapping: LayerMapping, options: AllOptions
-) -> tuple[dict[str, Choice], Memory]:
+    files: SituationFiles, mapping: LayerMapping, options: AllOptions
+) -> tuple[dict[str, VectorChoice], OperandMemory]:
     """Return the choice of every task but relays, which forward single elements, and memory.
 
     Memory has room for what all that was chosen touches. An option whose merged dimensions rely on
@@ -230,7 +232,7 @@ def settle(
             here[name] = give_up(here[name], chosen[name].taken)
 
 
-def list_all(files: Files, mapping: LayerMapping) -> AllOptions:
+def list_all(files: SituationFiles, mapping: LayerMapping) -> AllOptions:
     """Return the options of every task but relays, by place and name, those of streams first.
 
     Computing PEs and the adapters of a side are different PEs, each with all configurations.
@@ -261,7 +263,9 @@ def _options(situation: Situation, mapping: LayerMapping) -> Options:
     return options
 
 
-def _chosen(options: list[Options], files: Files, mapping: LayerMapping) -> list[Choice]:
+def _chosen(
+    options: list[Options], files: SituationFiles, mapping: LayerMapping
+) -> list[VectorChoice]:
     """Return the choices of tasks on the same PEs. UserError where configurations do not last."""
     most = files.profile.descriptors
     try:
@@ -278,11 +282,11 @@ def _places(options: list[Options]) -> list[frozenset[int]]:
     return together([each.situation.pes for each in options])
 
 
-def decision(choice: Choice, memory: Memory) -> Decision:
+def decision(choice: VectorChoice, memory: OperandMemory) -> Decision:
     """Return what simd.yaml says of a task."""
     options, taken = choice.options, choice.taken
     found = Decision(guard=_guard(options.situation), by=taken.way, why=_why(choice))
-    moves = isinstance(options.situation.task, Streams | Store)
+    moves = isinstance(options.situation.task, Streams | StoreTask)
     if not moves and options.operations:
         found = replace(found, cycles=taken.cycles, others=_others(choice))
     if choice.unaffordable:
@@ -299,14 +303,14 @@ def _guard(situation: Situation) -> str | Absent | None:
     return None if situation.guard is None else spell_object(situation.guard)
 
 
-def _why(choice: Choice) -> str:
+def _why(choice: VectorChoice) -> str:
     """Return why an option is taken: loops perhaps since there is nothing left for better ones."""
     if choice.taken.way == "loops" and choice.unaffordable:
         return next(iter(choice.unaffordable.values()))
     return choice.taken.why
 
 
-def _others(choice: Choice) -> dict[str, Other]:
+def _others(choice: VectorChoice) -> dict[str, Other]:
     """Return, for each way that is not taken, what it costs or why it is not possible."""
     refused = {way: str(reason) for way, reason in choice.options.impossible.items()}
     refused |= choice.unaffordable

@@ -46,7 +46,7 @@ from lairmake.stages.skewing.elements import read_lair
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.fabric.engine import Tell
-    from lairmake.stages.fabric.layout import Layout
+    from lairmake.stages.fabric.layout import FabricLayout
     from lairmake.stages.fabric.outcome import FabricRun
     from lairmake.stages.lair.layer import Layer
     from lairmake.stages.layer.outcome import Again
@@ -144,7 +144,7 @@ def _again_on(inputs: LayerInputs) -> Again:
     """Return what gives a machine with twice as much of what PEs of a run waited for."""
     profile = read_machine(inputs.mapping(), inputs)
 
-    def again(run: FabricRun, layout: Layout) -> tuple[Profile, Layout] | None:
+    def again(run: FabricRun, layout: FabricLayout) -> tuple[Profile, FabricLayout] | None:
         figures = find_awaited(run, profile)
         return double(profile, layout, figures) if figures else None
 

@@ -14,7 +14,7 @@ from lairmake.stages.layer.routes.lines import find_arriving, find_summed_elemen
 from lairmake.stages.layer.streams import invocations
 from lairmake.stages.layer.streams.invocations import (
     Invoked,
-    Sources,
+    InvokedSources,
     fill,
     find_accesses,
     find_arriving_at,
@@ -24,7 +24,7 @@ from lairmake.stages.layer.streams.invocations import (
     identity,
     sources_of,
 )
-from lairmake.stages.layer.streams.rings import Ring, find_rings, find_rows
+from lairmake.stages.layer.streams.rings import TensorRing, find_rings, find_rows
 from lairmake.stages.layer.streams.steps import find_cuts, find_steps
 from lairmake.stages.layer.texts.isl_files import (
     Adapted,
@@ -39,13 +39,13 @@ from lairmake.stages.layer.texts.task_graph import (
     Carry,
     Compute,
     ForKind,
-    Graph,
     Halo,
     Initialise,
     React,
     Runs,
-    Store,
+    StoreTask,
     SumCollection,
+    TaskGraph,
 )
 from lairmake.stages.poly.box import (
     BoxHull,
@@ -93,7 +93,7 @@ T_steps: { instance -> [PE[x, y] -> chunk[p]] }, the chunk after which it runs."
 
 
 def write_instances(
-    graph: Graph, lair: Lair, adapted: Adapted, routes: Routing, allocations: Objects
+    graph: TaskGraph, lair: Lair, adapted: Adapted, routes: Routing, allocations: Objects
 ) -> str:
     """Return instances.isl."""
     sources = sources_of(graph, lair, adapted, routes, allocations)
@@ -110,7 +110,7 @@ def write_instances(
     return write_objects(header, objects)
 
 
-def _initialise(sources: Sources, task: Initialise) -> Invoked:
+def _initialise(sources: InvokedSources, task: Initialise) -> Invoked:
     """All of a local tensor; or { T[e] : a step writes it on PE }, or all of the slot of a step."""
     if task.before is None:
         return fill(task.tensor, find_pes(sources), sources)
@@ -123,7 +123,7 @@ def _initialise(sources: Sources, task: Initialise) -> Invoked:
     return Invoked(instances=written, known=known, access=identity(written))
 
 
-def _react(sources: Sources, task: React) -> Invoked:
+def _react(sources: InvokedSources, task: React) -> Invoked:
     """{ S[i] : placed on PE, reads the element that arrives with index }, V (12)."""
     arriving, known = find_arriving_at(task.arrival, sources)
     accesses = find_accesses(task.statement, sources)
@@ -136,13 +136,13 @@ def _react(sources: Sources, task: React) -> Invoked:
     )
 
 
-def _store(sources: Sources, task: Store) -> Invoked:
+def _store(sources: InvokedSources, task: StoreTask) -> Invoked:
     """{ T[e] : arrives with index at a PE that needs it }."""
     arriving, known = find_arriving_at(task.arrival, sources)
     return Invoked(instances=arriving, known=known, access=identity(arriving))
 
 
-def _compute(sources: Sources, task: Compute) -> Invoked:
+def _compute(sources: InvokedSources, task: Compute) -> Invoked:
     """{ S[i] : placed on PE }, V (11); of a step, if it runs in steps, V (12)."""
     accesses, pes = find_accesses(task.statement, sources), find_pes(sources)
     if not task.chunks:
@@ -155,7 +155,7 @@ def _compute(sources: Sources, task: Compute) -> Invoked:
     return Invoked(instances=at_index(steps), known=known, access=accesses, steps=steps)
 
 
-def _carry(sources: Sources, task: Carry) -> Invoked:
+def _carry(sources: InvokedSources, task: Carry) -> Invoked:
     """{ T[e] : needed on PE }, and which S[e] it is in the next invocation."""
     every = find_needed_elements(sources.lair, sources.adapted.placement)
     needed = isl.Map.from_union_map(from_domain(every, task.target))
@@ -165,7 +165,7 @@ def _carry(sources: Sources, task: Carry) -> Invoked:
     return Invoked(instances=elements, known=find_pes(sources), access=own.union(source))
 
 
-def _halo(sources: Sources, task: Halo) -> Invoked:
+def _halo(sources: InvokedSources, task: Halo) -> Invoked:
     """{ T_halo[e] : lies at the front when the next chunk is taken }, and which T[e] it is."""
     elements = sources.by_tensor[task.target].domain()
     cut = sources.graph.arrivals[task.arrival].chunks
@@ -178,7 +178,7 @@ def _halo(sources: Sources, task: Halo) -> Invoked:
     return Invoked(instances=elements, known=known, access=access)
 
 
-INVOKED: ForKind[Sources, Invoked] = ForKind(
+INVOKED: ForKind[InvokedSources, Invoked] = ForKind(
     initialise=_initialise,
     react=_react,
     store=_store,
@@ -210,7 +210,7 @@ T_compression: { [i] -> instance }, eq. (18); T: { [i] }, eq. (19).
 T_access: { [i] -> element }, eq. (26)."""
 
 
-def write_compressions(graph: Graph, instances: Instances) -> str:
+def write_compressions(graph: TaskGraph, instances: Instances) -> str:
     """Return compressions.isl. Raises TooManyOperations."""
     found: dict[str, isl.Set | isl.Map | isl.UnionMap] = {}
     for name in graph.tasks:
@@ -269,7 +269,7 @@ class Approximation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class TaskMemory:
     """The shapes of local tensors, [PE_X, PE_Y] -> { T[e] -> T_local[l] }, and what a PE keeps."""
 
     local: Mapping[str, isl.Set]
@@ -278,7 +278,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class RunningTasks:
     """A task that writes a target, of what is `arriving` by the element, if anything is.
 
     `known` are its symbolic constants, `elements` its compressed instance set, and `accesses`
@@ -293,7 +293,7 @@ class Running:
 
 
 def write_hulls(
-    graph: Graph, instances: Instances, compressed: Compressions, allocations: Objects
+    graph: TaskGraph, instances: Instances, compressed: Compressions, allocations: Objects
 ) -> str:
     """Return hulls.isl."""
     memory = memory_of(allocations)
@@ -302,7 +302,7 @@ def write_hulls(
         if isinstance(task, Runs):
             with working_on(f"task {name}"):
                 known = instances.known(name)
-                running = Running(
+                running = RunningTasks(
                     target=task.target,
                     arriving=graph.arrivals[task.arrival].tensor if isinstance(task, React) else "",
                     known=known,
@@ -314,9 +314,9 @@ def write_hulls(
     return write_objects(HULLS_HEADER, found)
 
 
-def memory_of(allocations: Objects) -> Memory:
+def memory_of(allocations: Objects) -> TaskMemory:
     """Return the local memory of a layer."""
-    return Memory(
+    return TaskMemory(
         local={s.get_tuple_name(): s for s in list_sets(allocations["local"])},
         by_tensor=at_this_pe(allocations["to_local"]),
         accessed={
@@ -326,7 +326,7 @@ def memory_of(allocations: Objects) -> Memory:
     )
 
 
-def _described(running: Running, memory: Memory) -> dict[str, HullObject]:
+def _described(running: RunningTasks, memory: TaskMemory) -> dict[str, HullObject]:
     """Return what hulls.isl says of a task."""
     exact = exact_bounds(running.elements, running.known)
     found: dict[str, HullObject] = {
@@ -348,7 +348,7 @@ def _described(running: Running, memory: Memory) -> dict[str, HullObject]:
     }
 
 
-def _approximation(running: Running, memory: Memory) -> Approximation | None:
+def _approximation(running: RunningTasks, memory: TaskMemory) -> Approximation | None:
     """Return the hull of a task and what its extra instances touch; None without hull.
 
     There is none either where extra instances have no place in local memory, as between strips.
@@ -385,7 +385,7 @@ def _approximation(running: Running, memory: Memory) -> Approximation | None:
     )
 
 
-def _used(tensor: str, memory: Memory) -> isl.Set:
+def _used(tensor: str, memory: TaskMemory) -> isl.Set:
     """Return [PE_X, PE_Y] -> { T_local[l] } of the elements that a PE keeps, V (40)."""
     return memory.accessed[tensor].apply(memory.by_tensor[tensor])
 
@@ -399,7 +399,7 @@ T_identifiers: { [size - offset] }, eq. (43), one SIMD configuration each; T_hul
 
 
 def write_sizes(
-    graph: Graph, instances: Instances, compressed: Compressions, prefer: str | None
+    graph: TaskGraph, instances: Instances, compressed: Compressions, prefer: str | None
 ) -> str:
     """Return sizes.isl; instructions that users `prefer` may need none, or fixed ones."""
     found: dict[str, isl.Set] = {}
@@ -442,7 +442,7 @@ ROWS_HEADER = """
 Where windows reach over chunks: [index...] -> { ... }, where elements lie when a chunk is taken."""
 
 
-def write_allocations(graph: Graph, lair: Lair, adapted: Adapted, routes: Routing) -> str:
+def write_allocations(graph: TaskGraph, lair: Lair, adapted: Adapted, routes: Routing) -> str:
     """Return allocations.isl; `lair` is that before tensors return."""
     accessed = accessed_elements(graph, lair, adapted, routes)
     flows = flows_of(graph, lair, adapted, routes)
@@ -488,7 +488,7 @@ def allocate(accessed: isl.Map, host: str | None = None) -> tuple[isl.Set, isl.M
     return box(name, size), to_local
 
 
-def _roll(tensor: str, ring: Ring) -> tuple[isl.Set, isl.Map]:
+def _roll(tensor: str, ring: TensorRing) -> tuple[isl.Set, isl.Map]:
     """Return the memory of a ring of slots, and where elements lie in it."""
     name = f"{tensor}_local"
     if ring.counts is None:
@@ -496,13 +496,13 @@ def _roll(tensor: str, ring: Ring) -> tuple[isl.Set, isl.Map]:
     return roll_in_boxes(ring.numbers, ring.depth, ring.counts, name)
 
 
-def _host(tensor: str, graph: Graph) -> str | None:
+def _host(tensor: str, graph: TaskGraph) -> str | None:
     """Return the tensor whose memory holds another one, if there is one."""
     return graph.tensors[tensor].stored_in if tensor in graph.tensors else None
 
 
 def accessed_elements(
-    graph: Graph, given: Lair, adapted: Adapted, routes: Routing
+    graph: TaskGraph, given: Lair, adapted: Adapted, routes: Routing
 ) -> isl.UnionMap:
     """Return { PE[x, y] -> tensor[e] } of all elements that a PE keeps, V (7).
 
@@ -572,7 +572,7 @@ def collected(
 # them
 
 def write_sets(
-    graph: Graph, lair: Lair, adapted: Adapted, routes: Routing, prefer: str | None
+    graph: TaskGraph, lair: Lair, adapted: Adapted, routes: Routing, prefer: str | None
 ) -> dict[str, str]:
     """Return the texts, up to sizes.isl, by their names. Raises UserError and TooManyOperations."""
     given = graph, lair, adapted, routes

@@ -30,7 +30,7 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class ChosenCandidate:
     """The placement of all instances, in isl, and the ports of tensors that were open."""
 
     placement: str
@@ -54,12 +54,12 @@ class _File(File):
     tensors: dict[str, _Ports] = Field(default_factory=dict)
 
 
-def write_chosen(chosen: Chosen) -> str:
+def write_chosen(chosen: ChosenCandidate) -> str:
     """Return chosen.yaml: each statement of the placement on a line of its own."""
     return "".join(f"{line}\n" for line in (HEADER, *_lines(chosen)))
 
 
-def _lines(chosen: Chosen) -> Iterator[str]:
+def _lines(chosen: ChosenCandidate) -> Iterator[str]:
     yield "placement: |"
     yield from (f"  {part}" for part in re.sub(r";\s+", ";\n  ", chosen.placement).splitlines())
     if chosen.tensors:

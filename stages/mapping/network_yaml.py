@@ -31,7 +31,7 @@ from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
 PLACE = re.compile(r"PE\[ *(-?\d{1,6}) *, *(-?\d{1,6}) *\]", re.ASCII)
 
 
-class Fabric(File):
+class FabricMapping(File):
     """A network.yaml. With `run: whole` all parts run on one fabric, too, each where `floorplan`
     says: the place of its PE[0, 0]. Each build draws a report if `report` says so."""
 
@@ -46,7 +46,7 @@ class Fabric(File):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PartPosition:
     """Where a part lies on the fabric of the whole: its PE[0, 0]; `span` says so."""
 
     x: int
@@ -54,7 +54,7 @@ class Placed:
     span: Span
 
 
-def check_places(file: Fabric) -> Iterator[UserError]:
+def check_places(file: FabricMapping) -> Iterator[UserError]:
     """Yield an error for everything in `floorplan` that is no place on one fabric."""
     if file.floorplan and not file.is_whole:
         hint = "parts have places on one fabric: add `run: whole`, or leave the floorplan out"
@@ -65,7 +65,7 @@ def check_places(file: Fabric) -> Iterator[UserError]:
             yield UserError(f"{place} is no PE", file.span("floorplan", name), hint)
 
 
-def check_placed(file: Fabric, parts: Collection[str]) -> Iterator[UserError]:
+def check_placed(file: FabricMapping, parts: Collection[str]) -> Iterator[UserError]:
     """Yield an error for everything in `floorplan` that is none of the parts of a network."""
     for name in file.floorplan:
         if name not in parts:
@@ -73,15 +73,15 @@ def check_placed(file: Fabric, parts: Collection[str]) -> Iterator[UserError]:
             yield UserError(f"unknown part {name}", file.key_span("floorplan", name), hint)
 
 
-def read_places(file: Fabric) -> dict[str, Placed]:
+def read_places(file: FabricMapping) -> dict[str, PartPosition]:
     """Return where parts lie that have a place."""
     return {name: _placed(file, name) for name in file.floorplan}
 
 
-def _placed(file: Fabric, name: str) -> Placed:
+def _placed(file: FabricMapping, name: str) -> PartPosition:
     found = PLACE.fullmatch(file.floorplan[name])
     assert found is not None, "check_places lets no other text pass"
-    return Placed(x=int(found[1]), y=int(found[2]), span=file.span("floorplan", name))
+    return PartPosition(x=int(found[1]), y=int(found[2]), span=file.span("floorplan", name))
 
 # --- network.yaml: the layers that a network is made of, and which tensor of one is which of
 # another
@@ -90,8 +90,16 @@ def _placed(file: Fabric, name: str) -> Placed:
 #          compiled for PEs of its own
 
 __all__ = [
-    "Crossing", "End", "Given", "Network", "NetworkFile", "Placed", "describe_network",
-    "describe_plan", "read_network", "read_network_file",
+    "Crossing",
+    "End",
+    "Network",
+    "NetworkFile",
+    "OutputOfPart",
+    "PartPosition",
+    "describe_network",
+    "describe_plan",
+    "read_network",
+    "read_network_file",
 ]
 
 NAME_THEM = "name the parts: `parts: {first: , last: }`"
@@ -120,7 +128,7 @@ _Givens = Annotated[
 ]
 
 
-class NetworkFile(Fabric):
+class NetworkFile(FabricMapping):
     """A network.yaml: the folder of every part (none: the one of its name), and what crosses."""
 
     NAME = "network.yaml"
@@ -143,7 +151,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class OutputOfPart:
     """An output of a part that another part takes: all of it, or by { output[e] -> input[e'] }.
 
     `span` is the place of its name in network.yaml.
@@ -162,7 +170,7 @@ class Crossing:
     """
 
     to: End
-    given: tuple[Given, ...]
+    given: tuple[OutputOfPart, ...]
     span: Span
 
     @property
@@ -182,7 +190,7 @@ class Network:
     parts: dict[str, str]
     crossings: tuple[Crossing, ...]
     spans: dict[str, Span]
-    fabric: Fabric
+    fabric: FabricMapping
 
     @property
     def is_whole(self) -> bool:
@@ -190,7 +198,7 @@ class Network:
         return self.fabric.is_whole
 
     @property
-    def floorplan(self) -> dict[str, Placed]:
+    def floorplan(self) -> dict[str, PartPosition]:
         """The parts with a place on one fabric."""
         return read_places(self.fabric)
 
@@ -233,18 +241,18 @@ def _holds_isl(path: YamlPath) -> bool:
     return len(path) > 2 and path[0] == "tensors" and path[-1] == "map"
 
 
-def _given(file: NetworkFile, to: str) -> Iterator[Given]:
+def _given(file: NetworkFile, to: str) -> Iterator[OutputOfPart]:
     """Yield what an input is given."""
     value = file.tensors[to]
     if isinstance(value, str):
-        yield Given(end=_end(value), map=None, span=file.span("tensors", to))
+        yield OutputOfPart(end=_end(value), map=None, span=file.span("tensors", to))
     elif isinstance(value, _Given):
         span = file.span("tensors", to, "from")
-        yield Given(end=_end(value.from_), map=value.map, span=span)
+        yield OutputOfPart(end=_end(value.from_), map=value.map, span=span)
     else:
         for n, each in enumerate(value):
             span = file.span("tensors", to, n, "from")
-            yield Given(end=_end(each.from_), map=each.map, span=span)
+            yield OutputOfPart(end=_end(each.from_), map=each.map, span=span)
 
 
 def _check_parts(file: NetworkFile) -> Iterator[UserError]:
@@ -363,7 +371,7 @@ class Part(Running):
         return {"anyOf": [{"type": "string"}, keys]}
 
 
-class Graph(Fabric):
+class GraphMapping(FabricMapping):
     """A network.yaml beside a graph; a folder without one has what an empty one says.
 
     `graph` is the file: by default the only one. `type` is that of all its values, and `sizes` has
@@ -451,7 +459,7 @@ class Graph(Fabric):
         yield from check_placed(self, names)
 
 
-def load_graph(sources: Iterable[Source], graphs: Sequence[str] = ()) -> Graph:
+def load_graph(sources: Iterable[Source], graphs: Sequence[str] = ()) -> GraphMapping:
     """Return the network.yaml that is there; what an empty one says where there is none.
 
     `graphs` are the files beside it. Raises UserErrors.
@@ -459,20 +467,20 @@ def load_graph(sources: Iterable[Source], graphs: Sequence[str] = ()) -> Graph:
     return read_graph(next(iter(sources), Source(path=NAME, text="")), graphs)
 
 
-def read_graph(source: Source, graphs: Sequence[str] = ()) -> Graph:
+def read_graph(source: Source, graphs: Sequence[str] = ()) -> GraphMapping:
     """Return what a network.yaml beside `graphs` says. Raises UserErrors."""
     document = read_document(source)
     errors = [*_check_kind(document, graphs), *_check_keys(document)]
     if errors:
         raise UserErrors(errors)
-    graph = read_file(Graph, document, with_isl(document.value, (), document, source))
+    graph = read_file(GraphMapping, document, with_isl(document.value, (), document, source))
     errors = [*_check_limit(graph), *check_places(graph)]
     if errors:
         raise UserErrors(errors)
     return graph
 
 
-def _check_limit(graph: Graph) -> Iterator[UserError]:
+def _check_limit(graph: GraphMapping) -> Iterator[UserError]:
     """Yield an error for a limit of cycles where no area is wanted that is small within it."""
     if graph.cycles is not None and graph.goal != "area":
         message = f"cycles are a limit for the goal area, and the goal is {graph.goal}"
@@ -494,7 +502,7 @@ def _check_keys(document: Document) -> Iterator[UserError]:
     for name, said in (parts if isinstance(parts, dict) else {}).items():
         for key in said if isinstance(said, dict) else ():
             if key in LayerMapping.model_fields and key not in Part.model_fields:
-                hint = f"say `{key}` of the network" if key in Graph.model_fields else (
+                hint = f"say `{key}` of the network" if key in GraphMapping.model_fields else (
                     f"leave it out, or give a folder of yours: `{name}: path/to/folder`"
                 )
                 span = document.keys[("parts", name, key)]
@@ -504,4 +512,4 @@ def _check_keys(document: Document) -> Iterator[UserError]:
 
 def network_forms() -> dict[str, Any]:
     """Return the JSON schema of a network.yaml of either form."""
-    return TypeAdapter[NetworkFile | Graph](NetworkFile | Graph).json_schema()
+    return TypeAdapter[NetworkFile | GraphMapping](NetworkFile | GraphMapping).json_schema()

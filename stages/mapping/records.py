@@ -47,7 +47,7 @@ class Inline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class RecordField:
     """One field of a dataclass: its key, its type without annotations, and its explanation.
 
     `inline` is the dataclass whose keys stand in its place, None for a field with a key.
@@ -67,13 +67,13 @@ class Field:
 
 
 @functools.cache
-def list_fields(record: Any) -> tuple[Field, ...]:
+def list_fields(record: Any) -> tuple[RecordField, ...]:
     """Return the fields of a dataclass, in their order."""
     hints = typing.get_type_hints(record, include_extras=True)
     return tuple(_field(each, hints[each.name]) for each in dataclasses.fields(record))
 
 
-def _field(each: dataclasses.Field[Any], hint: Any) -> Field:
+def _field(each: dataclasses.Field[Any], hint: Any) -> RecordField:
     notes = getattr(hint, "__metadata__", ())
     key = next((note.name for note in notes if isinstance(note, Key)), each.name)
     doc = next((note for note in notes if isinstance(note, str)), "")
@@ -84,13 +84,13 @@ def _field(each: dataclasses.Field[Any], hint: Any) -> Field:
     is_inline = any(isinstance(note, Inline) for note in notes)
     members = [m for m in typing.get_args(plain) if m is not type(None)]
     inline = (members[0] if members else plain) if is_inline else None
-    return Field(name=each.name, key=key, type=plain, doc=doc, default=default, inline=inline)
+    return RecordField(name=each.name, key=key, type=plain, doc=doc, default=default, inline=inline)
 
 
 @functools.cache
-def list_keys(record: type) -> dict[str, Field]:
+def list_keys(record: type) -> dict[str, RecordField]:
     """Return the fields of a dataclass that are keys, those of inline ones in their place."""
-    found: dict[str, Field] = {}
+    found: dict[str, RecordField] = {}
     for each in list_fields(record):
         found |= {each.key: each} if each.inline is None else list_keys(each.inline)
     return found
@@ -113,9 +113,9 @@ def as_data(value: Any) -> Any:
     return list(map(as_data, value)) if isinstance(value, tuple | list) else value
 
 
-def list_written_fields(record: Any) -> list[tuple[Field, Any]]:
+def list_written_fields(record: Any) -> list[tuple[RecordField, Any]]:
     """Return the fields of a dataclass that are written, with their values."""
-    found: list[tuple[Field, Any]] = []
+    found: list[tuple[RecordField, Any]] = []
     type_: Any = type(record)
     for each in list_fields(type_):
         value = getattr(record, each.name)
@@ -124,7 +124,7 @@ def list_written_fields(record: Any) -> list[tuple[Field, Any]]:
     return found
 
 
-def _is_default(field: Field, value: Any) -> bool:
+def _is_default(field: RecordField, value: Any) -> bool:
     return field.is_optional and type(value) is type(field.default) and value == field.default
 
 # --- Read frozen dataclasses from the data of a YAML text, whose errors have places -------------
@@ -304,7 +304,7 @@ def _read_fields(type_: type, data: dict[str, Any], path: Path) -> Any:
     return type_(**values)
 
 
-def _read_part(field: Field, data: Any, path: Path) -> Any:
+def _read_part(field: RecordField, data: Any, path: Path) -> Any:
     """Return the value of a field, which may be null if its type says so."""
     if data is None and type(None) in typing.get_args(field.type):
         return None
@@ -361,7 +361,7 @@ def _describe(
             paragraph.inner.setdefault(each.key, each.doc)
 
 
-def _keys(records: Sequence[Any]) -> Iterator[tuple[Field, list[Any]]]:
+def _keys(records: Sequence[Any]) -> Iterator[tuple[RecordField, list[Any]]]:
     """Yield the keys that some of the records have, in their order, with the records in them."""
     values: dict[tuple[type, str], list[Any]] = {}
     for record in records:

@@ -154,7 +154,7 @@ def find_feeding(ports: isl.Map, places: isl.Map, turned: isl.Map) -> isl.Map:
 # Source   design, The machine; M Sec. I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class BorderLine:
     """Routes by the parity of the listener, and { PE } that take part.
 
     All PEs of the line are `members`. Those that are `nearest` to the end at which it enters, if
@@ -181,14 +181,16 @@ class Line:
         )
 
 
-def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spread: bool) -> Line:
+def inward_line(
+    takers: isl.Set, side: str, turned: isl.Map, first: int, *, spread: bool
+) -> BorderLine:
     """Return the line of each lane: from depth `first` to its deepest taker, { [lane, depth] }.
 
     It enters from the side or, where it was spread, from the ramp of the adapter at depth 0.
     """
     chain = chain_routes(takers, side, turned, first, collect=spread)
     taken = takers.apply(turned.reverse())
-    return Line(
+    return BorderLine(
         even=backwards(chain.even),
         odd=backwards(chain.odd),
         entry=isl.UnionMap("{ }"),
@@ -200,11 +202,11 @@ def inward_line(takers: isl.Set, side: str, turned: isl.Map, first: int, *, spre
     )
 
 
-def feedback_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Line:
+def feedback_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> BorderLine:
     """Return the line of each lane whose PE at depth `first` sends the stream, to itself first."""
     chain = chain_routes(takers, side, turned, first, feeds_back=True)
     ends = chain.ends.apply(turned)
-    return Line(
+    return BorderLine(
         even=backwards(chain.even),
         odd=backwards(chain.odd),
         entry=make_routes(turned, (ends, "ramp", "ramp")),
@@ -215,7 +217,7 @@ def feedback_line(takers: isl.Set, side: str, turned: isl.Map, first: int) -> Li
     )
 
 
-def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") -> Line:
+def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") -> BorderLine:
     """Return the line of each port's adapters, { [lane of the port] -> [lane] }.
 
     It enters at one end of these lanes, wherever the port is. At the lane of the port it comes from
@@ -224,7 +226,7 @@ def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") ->
     chain = border_chain(feeds, side, turned, source)
     members = chain.reach.range()
     adapters = feeds.range().apply(isl.Map("{ [lane] -> [lane, 0] }")).apply(turned.reverse())
-    return Line(
+    return BorderLine(
         even=backwards(chain.even),
         odd=backwards(chain.odd),
         entry=backwards(chain.out),
@@ -235,7 +237,7 @@ def border_line(feeds: isl.Map, side: str, turned: isl.Map, source: str = "") ->
     )
 
 
-def port_line(feeds: isl.Map, side: str, turned: isl.Map) -> Line:
+def port_line(feeds: isl.Map, side: str, turned: isl.Map) -> BorderLine:
     """Return the line of each port's adapters, with two colours where it needs no third one.
 
     That is if the places of those nearest to the ports have one parity, and no other PE of the line
@@ -284,7 +286,7 @@ def corner_routes(
 
 def corner_line(
     sender: isl.Set, takers: isl.Set, leaves: str, comes: str, grid: Rectangle
-) -> Line:
+) -> BorderLine:
     """Return the line of the takers, which forward what the one adapter sends on the same way."""
     feeds, source, before = _way(sender, takers, leaves, comes, grid)
     line = border_line(feeds, comes, turn(comes, grid), source)

@@ -225,7 +225,7 @@ def find_busiest_router(routers: Routers) -> tuple[str, list[str]]:
 # --- A colour of a machine: its routes, or the positions that its switches take in turn ---------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Colour:
+class RouterColour:
     """A colour, by its number."""
 
     number: Annotated[int, "that of the machine"]

@@ -29,7 +29,7 @@ MOST_OPERATIONS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gather:
+class GatherRoutes:
     """The rows that a PE sends, and what they are made of: functions of PE_X and PE_Y.
 
     `first` and `rows` are the least values of the outer indices, and how many there are;
@@ -52,7 +52,7 @@ def _is_gathered(computed: isl.Map, turned: isl.Map) -> bool:
 
 def find_gather(
     order: isl.Map, computed: isl.Map, turned: isl.Map, chain: isl.Set
-) -> Gather | None:
+) -> GatherRoutes | None:
     """Return how the PEs of a chain fill an order { t[e] -> [PE -> index] } in turn.
 
     With the least number of outer indices for which it can be done; None if there is none, or if
@@ -66,7 +66,7 @@ def find_gather(
 
 def _with_fewest_rows(
     order: isl.Map, computed: isl.Map, turned: isl.Map, chain: isl.Set
-) -> Gather | None:
+) -> GatherRoutes | None:
     """Return the gather with the least number of outer indices, if there is one."""
     outwards = isl.Map("{ [lane, depth] -> [lane, d] : d < depth }")
     nearer = turned.apply_range(outwards).apply_range(turned.reverse())
@@ -79,7 +79,7 @@ def _with_fewest_rows(
     return None
 
 
-def _with_rows(own: isl.Map, passing: isl.Map, outer: int, chain: isl.Set) -> Gather | None:
+def _with_rows(own: isl.Map, passing: isl.Map, outer: int, chain: isl.Set) -> GatherRoutes | None:
     """Return the gather by rows of { PE -> index } with as many outer indices, if there is one."""
     later = _later(own, outer)
     before = passing.intersect(own.apply_range(later.reverse()))
@@ -95,7 +95,7 @@ def _with_rows(own: isl.Map, passing: isl.Map, outer: int, chain: isl.Set) -> Ga
     known = [count for count in counts if count is not None]
     if not box.is_box or len(known) < len(counts):
         return None
-    return Gather(first=first, rows=box.size, before=known[0], own=known[1], after=known[2])
+    return GatherRoutes(first=first, rows=box.size, before=known[0], own=known[1], after=known[2])
 
 
 def _later(like: isl.Map, outer: int) -> isl.Map:

@@ -25,7 +25,7 @@ from lairmake.stages.mapping.network_yaml import (
 )
 from lairmake.stages.mapping.ports import Direction, read_ports
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.network.crossing import Stop, check_crossing, check_given, check_sizes
+from lairmake.stages.network.crossing import CrossingStop, check_crossing, check_given, check_sizes
 from lairmake.stages.network.maps import list_unknown_ends, read_moves
 from lairmake.stages.poly.canonical import find_set
 from lairmake.stages.poly.sides import bounding_rectangle
@@ -115,14 +115,14 @@ def _cross(
     return {**tensor, "of": parts}, maps
 
 
-def _stop(inputs: Inputs, end: End, direction: Direction) -> Stop:
+def _stop(inputs: Inputs, end: End, direction: Direction) -> CrossingStop:
     """Return the tensor at one end, with its order as the part's layer.yaml gives it."""
     part = inputs.part(end.part)
     mapping, objects = part.mapping(), part.objects("lair.isl")
     placed = isl.Set.from_union_set(part.objects("placement.isl")["target"])
     target = bounding_rectangle(placed)
     elements = typing.cast(isl.Set, find_set(objects["tensors"], end.tensor))
-    return Stop(
+    return CrossingStop(
         end=end,
         tensor=part.lair().tensors[end.tensor],
         order=read_ports(mapping, end.tensor, direction, elements, target),

@@ -35,7 +35,7 @@ from lairmake.stages.poly.sides import SIDES, Rectangle, on_side, turn
 # Paper    V Sec. 4.1.2: an index gives the order of what passes a port
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class CrossingStop:
     """A tensor where it leaves one part or arrives at another.
 
     `order` is { tensor[element] -> [PE[x, y] -> index[i]] }, None for one that stays in memory;
@@ -62,7 +62,9 @@ class _Lanes:
     ports: isl.Map
 
 
-def check_crossing(leaving: Stop, moves: isl.Map, arriving: Stop, span: Span) -> str:
+def check_crossing(
+    leaving: CrossingStop, moves: isl.Map, arriving: CrossingStop, span: Span
+) -> str:
     """Return by what elements cross: `memory`, or `4 ports, east to west`.
 
     `moves` is { output[e] -> input[e'] }, single-valued in reverse. Raises UserError where the two
@@ -83,7 +85,7 @@ def check_crossing(leaving: Stop, moves: isl.Map, arriving: Stop, span: Span) ->
     return f"{plural(ports, 'port')}, {SIDES[out.side].word} to {SIDES[into.side].word}"
 
 
-def check_sizes(leaving: Stop, arriving: Stop, span: Span) -> None:
+def check_sizes(leaving: CrossingStop, arriving: CrossingStop, span: Span) -> None:
     """Raise UserError unless the two ends of what crosses as it is have the same sizes."""
     one, other = leaving.tensor, arriving.tensor
     if one.shape != other.shape:
@@ -93,7 +95,7 @@ def check_sizes(leaving: Stop, arriving: Stop, span: Span) -> None:
         )
 
 
-def _check_types(leaving: Stop, arriving: Stop, span: Span) -> None:
+def _check_types(leaving: CrossingStop, arriving: CrossingStop, span: Span) -> None:
     one, other = leaving.tensor, arriving.tensor
     if one.type != other.type:
         raise UserError(
@@ -102,7 +104,7 @@ def _check_types(leaving: Stop, arriving: Stop, span: Span) -> None:
         )
 
 
-def _check_memory(leaving: Stop, arriving: Stop, span: Span) -> None:
+def _check_memory(leaving: CrossingStop, arriving: CrossingStop, span: Span) -> None:
     """Raise UserError unless both ends stay in memory."""
     if leaving.order is not None:
         hint = f"say how {arriving.end.tensor} arrives, or let {leaving.end.tensor} stay resident"
@@ -116,7 +118,7 @@ def _check_memory(leaving: Stop, arriving: Stop, span: Span) -> None:
         )
 
 
-def _check_times(leaving: Stop, arriving: Stop, span: Span) -> None:
+def _check_times(leaving: CrossingStop, arriving: CrossingStop, span: Span) -> None:
     if leaving.times != arriving.times:
         one, other = (
             f"{s.end.part} runs {plural(s.times, 'time')}" for s in (leaving, arriving)
@@ -125,7 +127,7 @@ def _check_times(leaving: Stop, arriving: Stop, span: Span) -> None:
         raise UserError(f"{one}, but {other}", span, hint)
 
 
-def _lanes(stop: Stop, order: isl.Map, way: str, span: Span) -> _Lanes:
+def _lanes(stop: CrossingStop, order: isl.Map, way: str, span: Span) -> _Lanes:
     """Return what crosses at a stop, in its order, by its lanes.
 
     Raises UserError, naming the first elements, if it uses two sides.
@@ -256,7 +258,7 @@ def _first(elements: isl.Set) -> str:
 # Elements that never arrive are what layer.yaml says, `otherwise`: nothing may give them.
 
 def check_given(
-    arriving: Stop, given: Sequence[tuple[End, isl.Map, Span]], span: Span
+    arriving: CrossingStop, given: Sequence[tuple[End, isl.Map, Span]], span: Span
 ) -> None:
     """Raise UserError unless what arrives at a part, or lies in its memory, is given once.
 

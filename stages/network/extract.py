@@ -20,7 +20,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserErrors
 from lairmake.stages.lair.tree import make_plain_name
-from lairmake.stages.mapping.network_yaml import Graph, read_graph
+from lairmake.stages.mapping.network_yaml import GraphMapping, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.network.operators.draft import raise_all
 from lairmake.stages.network.premises import check_asked
@@ -76,7 +76,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
     }
 
 
-def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extracted:
+def _read_onnx(given: GraphMapping, file: str, content: bytes, beside: Beside) -> Extracted:
     from lairmake.stages.network.onnx.model import list_sizes, load_model, parse_model
     from lairmake.stages.network.onnx.reader import OPERATORS, extract, replace_weights
     from lairmake.stages.network.operators.draft import check_sizes
@@ -88,7 +88,7 @@ def _read_onnx(given: Graph, file: str, content: bytes, beside: Beside) -> Extra
     return extract(model, file, given.type)
 
 
-def _read_tensorflow(given: Graph, file: str, content: bytes) -> Extracted:
+def _read_tensorflow(given: GraphMapping, file: str, content: bytes) -> Extracted:
     from lairmake.stages.network.operators.draft import check_sizes
     from lairmake.stages.network.tensorflow.model import list_sizes, load_graph_def
     from lairmake.stages.network.tensorflow.reader import extract_frozen, replace_constants

@@ -19,10 +19,10 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.mapping.machine import check_grid, read_machine
-from lairmake.stages.mapping.network_yaml import Graph, read_graph
+from lairmake.stages.mapping.network_yaml import GraphMapping, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
 from lairmake.stages.network.parts.part import (
-    Fitted,
+    FittedPart,
     Lanes,
     count_lanes,
     count_rows,
@@ -35,9 +35,9 @@ from lairmake.stages.network.parts.part import (
 )
 from lairmake.stages.network.sizing import (
     Expected,
-    Part,
     Size,
     Sized,
+    SizedPart,
     describe_size,
     expect,
     find_smallest,
@@ -70,13 +70,13 @@ Tried = dict[str, typing.Any]
 class _Network:
     """A network while it is fitted: parts.yaml, and what is known of LAIRs and layer.yamls."""
 
-    given: Graph
+    given: GraphMapping
     parts: Mapping[str, typing.Any]
     profile: Profile
-    layers: dict[str, Part] = field(default_factory=dict)
+    layers: dict[str, SizedPart] = field(default_factory=dict)
     expected: dict[tuple[str, str], Expected | None] = field(default_factory=dict)
 
-    def read(self, lair: str) -> Part:
+    def read(self, lair: str) -> SizedPart:
         """Return a part of its LAIR: parts that compute alike are read once."""
         if lair not in self.layers:
             self.layers[lair] = read_part(lair)
@@ -129,7 +129,7 @@ def _check_target(name: str, network: _Network) -> None:
         check_grid(find_largest(name, given), network.profile, given.span(*path))
 
 
-def _check_limit(sizes: Mapping[str, Sized], given: Graph) -> Iterator[UserError]:
+def _check_limit(sizes: Mapping[str, Sized], given: GraphMapping) -> Iterator[UserError]:
     """Yield an error for each part that is expected to take more cycles than network.yaml has."""
     limit = given.cycles
     over = {
@@ -210,8 +210,8 @@ def _expect(
 
     Parts that compute alike are looked at once.
     """
-    fitted = {each: Fitted(lanes=way) for each, way in lanes.items()}
-    fitted[name] = Fitted(size=size, lanes=lanes.get(name))
+    fitted = {each: FittedPart(lanes=way) for each, way in lanes.items()}
+    fitted[name] = FittedPart(size=size, lanes=lanes.get(name))
     described = network.parts[name]
     key = described["lair"], write_part_layer(described, name, network.given, fitted)
     if key not in network.expected:
@@ -231,7 +231,7 @@ def _size(name: str, lanes: Mapping[str, Lanes], network: _Network) -> Sized:
     if found is None or "target" in given.said_of(name):
         return Sized(size=largest, found=found)
     if given.cycles is not None:
-        fitted = {each: Fitted(lanes=way) for each, way in lanes.items()}
+        fitted = {each: FittedPart(lanes=way) for each, way in lanes.items()}
         rows = count_rows(network.parts[name], name, fitted)
         return find_smallest(largest, rows, given.cycles, expect_on)
     return _trim(Sized(size=largest, found=found), found.columns, expect_on)
@@ -266,7 +266,7 @@ def _spell_lanes(way: Lanes | None) -> dict[str, typing.Any]:
 
 
 def _describe(
-    name: str, sized: Sized, lanes: Mapping[str, Lanes], tried: Sequence[Tried], given: Graph
+    name: str, sized: Sized, lanes: Mapping[str, Lanes], tried: Sequence[Tried], given: GraphMapping
 ) -> dict[str, typing.Any]:
     """Return what fitted.yaml says of a part."""
     said: dict[str, typing.Any] = {}

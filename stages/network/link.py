@@ -18,7 +18,13 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 from lairmake.stages.fabric.grid import check_texts
-from lairmake.stages.fabric.layout import Entry, Exit, Layout, read_layout, write_layout
+from lairmake.stages.fabric.layout import (
+    FabricLayout,
+    PortEntry,
+    PortExit,
+    read_layout,
+    write_layout,
+)
 from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.machine import read_machine
@@ -29,7 +35,7 @@ from lairmake.stages.mapping.network_yaml import (
     read_graph,
     read_network_file,
 )
-from lairmake.stages.network.crossing import Stop, check_crossing
+from lairmake.stages.network.crossing import CrossingStop, check_crossing
 from lairmake.stages.network.whole.joined import PARTS, describe_whole, link, name_bridge
 from lairmake.stages.network.whole.joints import Joint, list_joints
 from lairmake.stages.poly.sides import bounding_rectangle
@@ -47,7 +53,7 @@ NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 
 
 def check_ends(
-    joints: Sequence[Joint], layouts: Mapping[str, Layout], moves: Mapping[str, isl.Map]
+    joints: Sequence[Joint], layouts: Mapping[str, FabricLayout], moves: Mapping[str, isl.Map]
 ) -> Iterator[UserError]:
     """Yield an error for each crossing of which the ends do not agree.
 
@@ -65,13 +71,13 @@ def check_ends(
                 yield error
 
 
-def _stop(end: End, layout: Layout, streams: Iterable[Entry | Exit]) -> Stop:
+def _stop(end: End, layout: FabricLayout, streams: Iterable[PortEntry | PortExit]) -> CrossingStop:
     """Return where a tensor leaves a part, or arrives at it, in the coordinates of its layout."""
     first, *others = (each for each in streams if each.tensor == end.tensor)
     order = isl.Map(first.order)
     for each in others:
         order = order.union(isl.Map(each.order))
-    return Stop(
+    return CrossingStop(
         end=end, tensor=Tensor(name=end.tensor, type=first.type, shape=(), span=NOWHERE),
         order=order.coalesce(), target=bounding_rectangle(isl.Set(layout.grid)), times=1,
     )
@@ -125,7 +131,7 @@ def _moves(inputs: Inputs, network: Network) -> Iterator[tuple[str, isl.Map]]:
             yield str(crossing.to), isl.Map.from_union_map(moved[f"{crossing.to.tensor}_0"])
 
 
-def _layout(inputs: Inputs, part: str) -> Layout:
+def _layout(inputs: Inputs, part: str) -> FabricLayout:
     source = inputs.part(part).source("build/layout.yaml")
     layout = read_layout(source)
     check_texts(layout, source)

@@ -11,11 +11,11 @@ from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.mapping.isl_texts import parse_map, parse_set, parse_target
 from lairmake.stages.mapping.layer_yaml import is_anywhere
 from lairmake.stages.mapping.machine import Machines, read_machine
-from lairmake.stages.mapping.network_yaml import Graph
+from lairmake.stages.mapping.network_yaml import GraphMapping
 from lairmake.stages.network.parts.part import SaidOfPart
 
 
-def check_asked(given: Graph, files: Machines) -> list[UserError]:
+def check_asked(given: GraphMapping, files: Machines) -> list[UserError]:
     """Return an error for each machine, target, folder and text in isl syntax that is none.
 
     `files` finds those that the user names at a place, and raises UserError where there is none.
@@ -23,7 +23,7 @@ def check_asked(given: Graph, files: Machines) -> list[UserError]:
     return sorted(_list_wrong(given, files), key=lambda each: each.span.start if each.span else 0)
 
 
-def _list_wrong(given: Graph, files: Machines) -> Iterator[UserError]:
+def _list_wrong(given: GraphMapping, files: Machines) -> Iterator[UserError]:
     machine = given.machine
     yield from _caught(partial(read_machine, given, files))
     if given.target is not None:
@@ -55,7 +55,9 @@ def _caught(read: Callable[[], Any]) -> Iterator[UserError]:
         yield from error.errors
 
 
-def _check_folder(name: str, folder: str, given: Graph, files: Machines) -> Iterator[UserError]:
+def _check_folder(
+    name: str, folder: str, given: GraphMapping, files: Machines
+) -> Iterator[UserError]:
     """Yield an error for a folder that is a part instead, but is none of a layer."""
     span = given.key_span("parts", name)
     try:

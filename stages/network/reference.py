@@ -14,7 +14,7 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.mapping.network_yaml import Graph
+from lairmake.stages.mapping.network_yaml import GraphMapping
 from lairmake.stages.parts.evaluation import evaluate, extents
 from lairmake.stages.parts.rounding import bound_rounding, find_allowance
 from lairmake.stages.reference.data import stack_samples
@@ -27,7 +27,7 @@ from lairmake.stages.reference.error_bound import (
     list_types,
 )
 from lairmake.stages.reference.strided import Array
-from lairmake.stages.volumes.operation import Program, make_domains
+from lairmake.stages.volumes.operation import VolumeProgram, make_domains
 
 if TYPE_CHECKING:
     from lairmake.stages.network.onnx.model import Beside
@@ -47,8 +47,8 @@ class NetworkRun:
     `read` the names of those of inputs/. `shown` says what the user calls a file.
     """
 
-    given: Graph
-    program: Program
+    given: GraphMapping
+    program: VolumeProgram
     volumes: isl.UnionSet
     names: Mapping[str, typing.Any]
     made: list[dict[str, Array]]

@@ -13,7 +13,7 @@ from lairmake.stages.lair.layer import Layer
 from lairmake.stages.lair.specialise import specialise
 from lairmake.stages.lair.statements import polyhedral_description
 from lairmake.stages.layer.search.beam import Search
-from lairmake.stages.layer.search.closed_form import BORDERS, State, are_free
+from lairmake.stages.layer.search.closed_form import BORDERS, SearchState, are_free
 from lairmake.stages.layer.search.coordinates import find_extent
 from lairmake.stages.layer.search.problem import Question, ask
 from lairmake.stages.layer.search.proposal import propose_state
@@ -31,7 +31,7 @@ MOST_LOOKED_AT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SizedPart:
     """A part as a layer: its LAIR, and what lair.isl will say of it."""
 
     layer: Layer
@@ -51,13 +51,13 @@ class Expected:
     columns: int
 
 
-def read_part(text: str) -> Part:
+def read_part(text: str) -> SizedPart:
     """Return a part of its LAIR."""
     file = parse_lair(Source(path="part.lair", text=text))
     mapping = read_given('target: "{ PE[1, 1] }"\n')
     layer = specialise(file, None, {}, {}, mapping.span)
     objects = Objects(write_objects("", polyhedral_description(layer)))
-    return Part(layer=layer, lair=read_lair(objects))
+    return SizedPart(layer=layer, lair=read_lair(objects))
 
 
 def read_given(text: str) -> LayerMapping:
@@ -65,7 +65,7 @@ def read_given(text: str) -> LayerMapping:
     return read_mapping(Source(path="layer.yaml", text=text))
 
 
-def expect(part: Part, mapping: LayerMapping, profile: Profile) -> Expected | None:
+def expect(part: SizedPart, mapping: LayerMapping, profile: Profile) -> Expected | None:
     """Return what a part takes; None if no placement is found, or no search is asked for.
 
     The search keeps one way to place the statements so far, not as many as that of `choose`.
@@ -80,7 +80,7 @@ def expect(part: Part, mapping: LayerMapping, profile: Profile) -> Expected | No
         return None
 
 
-def _expected(states: list[State], question: Question) -> Iterator[Expected]:
+def _expected(states: list[SearchState], question: Question) -> Iterator[Expected]:
     for state in states:
         if not _has_queues(state, question):
             continue
@@ -91,7 +91,7 @@ def _expected(states: list[State], question: Question) -> Iterator[Expected]:
             )
 
 
-def _has_queues(state: State, question: Question) -> bool:
+def _has_queues(state: SearchState, question: Question) -> bool:
     """Return whether PEs have queues enough, where the machine says how many."""
     profile = question.profile
     queues = len(profile.input_queues), len(profile.output_queues)
@@ -99,7 +99,7 @@ def _has_queues(state: State, question: Question) -> bool:
     return all(not most or count <= most for count, most in zip(counts, queues, strict=True))
 
 
-def count_streams(state: State, question: Question) -> tuple[int, int]:
+def count_streams(state: SearchState, question: Question) -> tuple[int, int]:
     """Return from how many streams a PE takes elements, and on how many an adapter sends, roughly.
 
     Each port is one of a tensor that adapters spread, and others have one. Results that PEs pass on
@@ -126,7 +126,7 @@ def count_streams(state: State, question: Question) -> tuple[int, int]:
     return sum(taken.values()) + fed, sum(taken[tensor] for tensor in spread)
 
 
-def _count_columns(state: State, question: Question) -> int:
+def _count_columns(state: SearchState, question: Question) -> int:
     """Return how many columns a placement needs, with the borders for its adapters."""
     assert state.used is not None, "a state has statements"
     rows, columns = question.target.bottom + 1, question.target.right + 1

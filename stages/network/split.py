@@ -21,14 +21,25 @@ from lairmake.stages.lair.grammar import parse_lair
 from lairmake.stages.lair.specialise import specialise
 from lairmake.stages.mapping.layer_names import check_names
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.mapping.network_yaml import Graph, read_graph
+from lairmake.stages.mapping.network_yaml import GraphMapping, read_graph
 from lairmake.stages.mapping.yaml_text import write_document
-from lairmake.stages.network.parts.dividing import Piece, cut
-from lairmake.stages.network.parts.grouping import Group, find_padded, group, resolve
-from lairmake.stages.network.parts.part import RESULT, Around, SaidOfPart, describe, find_room
+from lairmake.stages.network.parts.dividing import DividedPiece, cut
+from lairmake.stages.network.parts.grouping import OperationGroup, find_padded, group, resolve
+from lairmake.stages.network.parts.part import (
+    RESULT,
+    PartSurroundings,
+    SaidOfPart,
+    describe,
+    find_room,
+)
 from lairmake.stages.parts.partition import find_constants
 from lairmake.stages.parts.tiling import NoSliceError
-from lairmake.stages.volumes.operation import Operation, Program, make_domains, read_program
+from lairmake.stages.volumes.operation import (
+    VolumeOperation,
+    VolumeProgram,
+    make_domains,
+    read_program,
+)
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
@@ -63,14 +74,14 @@ def run(inputs: Inputs) -> dict[str, str]:
     given = inputs.file_or_empty("network.yaml", read_graph)
     memory, numbers = read_machine(given, inputs).memory, find_constants(program)
     padded = find_padded(program, numbers)
-    parts: dict[str, list[Piece]] = {}
+    parts: dict[str, list[DividedPiece]] = {}
     for each in groups:
         room = find_room(each.name, given, memory)
         try:
             parts[each.result] = cut(each, volumes[each.result], padded, weights, room)
         except NoSliceError as error:
             raise _no_layer(each, error) from None
-    around = Around(program=program, weights=weights, numbers=numbers, parts=parts)
+    around = PartSurroundings(program=program, weights=weights, numbers=numbers, parts=parts)
     pieces = itertools.chain.from_iterable(parts.values())
     described = {piece.name: describe(piece, around) for piece in pieces}
     errors = [*given.check_parts(list(described)), *_check_said(given, described)]
@@ -79,7 +90,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     return {"parts.yaml": write_document(HEADER, described)}
 
 
-def _check_said(given: Graph, described: Mapping[str, Any]) -> Iterator[UserError]:
+def _check_said(given: GraphMapping, described: Mapping[str, Any]) -> Iterator[UserError]:
     """Yield an error for each name in what network.yaml says of parts that these have not."""
     for name, part in described.items():
         if name in given.parts and given.folder_of(name) is None:
@@ -91,7 +102,7 @@ def _check_said(given: Graph, described: Mapping[str, Any]) -> Iterator[UserErro
             yield from check_names(said, layer)
 
 
-def _explain(program: Program) -> str:
+def _explain(program: VolumeProgram) -> str:
     """Return what a network does in which nothing is computed: at most, elements move."""
     moving = _list_nodes(each for each in program.operations if each.kind == "copy")
     if not moving:
@@ -100,11 +111,11 @@ def _explain(program: Program) -> str:
     return f"its outputs are elements of inputs, or constants, which {moved}"
 
 
-def _no_layer(found: Group, error: NoSliceError) -> UserError:
+def _no_layer(found: OperationGroup, error: NoSliceError) -> UserError:
     nodes = _list_nodes(found.operations)
     reason = f"what it needs of a tensor is no slice: {error.map}"
     return UserError(f"part {found.name} is no layer: {reason}", hint=f"it is made of {nodes}")
 
 
-def _list_nodes(operations: Iterable[Operation]) -> str:
+def _list_nodes(operations: Iterable[VolumeOperation]) -> str:
     return ", ".join(dict.fromkeys(f"{o.source} (node {o.line})" for o in operations))

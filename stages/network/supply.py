@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.mapping.network_yaml import Graph, read_graph
+from lairmake.stages.mapping.network_yaml import GraphMapping, read_graph
 from lairmake.stages.network.parts.grouping import make_inputs, take
 from lairmake.stages.network.parts.part import (
     RESULT,
@@ -108,7 +108,7 @@ def _parts(inputs: Inputs) -> dict[str, typing.Any]:
     return parts
 
 
-def _samples(inputs: Inputs, given: Graph) -> list[dict[str, Array]]:
+def _samples(inputs: Inputs, given: GraphMapping) -> list[dict[str, Array]]:
     """Return the values of all volumes in each invocation."""
     program, volumes = read_program(inputs.yaml("operations.yaml")), inputs.objects("volumes.isl")
     weights, known = dict(_weights(inputs)), volumes["volumes"]

@@ -24,7 +24,12 @@ from lairmake.stages.reference.strided import (
     move,
     neutral,
 )
-from lairmake.stages.volumes.operation import Operation, Program, Result, make_domains
+from lairmake.stages.volumes.operation import (
+    OperationResult,
+    VolumeOperation,
+    VolumeProgram,
+    make_domains,
+)
 
 PARAM, IN, OUT = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out
 
@@ -38,7 +43,7 @@ BLOCK = 2**20
 
 
 def evaluate(
-    program: Program, volumes: isl.UnionSet, inputs: Mapping[str, Array],
+    program: VolumeProgram, volumes: isl.UnionSet, inputs: Mapping[str, Array],
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Array]:
     """Return every volume, from those that are given, in their types and shapes.
@@ -59,7 +64,7 @@ def evaluate(
 
 
 def _evaluated(
-    operation: Operation, types: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]],
+    operation: VolumeOperation, types: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]],
     found: Mapping[str, Array], sizes: Values,
 ) -> dict[str, Array]:
     """Return the volumes that an operation defines."""
@@ -81,7 +86,7 @@ def _evaluated(
 
 
 def _reduced(
-    operation: Operation, result: Result, types: Mapping[str, str],
+    operation: VolumeOperation, result: OperationResult, types: Mapping[str, str],
     shapes: Mapping[str, tuple[int, ...]], found: Mapping[str, Array], sizes: Values,
 ) -> Array:
     """Return a result of a computation: values of all instances, put into its elements."""
@@ -98,7 +103,7 @@ def _reduced(
 
 
 def reduce_into(
-    array: Array, operation: Operation, result: Result, found: Mapping[str, Array],
+    array: Array, operation: VolumeOperation, result: OperationResult, found: Mapping[str, Array],
     meaning: TermMeaning, sizes: Values,
 ) -> None:
     """Reduce what all instances give into the elements that they write, in the type of the array.
@@ -142,7 +147,11 @@ def _gathered(
 
 
 def _put(
-    result: Result, array: Array, worth: Array, inner: tuple[int, ...], grid: Sequence[Array],
+    result: OperationResult,
+    array: Array,
+    worth: Array,
+    inner: tuple[int, ...],
+    grid: Sequence[Array],
     sizes: Values,
 ) -> None:
     """Reduce the values of a block of instances into the elements that they write."""
@@ -161,7 +170,7 @@ def _put(
 
 
 def _start(
-    result: Result, shape: tuple[int, ...], found: Mapping[str, Array], wide: type
+    result: OperationResult, shape: tuple[int, ...], found: Mapping[str, Array], wide: type
 ) -> Array:
     """Return what a reduction starts from."""
     if result.init is not None:
@@ -176,7 +185,7 @@ def extents(box: isl.Set, sizes: Values) -> tuple[int, ...]:
     return find_shape(box)
 
 
-def find_inner(result: Result) -> tuple[int, ...]:
+def find_inner(result: OperationResult) -> tuple[int, ...]:
     """Return the dimensions of instances that say nothing of the element that they write."""
     used = set[int]().union(*depends_on(result.writes))
     return tuple(k for k in range(result.writes.dim(IN)) if k not in used)

@@ -15,13 +15,16 @@ from lairmake.stages.reference.data import generate, read_inputs
 from lairmake.stages.reference.strided import (
     Array,
 )
-from lairmake.stages.volumes.operation import Program
+from lairmake.stages.volumes.operation import VolumeProgram
 
 NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 
 
 def make_kernel_values(
-    program: Program, volumes: Mapping[str, isl.Set], kernel: Kernel, given: Mapping[str, Array]
+    program: VolumeProgram,
+    volumes: Mapping[str, isl.Set],
+    kernel: Kernel,
+    given: Mapping[str, Array],
 ) -> dict[str, Array]:
     """Return every input, every constant tensor, and what counts, in their types and shapes.
 
@@ -39,7 +42,7 @@ def make_kernel_values(
     return {**made[0], **read, **_constants(program, volumes)}
 
 
-def _constants(program: Program, volumes: Mapping[str, isl.Set]) -> dict[str, Array]:
+def _constants(program: VolumeProgram, volumes: Mapping[str, isl.Set]) -> dict[str, Array]:
     found = {}
     for each in program.operations:
         shape = extents(volumes[each.name], {}) if each.name in volumes else ()

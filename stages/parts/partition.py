@@ -15,7 +15,7 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.expressions import write_expression
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.layer import NEUTRAL
-from lairmake.stages.lair.tree import Number
+from lairmake.stages.lair.tree import NumberSyntax
 from lairmake.stages.machine.types import find_integers, is_integer
 from lairmake.stages.parts.rewrites import combine, fold, in_type, list_numbers, repeat, split_loops
 from lairmake.stages.poly.box import (
@@ -26,7 +26,7 @@ from lairmake.stages.poly.box import (
 )
 from lairmake.stages.poly.cardinality import cardinality
 from lairmake.stages.poly.functions import depends_on, find_function_in
-from lairmake.stages.volumes.operation import Operation, Program, Result
+from lairmake.stages.volumes.operation import OperationResult, VolumeOperation, VolumeProgram
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 
@@ -48,7 +48,7 @@ class Variant:
 
 
 def find_variants(
-    operation: Operation, program: Program, parts: Mapping[str, Mapping[str, isl.Set]],
+    operation: VolumeOperation, program: VolumeProgram, parts: Mapping[str, Mapping[str, isl.Set]],
     constants: Mapping[str, float],
 ) -> list[Variant]:
     """Return the ways in which the instances of a computation get their operands.
@@ -84,7 +84,7 @@ def _variant(
     return Variant(instances=instances, reads=reads, known=known)
 
 
-def find_constants(program: Program) -> dict[str, float]:
+def find_constants(program: VolumeProgram) -> dict[str, float]:
     """Return the volumes that have one value everywhere; what has no values yet is zero."""
     return {
         each.name: in_type(0 if each.kind == "empty" else each.constant, program.types[each.name])
@@ -94,7 +94,7 @@ def find_constants(program: Program) -> dict[str, float]:
 
 
 def find_ends(
-    read: isl.Map, program: Program, parts: Mapping[str, Mapping[str, isl.Set]]
+    read: isl.Map, program: VolumeProgram, parts: Mapping[str, Mapping[str, isl.Set]]
 ) -> Iterator[isl.Map]:
     """Yield disjoint maps to volumes that are no copies, or to their parts."""
     name = read.get_tuple_name(OUT) or ""
@@ -132,7 +132,7 @@ SIGNS = {"+=": "{} + {}", "*=": "{} * {}", "max=": "max({}, {})", "min=": "min({
 
 
 def find_boxes(
-    result: Result, domain: isl.Set, found: Sequence[Variant], inits: Sequence[isl.Map],
+    result: OperationResult, domain: isl.Set, found: Sequence[Variant], inits: Sequence[isl.Map],
     facts: Sequence[isl.Set],
 ) -> list[isl.Set]:
     """Return the hyperrectangles of a result on which all elements are computed alike.
@@ -153,7 +153,9 @@ def find_boxes(
     return [part for box in boxes for part in _rectangular(result, found, box)]
 
 
-def _rectangular(result: Result, found: Sequence[Variant], box: isl.Set) -> Iterator[isl.Set]:
+def _rectangular(
+    result: OperationResult, found: Sequence[Variant], box: isl.Set
+) -> Iterator[isl.Set]:
     """Yield the parts of a hyperrectangle that a hyperrectangle of instances writes each.
 
     Where loops were split, a box of elements may be several of these: { x[i] : 1 <= i <= 4 } of
@@ -184,13 +186,13 @@ def _mark(number: int, width: int) -> isl.Set:
     return isl.Set(f"{{ [{', '.join([str(number), *['0'] * width])}] }}")
 
 
-def find_reduced(result: Result) -> list[int]:
+def find_reduced(result: OperationResult) -> list[int]:
     """Return the dimensions of instances that say nothing of the element that they write."""
     used = set[int]().union(*depends_on(result.writes))
     return [k for k in range(result.writes.dim(IN)) if k not in used]
 
 
-def _numbered(result: Result, instances: isl.Set, number: int) -> isl.Set:
+def _numbered(result: OperationResult, instances: isl.Set, number: int) -> isl.Set:
     """Return { [element, number, r] } for instances of reduction indices r."""
     sums = find_reduced(result)
     width = result.writes.dim(IN)
@@ -221,14 +223,16 @@ def is_cut_up(boxes: Sequence[isl.Set]) -> bool:
     return any(len(set(each)) > MOST_ALONG for each in ends)
 
 
-def as_masked(result: Result, found: Sequence[Variant], whole: str) -> Result | None:
+def as_masked(
+    result: OperationResult, found: Sequence[Variant], whole: str
+) -> OperationResult | None:
     """Return a result as a reduction of what is under conditions; None if that is not possible.
 
     What is not under them is neutral: only constants that are may be left out. Operations on
     integers wrap to the type `whole`.
     """
     values = [fold(parse_expression(result.value), each.known, whole) for each in found]
-    numbers = {value.value for value in values if isinstance(value, Number)}
+    numbers = {value.value for value in values if isinstance(value, NumberSyntax)}
     if result.operator in SIGNS:
         return result if numbers <= {NEUTRAL[result.operator]} else None
     lowest, greatest = {-math.inf}, {math.inf}
@@ -311,7 +315,7 @@ class Partition:
     `constants` the values of volumes and parts that have one value everywhere.
     """
 
-    operations: list[Operation] = field(default_factory=list)
+    operations: list[VolumeOperation] = field(default_factory=list)
     parts: dict[str, dict[str, isl.Set]] = field(default_factory=dict)
     terms: dict[str, str] = field(default_factory=dict)
     constants: dict[str, float] = field(default_factory=dict)
@@ -335,7 +339,7 @@ class Term:
 
 
 def partition(
-    program: Program, volumes: Mapping[str, isl.Set], facts: Sequence[isl.Set]
+    program: VolumeProgram, volumes: Mapping[str, isl.Set], facts: Sequence[isl.Set]
 ) -> Partition:
     """Return the parts of all results that the output of a program needs.
 
@@ -358,7 +362,7 @@ def partition(
     return done
 
 
-def find_needed(program: Program) -> list[Operation]:
+def find_needed(program: VolumeProgram) -> list[VolumeOperation]:
     """Return the operations that the outputs of a program need, in order."""
     wanted, found = set(program.outputs), []
     for operation in reversed(program.operations):
@@ -368,22 +372,22 @@ def find_needed(program: Program) -> list[Operation]:
     return found[::-1]
 
 
-def as_computation(operation: Operation, volumes: Mapping[str, isl.Set]) -> Operation:
+def as_computation(operation: VolumeOperation, volumes: Mapping[str, isl.Set]) -> VolumeOperation:
     """Return a computation; for a copy, or a constant, the one that reads each element of it."""
     if operation.kind == "compute":
         return operation
     name = operation.name
     loops = volumes[name].set_tuple_name(f"{name}_loops")
     read = isl.Map.identity(loops.space.map_from_set()).set_tuple_name(OUT, name)
-    result = Result(volume=name, writes=read, operator="=", value=name)
-    return Operation(
+    result = OperationResult(volume=name, writes=read, operator="=", value=name)
+    return VolumeOperation(
         name=name, kind="compute", source=operation.source, line=operation.line,
         loops=loops, reads={name: read}, results=(result,),
     )
 
 
 def _split(
-    operation: Operation, result: Result, program: Program, domain: isl.Set,
+    operation: VolumeOperation, result: OperationResult, program: VolumeProgram, domain: isl.Set,
     facts: Sequence[isl.Set], done: Partition,
 ) -> None:
     """Add the parts of a result, and the operations that compute them."""
@@ -398,7 +402,7 @@ def _split(
 
 
 def _add_parts(
-    operation: Operation, result: Result, program: Program, domain: isl.Set,
+    operation: VolumeOperation, result: OperationResult, program: VolumeProgram, domain: isl.Set,
     facts: Sequence[isl.Set], done: Partition,
 ) -> None:
     found = find_variants(operation, program, done.parts, done.constants)
@@ -421,9 +425,9 @@ def _add_parts(
 
 
 def _find_parts(
-    result: Result, domain: isl.Set, found: Sequence[Variant], inits: Sequence[isl.Map],
+    result: OperationResult, domain: isl.Set, found: Sequence[Variant], inits: Sequence[isl.Map],
     facts: Sequence[isl.Set], whole: str,
-) -> tuple[list[isl.Set], Result | None]:
+) -> tuple[list[isl.Set], OperationResult | None]:
     """Return the hyperrectangles of a result, and the reduction that it is if they have conditions.
 
     They have where it would be cut up otherwise. Raises NotRectangularError.
@@ -448,7 +452,9 @@ def _stem(volume: str, taken: Collection[str]) -> str:
     return stem
 
 
-def _check_finite(operation: Operation, result: Result, values: Iterable[float]) -> None:
+def _check_finite(
+    operation: VolumeOperation, result: OperationResult, values: Iterable[float]
+) -> None:
     """Raise UserError for numbers that LAIR has not."""
     if not all(map(math.isfinite, values)):
         message = f"{result.volume} of {operation.source} on line {operation.line}"
@@ -457,7 +463,7 @@ def _check_finite(operation: Operation, result: Result, values: Iterable[float])
 
 
 def _terms(
-    operation: Operation, result: Result, variant: Variant, box: isl.Set, whole: str,
+    operation: VolumeOperation, result: OperationResult, variant: Variant, box: isl.Set, whole: str,
     divide: Callable[[isl.Set], list[isl.Set]],
 ) -> Iterator[Term]:
     """Yield what a way to get operands adds to a part, by the sets into which instances divide.
@@ -468,7 +474,7 @@ def _terms(
     expr = fold(parse_expression(result.value), variant.known, whole)
     for each in divide(instances):
         number = None
-        if isinstance(expr, Number):
+        if isinstance(expr, NumberSyntax):
             times = cardinality(each) // cardinality(box)
             number = repeat(result.operator, expr.value, times)
         else:
@@ -494,14 +500,18 @@ def _start(
         )
 
 
-def _kept(result: Result, terms: Sequence[Term]) -> list[Term]:
+def _kept(result: OperationResult, terms: Sequence[Term]) -> list[Term]:
     """Return the terms that count: those that are not neutral."""
     neutral = NEUTRAL.get(result.operator)
     return [term for term in terms if neutral is None or term.number != neutral]
 
 
 def _compute(
-    operation: Operation, result: Result, name: str, box: isl.Set, terms: Sequence[Term],
+    operation: VolumeOperation,
+    result: OperationResult,
+    name: str,
+    box: isl.Set,
+    terms: Sequence[Term],
     done: Partition,
 ) -> None:
     """Add the operations that compute a part: one, or one per term and their sum."""
@@ -510,7 +520,7 @@ def _compute(
     total, type_ = combine(result.operator, known), done.types[name]
     if not open_:
         done.constants[name] = in_type(total, type_)
-        done.operations.append(Operation(
+        done.operations.append(VolumeOperation(
             name=name, kind="constant", constant=done.constants[name],
             source=operation.source, line=operation.line,
         ))
@@ -536,7 +546,7 @@ def _compute(
         done.operations.append(_one(name, term, operation))
 
 
-def _one(label: str, term: Term, operation: Operation) -> Operation:
+def _one(label: str, term: Term, operation: VolumeOperation) -> VolumeOperation:
     """Return the operation that computes a term; instances are called by what they compute."""
     loops = f"{label}_loops"
     writes = term.writes.set_tuple_name(IN, loops).set_tuple_name(OUT, label)
@@ -545,8 +555,8 @@ def _one(label: str, term: Term, operation: Operation) -> Operation:
         name: read.set_tuple_name(IN, loops).intersect_domain(instances).coalesce()
         for name, read in term.reads.items()
     }
-    result = Result(volume=label, writes=writes, operator=term.operator, value=term.value)
-    return Operation(
+    result = OperationResult(volume=label, writes=writes, operator=term.operator, value=term.value)
+    return VolumeOperation(
         name=label, kind="compute", source=operation.source, line=operation.line,
         loops=instances.coalesce(), reads=reads, results=(result,),
     )

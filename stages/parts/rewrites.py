@@ -10,12 +10,21 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.lair.layer import NEUTRAL
-from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
+from lairmake.stages.lair.tree import (
+    AccessSyntax,
+    Binary,
+    CallSyntax,
+    Expr,
+    NumberSyntax,
+    ReferenceSyntax,
+    Unary,
+    walk,
+)
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.poly.functions import find_function_in, find_greatest
 from lairmake.stages.reference.evaluate import value as evaluate
 from lairmake.stages.reference.strided import Array
-from lairmake.stages.volumes.operation import Operation
+from lairmake.stages.volumes.operation import VolumeOperation
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 
@@ -31,14 +40,14 @@ def fold(expr: Expr, known: Mapping[str, float], whole: str) -> Expr:
     Operations on integers wrap to the type `whole`.
     """
     match expr:
-        case Access():
+        case AccessSyntax():
             found = known.get(expr.tensor)
-            return expr if found is None else Number(value=found, span=expr.span)
-        case Reference() | Number():
+            return expr if found is None else NumberSyntax(value=found, span=expr.span)
+        case ReferenceSyntax() | NumberSyntax():
             return expr
         case Unary():
             return _known(replace(expr, operand=fold(expr.operand, known, whole)), whole)
-        case Call():
+        case CallSyntax():
             arguments = tuple(fold(each, known, whole) for each in expr.arguments)
             return _extreme(_known(replace(expr, arguments=arguments), whole))
         case Binary():
@@ -46,21 +55,21 @@ def fold(expr: Expr, known: Mapping[str, float], whole: str) -> Expr:
             return _simple(_known(replace(expr, left=left, right=right), whole))
 
 
-def _known(expr: Unary | Call | Binary, whole: str) -> Expr:
+def _known(expr: Unary | CallSyntax | Binary, whole: str) -> Expr:
     """Return the number that an expression of numbers is; another one as it is."""
     match expr:
         case Unary():
             parts: tuple[Expr, ...] = (expr.operand,)
-        case Call():
+        case CallSyntax():
             parts = expr.arguments
         case Binary():
             parts = (expr.left, expr.right)
-    if not all(isinstance(part, Number) for part in parts):
+    if not all(isinstance(part, NumberSyntax) for part in parts):
         return expr
-    return Number(value=evaluate(expr, _no_read, whole).item(), span=expr.span)
+    return NumberSyntax(value=evaluate(expr, _no_read, whole).item(), span=expr.span)
 
 
-def _no_read(access: Access) -> Array:
+def _no_read(access: AccessSyntax) -> Array:
     raise AssertionError(f"{access.tensor} is no number")
 
 
@@ -69,7 +78,7 @@ def _simple(expr: Expr) -> Expr:
     if not isinstance(expr, Binary):
         return expr
     if expr.op in "+-" and (value := _infinity(expr)):
-        return Number(value=value, span=expr.span)
+        return NumberSyntax(value=value, span=expr.span)
     neutral = 0 if expr.op in "+-" else 1
     if is_number(expr.right, neutral):
         return expr.left
@@ -83,14 +92,14 @@ def _infinity(expr: Binary) -> float:
     """Return the infinity that a sum or difference is since one of its operands is, else 0."""
     sign = 1 if expr.op == "+" else -1
     for each, factor in ((expr.left, 1), (expr.right, sign)):
-        if isinstance(each, Number) and math.isinf(each.value):
+        if isinstance(each, NumberSyntax) and math.isinf(each.value):
             return factor * each.value
     return 0
 
 
 def _extreme(expr: Expr) -> Expr:
     """Return x for max(x, -inf) and min(x, inf)."""
-    if not isinstance(expr, Call) or expr.function not in ("max", "min"):
+    if not isinstance(expr, CallSyntax) or expr.function not in ("max", "min"):
         return expr
     neutral = NEUTRAL[f"{expr.function}="]
     kept = [each for each in expr.arguments if not is_number(each, neutral)]
@@ -99,12 +108,12 @@ def _extreme(expr: Expr) -> Expr:
 
 def list_numbers(expr: Expr) -> Iterator[float]:
     """Yield the numbers in an expression."""
-    return (each.value for each in walk(expr) if isinstance(each, Number))
+    return (each.value for each in walk(expr) if isinstance(each, NumberSyntax))
 
 
 def is_number(expr: Expr, value: float) -> bool:
     """Return whether an expression is a number."""
-    return isinstance(expr, Number) and expr.value == value
+    return isinstance(expr, NumberSyntax) and expr.value == value
 
 
 def repeat(operator: str, value: float, times: int) -> float:
@@ -136,7 +145,9 @@ def combine(operator: str, values: list[float]) -> float:
 # Where instances d read x[floor(d/4), d mod 4], as an operand whose dimensions are collapsed, those
 # of two loops, d = 4a + b with 0 <= b < 4, read x[a, b].
 
-def split_loops(operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map]]) -> Operation:
+def split_loops(
+    operation: VolumeOperation, ends: Callable[[isl.Map], Iterable[isl.Map]]
+) -> VolumeOperation:
     """Return a computation with more loops, and fewer quotients in what they read, if there are.
 
     `ends` gives what a read reads in the end, through copies.
@@ -156,7 +167,7 @@ def split_loops(operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map
     return found
 
 
-def _split(operation: Operation, dim: int, by: int) -> Operation | None:
+def _split(operation: VolumeOperation, dim: int, by: int) -> VolumeOperation | None:
     """Return an operation with two loops, a and b, for d = by a + b with 0 <= b < by.
 
     None where the size of d is no multiple of `by`.
@@ -187,7 +198,7 @@ def _plain(loops: isl.Set) -> isl.Set:
 
 
 def _quotients(
-    operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map]]
+    operation: VolumeOperation, ends: Callable[[isl.Map], Iterable[isl.Map]]
 ) -> Iterator[tuple[int, int]]:
     """Yield divisor and loop of every quotient of a single loop in what is read."""
     for div in _divs(operation, ends):
@@ -201,12 +212,12 @@ def _used(div: isl.Aff, kind: isl.dim_type) -> list[int]:
     return [k for k in range(div.dim(kind)) if not div.get_coefficient_val(kind, k).is_zero()]
 
 
-def _count(operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map]]) -> int:
+def _count(operation: VolumeOperation, ends: Callable[[isl.Map], Iterable[isl.Map]]) -> int:
     return sum(1 for _ in _divs(operation, ends))
 
 
 def _divs(
-    operation: Operation, ends: Callable[[isl.Map], Iterable[isl.Map]]
+    operation: VolumeOperation, ends: Callable[[isl.Map], Iterable[isl.Map]]
 ) -> Iterator[isl.Aff]:
     """Yield the quotients in what is read, each as often as it occurs."""
     assert operation.loops is not None

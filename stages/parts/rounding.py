@@ -17,13 +17,18 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.lair.grammar import parse_expression
-from lairmake.stages.lair.tree import Binary, Call, Expr, walk
+from lairmake.stages.lair.tree import Binary, CallSyntax, Expr, walk
 from lairmake.stages.parts.evaluation import extents, find_inner, reduce_into
 from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.reference.error_bound import Rounding, Tolerance, absolute, is_jump, spread
 from lairmake.stages.reference.evaluate import TermMeaning, value
 from lairmake.stages.reference.strided import OUT, Array, Read, move
-from lairmake.stages.volumes.operation import Operation, Program, Result, make_domains
+from lairmake.stages.volumes.operation import (
+    OperationResult,
+    VolumeOperation,
+    VolumeProgram,
+    make_domains,
+)
 
 SURE = 6
 """By how many standard deviations a sum of roundings is off at most: once in 10^8 sums."""
@@ -47,7 +52,7 @@ class RoundingBound:
 
 
 def bound_rounding(
-    program: Program, volumes: isl.UnionSet, values: Mapping[str, Array],
+    program: VolumeProgram, volumes: isl.UnionSet, values: Mapping[str, Array],
     rounding: Callable[[str], Rounding], given: Errors,
 ) -> dict[str, RoundingBound]:
     """Return how far each output may be off.
@@ -90,7 +95,7 @@ def find_allowance(expected: Array, bounds: Sequence[RoundingBound], row: Tolera
 class _Pass:
     """A walk over all operations, which adds up the worst cases, or squares, as independent."""
 
-    program: Program
+    program: VolumeProgram
     shapes: Mapping[str, tuple[int, ...]]
     values: Mapping[str, Array]
     rounding: Callable[[str], Rounding]
@@ -107,7 +112,7 @@ class _Pass:
                     errors[each.name] = self._of_copy(each, errors, given)
         return errors
 
-    def _of_copy(self, operation: Operation, errors: Errors, given: Errors) -> Array:
+    def _of_copy(self, operation: VolumeOperation, errors: Errors, given: Errors) -> Array:
         name = operation.name
         found = np.zeros(self.shapes[name])
         if operation.kind == "constant":
@@ -121,7 +126,9 @@ class _Pass:
     def _rounded(self, volume: str) -> float:
         return self.rounding(self.program.types[volume]).unit
 
-    def _of_result(self, operation: Operation, result: Result, errors: Errors) -> Array:
+    def _of_result(
+        self, operation: VolumeOperation, result: OperationResult, errors: Errors
+    ) -> Array:
         """Return the roundings of a result, and what errors of operands do to it.
 
         What is neither finite nor a number says that nothing is known: any error may be.
@@ -137,18 +144,18 @@ class _Pass:
         found = start + own + moved
         return np.asarray(np.nan_to_num(found, nan=np.inf, posinf=np.inf))
 
-    def _own(self, operation: Operation, result: Result) -> Array:
+    def _own(self, operation: VolumeOperation, result: OperationResult) -> Array:
         """Return n u sum|terms|, n counting the terms of an element and what each is made of."""
         by = self.rounding(self.program.types[result.volume])
         expr = parse_expression(result.value)
         terms = _count_terms(operation, result) if result.operator != "=" else 1
-        count = terms + sum(isinstance(e, Binary | Call) for e in walk(expr)) + 1
+        count = terms + sum(isinstance(e, Binary | CallSyntax) for e in walk(expr)) + 1
         count += result.init is not None
         if not self.is_sure:
             count = min(count, math.ceil(SURE * math.sqrt(count)))
         return np.asarray(count * (by.unit * self._sums(operation, result) + by.smallest))
 
-    def _sums(self, operation: Operation, result: Result) -> Array:
+    def _sums(self, operation: VolumeOperation, result: OperationResult) -> Array:
         """Return sum|terms| of each element, with what it begins with."""
         sums = self._each(operation, result, self.values, absolute)
         sums = np.where(np.isinf(sums), 0, sums) if result.operator.startswith("m") else sums
@@ -168,7 +175,7 @@ class _Pass:
                     return float(sums[np.isfinite(sums)].max(initial=0))
         return 0.0
 
-    def _moved(self, operation: Operation, result: Result, errors: Errors) -> Array:
+    def _moved(self, operation: VolumeOperation, result: OperationResult, errors: Errors) -> Array:
         """Return what errors of what is read do: |w| x' + |x| w' + x' w' of a product."""
         known = {
             label: errors[by.get_tuple_name(OUT) or ""] for label, by in operation.reads.items()
@@ -194,7 +201,11 @@ class _Pass:
         return self._each(reading, result, found, near)
 
     def _of_product(
-        self, operation: Operation, result: Result, found: Mapping[str, Array], near: TermMeaning
+        self,
+        operation: VolumeOperation,
+        result: OperationResult,
+        found: Mapping[str, Array],
+        near: TermMeaning,
     ) -> Array:
         """Return what remains of the product of all |x| + x' without that of all |x|."""
         def largest(expr: Expr, read: Read) -> Array:
@@ -204,7 +215,11 @@ class _Pass:
         return np.asarray(whole - np.abs(self._each(operation, result, found, value)))
 
     def _each(
-        self, operation: Operation, result: Result, found: Mapping[str, Array], meaning: TermMeaning
+        self,
+        operation: VolumeOperation,
+        result: OperationResult,
+        found: Mapping[str, Array],
+        meaning: TermMeaning,
     ) -> Array:
         """Return what instances give together: their sum or product, or the largest one."""
         how: Any = {"min=": "max="}.get(result.operator, result.operator)
@@ -214,7 +229,7 @@ class _Pass:
         return array
 
 
-def _count_terms(operation: Operation, result: Result) -> int:
+def _count_terms(operation: VolumeOperation, result: OperationResult) -> int:
     """Return how many instances write one element, at most: of iterators that say together which
     one, as 2a + b, all but the longest may differ."""
     assert operation.loops is not None

@@ -17,11 +17,11 @@ from lairmake.stages.parts.partition import SIGNS, find_reduced, spell_condition
 from lairmake.stages.parts.rewrites import in_type
 from lairmake.stages.parts.tiling import (
     NoSliceError,
-    Region,
+    PartTile,
     Rows,
     Slice,
-    Statement,
-    Tile,
+    TileRegion,
+    TileStatement,
     cover,
     leave_out_absent,
     list_partials,
@@ -30,7 +30,7 @@ from lairmake.stages.parts.tiling import (
     tile,
 )
 from lairmake.stages.poly.box import bounding_box
-from lairmake.stages.volumes.operation import Operation, Program
+from lairmake.stages.volumes.operation import VolumeOperation, VolumeProgram
 
 OUT = isl.dim_type.out
 
@@ -50,7 +50,7 @@ Loops = Mapping[str, Mapping[int, str]]
 
 
 def write_lair(
-    tile: Tile, kernel: str, names: Mapping[str, str], types: Mapping[str, str],
+    tile: PartTile, kernel: str, names: Mapping[str, str], types: Mapping[str, str],
     loops: Loops | None = None,
 ) -> str:
     """Return the LAIR of a tile: a node per operation, and the graph of these if they are several.
@@ -88,7 +88,7 @@ class Stems:
     iterator: str
 
 
-def stems(tile: Tile, names: Mapping[str, str]) -> Stems:
+def stems(tile: PartTile, names: Mapping[str, str]) -> Stems:
     """Return the stems of the names in the LAIR of a tile."""
     tensors = {*tile.inputs, *names.values()}
     return Stems(node=free("make_", r"\w+", tensors), iterator=free("d", r"\d+", tensors))
@@ -101,14 +101,14 @@ def free(stem: str, rest: str, tensors: Collection[str]) -> str:
     return stem
 
 
-def name_loops(tile: Tile, stem: Stems) -> Loops:
+def name_loops(tile: PartTile, stem: Stems) -> Loops:
     """Return the names that count iterators, d0, d1, ..., those of one value as well."""
     return {
         each.tensor: {k: f"{stem.iterator}{k}" for k in iterators(each)} for each in tile.statements
     }
 
 
-def iterators(statement: Statement) -> list[int]:
+def iterators(statement: TileStatement) -> list[int]:
     """Return the dimensions of instances that a statement is written with: those of several.
 
     The one instance of a statement without any is written with one dimension all the same.
@@ -117,7 +117,7 @@ def iterators(statement: Statement) -> list[int]:
 
 
 def _node(
-    statement: Statement, names: Mapping[str, str], declared: Mapping[str, str], stem: str,
+    statement: TileStatement, names: Mapping[str, str], declared: Mapping[str, str], stem: str,
     called: Mapping[int, str],
 ) -> str:
     """Return the node of a statement; its iterators are `called` so, by their places."""
@@ -139,7 +139,7 @@ def _node(
     )
 
 
-def _where(statement: Statement, called: Mapping[int, str]) -> str:
+def _where(statement: TileStatement, called: Mapping[int, str]) -> str:
     """Return the conditions under which instances count."""
     if statement.where is None:
         return ""
@@ -161,7 +161,7 @@ def _affine(row: Sequence[int], called: Mapping[int, str]) -> str:
 
 
 def _graph(
-    tile: Tile, kernel: str, names: Mapping[str, str], declared: Mapping[str, str], stem: Stems
+    tile: PartTile, kernel: str, names: Mapping[str, str], declared: Mapping[str, str], stem: Stems
 ) -> str:
     *_, last = tile.statements
     calls = []
@@ -177,7 +177,7 @@ def _graph(
     return f"graph {kernel}():\n{top}{{\n{''.join(calls)}}}\n"
 
 
-def write_layer(tile: Tile, names: Mapping[str, str], machine: Any) -> str:
+def write_layer(tile: PartTile, names: Mapping[str, str], machine: Any) -> str:
     """Return the layer.yaml of a tile.
 
     Where an element is computed from others of the tile than those at its own place, the compiler
@@ -203,7 +203,7 @@ def write_layer(tile: Tile, names: Mapping[str, str], machine: Any) -> str:
     return yaml.safe_dump(described, sort_keys=False, width=100)
 
 
-def _is_in_place(tile: Tile) -> bool:
+def _is_in_place(tile: PartTile) -> bool:
     """Return whether what a tile computes reads what it computed before at the same place."""
     return all(
         rows == each.target
@@ -216,7 +216,7 @@ def _is_in_place(tile: Tile) -> bool:
 #
 # Source   F Alg. 2, which leaves open what tiles of reductions need
 
-def sum_parts(program: Program, part: str, rank: int) -> dict[str, Operation]:
+def sum_parts(program: VolumeProgram, part: str, rank: int) -> dict[str, VolumeOperation]:
     """Return the operations that sum over `rank` dimensions and give a part, by their results.
 
     That is the part's own operation, or those whose results that one reads.
@@ -225,24 +225,24 @@ def sum_parts(program: Program, part: str, rank: int) -> dict[str, Operation]:
     return found if rank else {}
 
 
-def find_summed_ranks(program: Program) -> list[int]:
+def find_summed_ranks(program: VolumeProgram) -> list[int]:
     """Return over how many dimensions operations sum of which partial results can be."""
     parts = program.outputs
     return sorted({_rank(by) for part in parts for by in _sums(program, part).values()})
 
 
-def _sums(program: Program, part: str) -> dict[str, Operation]:
+def _sums(program: VolumeProgram, part: str) -> dict[str, VolumeOperation]:
     writer = program.writer(part)
     if _rank(writer):
         return {part: writer}
     return {name: program.writer(name) for name in writer.operands if _rank(program.writer(name))}
 
 
-def _rank(operation: Operation) -> int:
+def _rank(operation: VolumeOperation) -> int:
     return len(find_reduced(operation.results[0])) if operation.kind == "compute" else 0
 
 
-def is_cut(operation: Operation, sizes: Sequence[int]) -> bool:
+def is_cut(operation: VolumeOperation, sizes: Sequence[int]) -> bool:
     """Return whether a sum has several partial results, by the sizes of tiles that are given."""
     assert operation.loops is not None
     ends = bounding_box(operation.loops)
@@ -250,21 +250,25 @@ def is_cut(operation: Operation, sizes: Sequence[int]) -> bool:
     return any(length > size for length, size in zip(lengths, sizes, strict=True))
 
 
-def without(region: Region, part: str, program: Program, sums: Mapping[str, Operation]) -> Tile:
+def without(
+    region: TileRegion, part: str, program: VolumeProgram, sums: Mapping[str, VolumeOperation]
+) -> PartTile:
     """Return what a tile computes where the results of `sums` are given: slices as its inputs."""
     if part in sums:
         return given(region, part, match_slice(region.tiles))
     return tile(region, part, [each for each in program.operations if each.name not in sums])
 
 
-def given(region: Region, tensor: str, slice_: Slice) -> Tile:
+def given(region: TileRegion, tensor: str, slice_: Slice) -> PartTile:
     """Return a tile of which the result is an input, until `added` says how it is computed."""
-    return Tile(region=region, output=slice_, inputs={tensor: slice_}, computed={}, statements=())
+    return PartTile(
+        region=region, output=slice_, inputs={tensor: slice_}, computed={}, statements=()
+    )
 
 
 def add_partials(
-    tile: Tile, tensor: str, names: Sequence[str], stem: str, operator: str
-) -> Tile:
+    tile: PartTile, tensor: str, names: Sequence[str], stem: str, operator: str
+) -> PartTile:
     """Return a tile that computes one of its inputs from partial results.
 
     These are inputs instead, called `names`: they are added from the left, each sum in the type of
@@ -282,17 +286,17 @@ def add_partials(
 
 def _chain(
     tensor: str, names: Sequence[str], stem: str, operator: str, size: tuple[int, ...]
-) -> Iterator[Statement]:
+) -> Iterator[TileStatement]:
     rows = _same(len(size))
     before = names[0]
     if len(names) == 1:
-        yield Statement(
+        yield TileStatement(
             tensor=tensor, size=size, operator="=", value=before,
             reads={before: (before, rows)}, target=rows,
         )
     for n, name in enumerate(names[1:], start=1):
         own = tensor if n == len(names) - 1 else f"{stem}{n}"
-        yield Statement(
+        yield TileStatement(
             tensor=own, size=size, operator="=", value=SIGNS[operator].format(before, name),
             reads={before: (before, rows), name: (name, rows)}, target=rows,
         )
@@ -322,13 +326,13 @@ class Entries:
     `of` says which volume a part or a term is of; `machine` is what layers name.
     """
 
-    def __init__(self, program: Program, of: Mapping[str, str], machine: Any) -> None:
+    def __init__(self, program: VolumeProgram, of: Mapping[str, str], machine: Any) -> None:
         self.found: dict[str, Described] = {}
         self.slices: dict[str, isl.Map] = {}
         self._program, self._of, self._machine = program, of, machine
         self._count = 0
 
-    def add(self, name: str, region: Region, part: str, sizes: Sequence[int]) -> None:
+    def add(self, name: str, region: TileRegion, part: str, sizes: Sequence[int]) -> None:
         """Add a region of a part; before it come partial results, by the sizes of their tiles.
 
         Raises NoSliceError, and leaves all as it was; TooManyTilesError.
@@ -340,7 +344,7 @@ class Entries:
             self.found, self.slices, self._count = before
             raise
 
-    def _add(self, name: str, region: Region, part: str, sizes: Sequence[int]) -> None:
+    def _add(self, name: str, region: TileRegion, part: str, sizes: Sequence[int]) -> None:
         program = leave_out_absent(self._program, region, part)
         output, constant = _slice(match_slice(region.tiles)), program.writer(part).constant
         if constant is not None:
@@ -366,7 +370,7 @@ class Entries:
         return not all(each is None or each.is_box() for each in loops)
 
     def _taken(
-        self, name: str, whole: Tile, tensor: str, by: Operation, sizes: Sequence[int]
+        self, name: str, whole: PartTile, tensor: str, by: VolumeOperation, sizes: Sequence[int]
     ) -> list[Described]:
         """Add the regions of partial results, and return those that a tile adds, at most a few."""
         taken = list(self._partials(name, whole, tensor, by, sizes))
@@ -376,7 +380,7 @@ class Entries:
         return taken
 
     def _partials(
-        self, name: str, whole: Tile, tensor: str, by: Operation, sizes: Sequence[int]
+        self, name: str, whole: PartTile, tensor: str, by: VolumeOperation, sizes: Sequence[int]
     ) -> Iterator[Described]:
         """Add the regions of partial results, and yield each of those that make up one tile."""
         counts = whole.region.counts
@@ -388,7 +392,7 @@ class Entries:
                 for index in itertools.product(*map(range, found.region.counts[len(counts) :])):
                     yield {"region": own, "sums": list(index)}
 
-    def _alike(self, region: Region, by: Operation, rank: int) -> list[Tile]:
+    def _alike(self, region: TileRegion, by: VolumeOperation, rank: int) -> list[PartTile]:
         """Return the tiles of partial results that have instances, in regions that are alike.
 
         Where conditions differ from one to the next, each is a region of its own, if that is of one
@@ -402,7 +406,7 @@ class Entries:
             found = [self._partial(each, by) for each in list_single(region)]
         return [each for each in found if each is not None]
 
-    def _partial(self, region: Region, by: Operation) -> Tile | None:
+    def _partial(self, region: TileRegion, by: VolumeOperation) -> PartTile | None:
         """Return what tiles of partial results compute; None where nothing counts in any of them.
 
         Raises NoSliceError.
@@ -413,7 +417,12 @@ class Entries:
         return tile(region, by.name, program.operations)
 
     def _added(
-        self, name: str, whole: Tile, tensor: str, by: Operation, taken: Sequence[Described]
+        self,
+        name: str,
+        whole: PartTile,
+        tensor: str,
+        by: VolumeOperation,
+        taken: Sequence[Described],
     ) -> Described:
         """Add a region that adds a few partial results, and return it as one."""
         if len(taken) == 1:
@@ -428,8 +437,8 @@ class Entries:
         return f"{stem}{sum(each.startswith(stem) for each in self.found)}"
 
     def _sum(
-        self, whole: Tile, tensor: str, by: Operation, count: int
-    ) -> tuple[Tile, list[str]]:
+        self, whole: PartTile, tensor: str, by: VolumeOperation, count: int
+    ) -> tuple[PartTile, list[str]]:
         """Return a tile that adds up one of its inputs, and what it calls the partial results."""
         known = {*self._program.types, *self._of.values(), *whole.inputs, *whole.computed}
         volume = self._of.get(tensor, tensor)
@@ -438,7 +447,12 @@ class Entries:
         return add_partials(whole, tensor, names, way, by.results[0].operator), names
 
     def _layer(
-        self, name: str, found: Tile, part: str, output: Described, takes: Mapping[str, Described]
+        self,
+        name: str,
+        found: PartTile,
+        part: str,
+        output: Described,
+        takes: Mapping[str, Described],
     ) -> None:
         """Add a region of tiles that are layers."""
         names = _names(found, self._of)
@@ -453,7 +467,7 @@ class Entries:
             "layer": write_layer(found, names, self._machine),
         })
 
-    def _put(self, name: str, region: Region, part: str, more: Described) -> None:
+    def _put(self, name: str, region: TileRegion, part: str, more: Described) -> None:
         volume = self._of[part]
         self.found[name] = {"part": part, "counts": list(region.counts), **more}
         self._count += math.prod(region.counts)
@@ -462,7 +476,7 @@ class Entries:
         self.slices[f"{name}_{volume}"] = region.tiles.set_tuple_name(OUT, volume)
 
 
-def _names(found: Tile, of: Mapping[str, str]) -> dict[str, str]:
+def _names(found: PartTile, of: Mapping[str, str]) -> dict[str, str]:
     """Return what a tile calls what it computes: the volume, or the part where it has several."""
     volumes = {name: of.get(name, name) for name in found.computed}
     several = {v for v, count in Counter(volumes.values()).items() if count > 1}

@@ -16,15 +16,15 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.expressions import write_expression
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.layer import NEUTRAL
-from lairmake.stages.lair.tree import Number
+from lairmake.stages.lair.tree import NumberSyntax
 from lairmake.stages.machine.types import find_integers
 from lairmake.stages.parts.partition import SIGNS, find_reduced
 from lairmake.stages.parts.rewrites import fold, list_numbers
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import depends_on, find_function_in, find_greatest, find_least
-from lairmake.stages.poly.iscc import Told, tell
-from lairmake.stages.volumes.operation import NAME, Operation, Program
+from lairmake.stages.poly.iscc import ToldObject, tell
+from lairmake.stages.volumes.operation import NAME, VolumeOperation, VolumeProgram
 
 IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 
@@ -33,7 +33,7 @@ IN, OUT, SET, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.di
 # Source   F Alg. 2: tiles of outputs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class TileRegion:
     """The tiles of a hyperrectangle that are all of one size, `counts` of them per dimension.
 
     `tiles` is { [q] -> part[e] }. Where tiles are partial results, the dimensions of sums come
@@ -45,7 +45,7 @@ class Region:
     sums: isl.Map | None
 
 
-def list_regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
+def list_regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[TileRegion]:
     """Yield the regions of a part: whole tiles, and along each dimension what is left at its end.
 
     `sizes` has those of tiles per dimension of the part.
@@ -54,10 +54,10 @@ def list_regions(part: isl.Set, sizes: Sequence[int]) -> Iterator[Region]:
     pieces = [list(_pieces(*ends, size)) for ends, size in zip(bounds, sizes, strict=True)]
     for chosen in itertools.product(*pieces):
         tiles = _cut(chosen, {k: k for k in range(len(chosen))}, part)
-        yield Region(counts=tuple(count for _, _, count in chosen), tiles=tiles, sums=None)
+        yield TileRegion(counts=tuple(count for _, _, count in chosen), tiles=tiles, sums=None)
 
 
-def list_single(region: Region) -> Iterator[Region]:
+def list_single(region: TileRegion) -> Iterator[TileRegion]:
     """Yield each tile of a region as a region of its own."""
     first = isl.Set(f"{{ [{', '.join('0' for _ in region.counts)}] }}")
     for index in itertools.product(*map(range, region.counts)):
@@ -68,12 +68,12 @@ def list_single(region: Region) -> Iterator[Region]:
             for each in (region.tiles, region.sums)
         )
         assert tiles is not None
-        yield Region(counts=(1,) * len(index), tiles=tiles, sums=sums)
+        yield TileRegion(counts=(1,) * len(index), tiles=tiles, sums=sums)
 
 
 def list_partials(
-    elements: isl.Map, counts: Sequence[int], operation: Operation, sizes: Sequence[int]
-) -> Iterator[Region]:
+    elements: isl.Map, counts: Sequence[int], operation: VolumeOperation, sizes: Sequence[int]
+) -> Iterator[TileRegion]:
     """Yield the regions of the partial results of a sum, in the order in which these are added.
 
     `elements` are those that each of a region's tiles, `counts` of them, needs of the sum:
@@ -90,13 +90,13 @@ def list_partials(
         cut = _cut(chosen, {k: n for n, k in enumerate(sums)}, bound_sums(operation), len(counts))
         any_instance = isl.Map.from_domain_and_range(elements.domain(), cut.range())
         any_element = isl.Map.from_domain_and_range(cut.domain(), elements.range())
-        yield Region(
+        yield TileRegion(
             counts=(*counts, *more), tiles=elements.flat_domain_product(any_element),
             sums=any_instance.flat_domain_product(cut),
         )
 
 
-def bound_instances(every: isl.Map, wanted: isl.Map, operation: Operation) -> isl.Map:
+def bound_instances(every: isl.Map, wanted: isl.Map, operation: VolumeOperation) -> isl.Map:
     """Return of instances { [q] -> [d] } those between the bounds of what is summed over.
 
     Where that leaves them without bounds, as g and m of a channel 2 g + m, they get those of each
@@ -116,7 +116,7 @@ def bound_instances(every: isl.Map, wanted: isl.Map, operation: Operation) -> is
     return found
 
 
-def bound_sums(operation: Operation) -> isl.Set:
+def bound_sums(operation: VolumeOperation) -> isl.Set:
     """Return the instances between the bounds of those that are summed over.
 
     Iterators that say together which element is written, as 2a + b, have the bounds of all
@@ -198,7 +198,7 @@ class Slice:
 
 
 @functools.lru_cache(MOST_REMEMBERED)
-def _at(offset: Told, stride: tuple[int, ...], size: tuple[int, ...]) -> isl.Map:
+def _at(offset: ToldObject, stride: tuple[int, ...], size: tuple[int, ...]) -> isl.Map:
     """Return { [[q] -> [l]] -> [offset(q) + stride l] } for 0 <= l < size."""
     names = [f"l{k}" for k in range(len(size))]
     bounds = [f"0 <= {n} < {size}" for n, size in zip(names, size, strict=True)]
@@ -232,7 +232,7 @@ def match_slice(found: isl.Map, is_hull: bool = False) -> Slice:
 
 
 @functools.lru_cache(MOST_REMEMBERED)
-def _match(found: Told) -> tuple[isl.MultiAff, tuple[int, ...], tuple[int, ...]]:
+def _match(found: ToldObject) -> tuple[isl.MultiAff, tuple[int, ...], tuple[int, ...]]:
     """Return offset, strides and sizes of the least slice that holds { [q] -> [e] }."""
     plain = found.it.coalesce()
     offset = isl.MultiAff.zero(plain.space)
@@ -276,7 +276,7 @@ Rows = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class TileStatement:
     """What a tile computes by one operation: instances from zero, accesses as affine rows.
 
     An access has a row per dimension of the tensor: factors of the iterators, and a constant.
@@ -294,7 +294,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tile:
+class PartTile:
     """What each tile of a region computes.
 
     `inputs` are the slices that it reads by the names of its tensors, `computed` those that it
@@ -302,14 +302,14 @@ class Tile:
     name than the volume.
     """
 
-    region: Region
+    region: TileRegion
     output: Slice
     inputs: Mapping[str, Slice]
     computed: Mapping[str, Slice]
-    statements: tuple[Statement, ...]
+    statements: tuple[TileStatement, ...]
 
 
-def tile(region: Region, part: str, operations: Sequence[Operation]) -> Tile:
+def tile(region: TileRegion, part: str, operations: Sequence[VolumeOperation]) -> PartTile:
     """Return what each tile of a region of a part computes.
 
     What is wanted of a volume at places that move against each other from tile to tile, or twice
@@ -332,7 +332,7 @@ def tile(region: Region, part: str, operations: Sequence[Operation]) -> Tile:
     inputs: dict[str, Slice] = {}
     taken |= elements.keys()
     statements = [_statement(each, versions, elements, inputs, taken) for each in made]
-    return Tile(
+    return PartTile(
         region=region, output=match_slice(region.tiles), inputs=inputs, computed=elements,
         statements=tuple(statements),
     )
@@ -355,7 +355,7 @@ class _Computed:
     """
 
     name: str
-    operation: Operation
+    operation: VolumeOperation
     elements: Slice
     instances: isl.Map
     slice: Slice
@@ -363,7 +363,7 @@ class _Computed:
 
 
 def _computed(
-    operation: Operation, version: _Version, region: Region, is_last: bool
+    operation: VolumeOperation, version: _Version, region: TileRegion, is_last: bool
 ) -> _Computed:
     """Return what tiles compute by an operation: a box that holds what is wanted of its result."""
     assert operation.loops is not None
@@ -452,7 +452,7 @@ def _free(name: str, taken: Collection[str]) -> str:
 def _statement(
     computed: _Computed, versions: Mapping[str, Sequence[_Version]],
     made: Mapping[str, Slice], inputs: dict[str, Slice], taken: Collection[str],
-) -> Statement:
+) -> TileStatement:
     """Return the statement of an operation, with indices from zero; new slices go to `inputs`.
 
     Of the names that are `taken`, only that of its volume is one for a slice.
@@ -470,7 +470,7 @@ def _statement(
             rows = _rows(computed, read, elements)
             others = {tensor for tensor, other in reads.values() if other != rows}
             reads[label] = (_input(elements, inputs, others, taken), rows)
-    return Statement(
+    return TileStatement(
         tensor=computed.name, size=computed.slice.size, operator=result.operator,
         value=result.value, reads=reads, target=_rows(computed, result.writes, computed.elements),
         where=computed.where,
@@ -517,7 +517,9 @@ def _rows(computed: _Computed, access: isl.Map, elements: Slice) -> Rows:
 
 
 @functools.lru_cache(1024)
-def _find_rows(inside: Told, access: Told, offset: Told, strides: tuple[int, ...]) -> Rows:
+def _find_rows(
+    inside: ToldObject, access: ToldObject, offset: ToldObject, strides: tuple[int, ...]
+) -> Rows:
     """Return (access - offset) / stride for { [[q] -> [l]] -> i[d] } and { i[d] -> e[...] }."""
     found = inside.it.apply_range(access.it)
     by = find_function_in(found.flatten_domain())
@@ -552,7 +554,7 @@ Described = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedTile:
     """A tile: its name, its region in tiles.yaml, and its index along each dimension."""
 
     name: str
@@ -560,7 +562,7 @@ class Placed:
     index: tuple[int, ...]
 
 
-def list_placed_tiles(regions: Mapping[str, Described]) -> Iterator[Placed]:
+def list_placed_tiles(regions: Mapping[str, Described]) -> Iterator[PlacedTile]:
     """Yield the tiles of every region of tiles.yaml, those that others take before them.
 
     Raises UserError for a name that no region or tensor may have: these become files.
@@ -571,7 +573,7 @@ def list_placed_tiles(regions: Mapping[str, Described]) -> Iterator[Placed]:
                 hint = "letters, digits and _, no digit first"
                 raise UserError(f"tiles.yaml: {each} cannot be a name", hint=hint)
         for index in itertools.product(*map(range, region["counts"])):
-            yield Placed(name=tile_name(regions, name, index), region=region, index=index)
+            yield PlacedTile(name=tile_name(regions, name, index), region=region, index=index)
 
 
 def tile_name(regions: Mapping[str, Described], region: str, index: Sequence[int]) -> str:
@@ -581,7 +583,7 @@ def tile_name(regions: Mapping[str, Described], region: str, index: Sequence[int
     return f"{region}_t{'_'.join(own)}" if own else region
 
 
-def taken_by(regions: Mapping[str, Described], tile: Placed) -> dict[str, tuple[str, str]]:
+def taken_by(regions: Mapping[str, Described], tile: PlacedTile) -> dict[str, tuple[str, str]]:
     """Return the tile, and the tensor of it, that each input of a tile is the result of."""
     return {
         tensor: (
@@ -618,7 +620,7 @@ def where(slice_: Described, index: Sequence[int]) -> tuple[slice, ...]:
 #
 # Source   F Alg. 1, terms of a part; of those under a mask a tile may have none
 
-def leave_out_absent(program: Program, region: Region, part: str) -> Program:
+def leave_out_absent(program: VolumeProgram, region: TileRegion, part: str) -> VolumeProgram:
     """Return a program without what has no instance in a region, where that is neutral.
 
     What reads it is folded, and in turn left out if it is a number; the part itself is then a
@@ -639,7 +641,7 @@ def leave_out_absent(program: Program, region: Region, part: str) -> Program:
     return replace(program, operations=tuple(operations)) if known else program
 
 
-def find_absent(program: Program, region: Region, part: str) -> set[str]:
+def find_absent(program: VolumeProgram, region: TileRegion, part: str) -> set[str]:
     """Return the reductions that no element which a region needs has an instance of."""
     wanted, absent = {part: region.tiles}, set[str]()
     for operation in reversed(program.operations):
@@ -661,8 +663,8 @@ def find_absent(program: Program, region: Region, part: str) -> set[str]:
 
 
 def _folded(
-    operation: Operation, known: Mapping[str, float], types: Mapping[str, str]
-) -> tuple[Operation, float | None]:
+    operation: VolumeOperation, known: Mapping[str, float], types: Mapping[str, str]
+) -> tuple[VolumeOperation, float | None]:
     """Return an operation without what is known, and the number that its result is, or None."""
     names = {label: read.get_tuple_name(OUT) or "" for label, read in operation.reads.items()}
     numbers = {label: known[name] for label, name in names.items() if name in known}
@@ -670,9 +672,9 @@ def _folded(
         return operation, None
     (result,) = operation.results
     value = fold(parse_expression(result.value), numbers, find_integers([types[operation.name]]))
-    if isinstance(value, Number) and value.value == NEUTRAL.get(result.operator, value.value):
+    if isinstance(value, NumberSyntax) and value.value == NEUTRAL.get(result.operator, value.value):
         return operation, value.value
-    if isinstance(value, Number) or not all(map(math.isfinite, list_numbers(value))):
+    if isinstance(value, NumberSyntax) or not all(map(math.isfinite, list_numbers(value))):
         raise NoSliceError(operation.reads[next(iter(numbers))])
     reads = {label: read for label, read in operation.reads.items() if label not in numbers}
     text = replace(result, value=write_expression(value))

@@ -18,7 +18,7 @@ from lairmake.stages.pe.nodes import (
     Head,
     If,
     Scope,
-    Statement,
+    StatementNode,
     find_names,
 )
 from lairmake.stages.poly.cardinality import count
@@ -50,14 +50,14 @@ class Block:
     `head` says when it runs, and `loops` are those that it was written for, if any.
     """
 
-    statements: list[Statement | Block] = field(default_factory=list)
+    statements: list[StatementNode | Block] = field(default_factory=list)
     loop: int = 0
     scalar: int = 0
     address: int = 0
     head: Head | None = None
     loops: Nest | None = None
 
-    def add(self, *statements: Statement) -> None:
+    def add(self, *statements: StatementNode) -> None:
         """Append statements."""
         self.statements.extend(statements)
 
@@ -112,10 +112,10 @@ class Block:
         for each in self.statements:
             yield from each.parts() if isinstance(each, Block) else (each,)
 
-    def finished(self) -> tuple[Statement, ...]:
+    def finished(self) -> tuple[StatementNode, ...]:
         """Return the statements, the charge first."""
         charge = Charge(self.loop, self.scalar, self.address)
-        found: list[Statement] = [charge] if charge != Charge(0, 0, 0) else []
+        found: list[StatementNode] = [charge] if charge != Charge(0, 0, 0) else []
         for each in self.statements:
             if isinstance(each, Block):
                 found.append(Scope(each.head, each.finished()))
@@ -177,7 +177,7 @@ def total(parts: list[Value]) -> Value:
 # The body of a loop that asks for each value whether there is an instance runs once for each value.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class EnclosingLoops:
     """What is around a block: how many loops, and their iterators but for those of one value.
 
     `conditions` are what they and guards ask for; None if these are not known.
@@ -188,7 +188,7 @@ class Around:
     conditions: tuple[Value, ...] | None = ()
 
 
-OUTSIDE, ONE = Around(), Number(1)
+OUTSIDE, ONE = EnclosingLoops(), Number(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +198,7 @@ class BlockCharge:
     profile: Profile
     here: isl.Set
 
-    def of(self, block: Block, times: int, around: Around = OUTSIDE) -> int:
+    def of(self, block: Block, times: int, around: EnclosingLoops = OUTSIDE) -> int:
         """Return the cycles of a block, and those in it, that runs so many times."""
         own = (
             block.loop * self.profile.loop
@@ -208,14 +208,14 @@ class BlockCharge:
         inner = [each for each in block.statements if isinstance(each, Block)]
         return times * own + sum(self.within(each, times, around) for each in inner)
 
-    def within(self, inner: Block, times: int, around: Around = OUTSIDE) -> int:
+    def within(self, inner: Block, times: int, around: EnclosingLoops = OUTSIDE) -> int:
         """Return the cycles of a block in one that runs so many times."""
         if inner.loops is None:
             return self.of(inner, times, around)
         deeper = _enter(inner, inner.loops, around)
         return self.of(inner, self._count(inner, inner.loops, deeper), deeper)
 
-    def _count(self, block: Block, nest: Nest, around: Around) -> int:
+    def _count(self, block: Block, nest: Nest, around: EnclosingLoops) -> int:
         """Return how often a block of a nest runs: the body of a loop, whatever a guard in it says.
         """
         guarded = isinstance(block.head, For) and _is_guarded(nest)
@@ -240,7 +240,7 @@ class BlockCharge:
         return 0 if reached is None else count(reached.intersect_params(self.here))
 
 
-def _enter(block: Block, nest: Nest, around: Around) -> Around:
+def _enter(block: Block, nest: Nest, around: EnclosingLoops) -> EnclosingLoops:
     """Return what is around the statements of a block of a nest."""
     conditions = around.conditions
     match block.head:
@@ -250,7 +250,7 @@ def _enter(block: Block, nest: Nest, around: Around) -> Around:
             even = compare(Operation("%", (apart, step)), "==", 0)
             if conditions is not None:
                 conditions = (*conditions, begun, condition, *([] if step == ONE else [even]))
-            return Around(
+            return EnclosingLoops(
                 depth=nest.depth, iterators=(*around.iterators, name), conditions=conditions
             )
         case If(condition):

@@ -13,7 +13,7 @@ from lairmake.stages.pe.nodes import (
     Coordinate,
     Declare,
     Field,
-    Statement,
+    StatementNode,
     WaveletArgument,
     WaveletIndex,
     WaveletValue,
@@ -33,7 +33,7 @@ class Function(Node):
     comment: str
     kind: str
     declared: tuple[Declare, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[StatementNode, ...]
     parameters: tuple[str, ...] = ()
 
     @property

@@ -63,7 +63,7 @@ DEFINED = re.compile(r"\b([A-Za-z_]\w*)\(|#define (\w+)|struct (\w+)|\b([A-Z][A-
 """Functions, macros, structures and enumerators where pe.h defines or uses them."""
 
 
-class Names:
+class IdentifierNames:
     """C identifiers for names of tensors and tasks: none of pe.h's, no two the same."""
 
     def __init__(self, pe_h: str) -> None:
@@ -80,10 +80,10 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Naming:
+class IdentifierNaming:
     """The names of one program: of tasks, counters, colours and of LAIR's own names."""
 
-    names: Names
+    names: IdentifierNames
     words: dict[str, str]
 
     def of(self, word: str, near: str = "") -> str:
@@ -109,6 +109,6 @@ class Naming:
         return self.of(f"element {tensor}", tensor)
 
 
-def new_naming() -> Naming:
+def new_naming() -> IdentifierNaming:
     """Return names for code that is only charged for, of which none are taken."""
-    return Naming(names=Names(""), words={})
+    return IdentifierNaming(names=IdentifierNames(""), words={})

@@ -281,17 +281,17 @@ def find_mentioned(parts: Iterable[object]) -> set[str]:
 # A template spells each node by the name of its class (stages/pe/c.py).
 
 @dataclass(frozen=True, slots=True)
-class Statement(Node):
+class StatementNode(Node):
     """A part of a program that does something."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gap(Statement):
+class Gap(StatementNode):
     """A free line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Declare(Statement):
+class Declare(StatementNode):
     """A variable of a type of elements, or an `int`; `fixed` says that it stays as it is."""
 
     name: str
@@ -301,7 +301,7 @@ class Declare(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Point(Statement):
+class Point(StatementNode):
     """A variable that says where elements of a type lie."""
 
     name: str
@@ -310,7 +310,7 @@ class Point(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Assign(Statement):
+class Assign(StatementNode):
     """A variable gets a value."""
 
     target: Value
@@ -318,7 +318,7 @@ class Assign(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Store(Statement):
+class Store(StatementNode):
     """An element gets a value, rounded once to its type."""
 
     target: Value
@@ -327,21 +327,21 @@ class Store(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Increase(Statement):
+class Increase(StatementNode):
     """A variable grows by one."""
 
     target: Value
 
 
 @dataclass(frozen=True, slots=True)
-class Decrease(Statement):
+class Decrease(StatementNode):
     """A variable shrinks by one."""
 
     target: Value
 
 
 @dataclass(frozen=True, slots=True)
-class Return(Statement):
+class Return(StatementNode):
     """The function ends."""
 
 
@@ -396,15 +396,15 @@ Head = If | Else | For | While | Switch | Case
 
 
 @dataclass(frozen=True, slots=True)
-class Scope(Statement):
+class Scope(StatementNode):
     """Statements with names of their own, and when they run."""
 
     head: Head | None
-    statements: tuple[Statement, ...]
+    statements: tuple[StatementNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Act(Statement):
+class Act(StatementNode):
     """A statement that asks something of the machine."""
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from lairmake.stages.pe import listing, nodes
 from lairmake.stages.pe.listing import Function, Listing
-from lairmake.stages.pe.nodes import MOST, OFTEN, PLAIN, Scope, Statement
+from lairmake.stages.pe.nodes import MOST, OFTEN, PLAIN, Scope, StatementNode
 from lairmake.stages.poly import expression
 from lairmake.stages.poly.expression import Name, Node, Number, Operation
 
@@ -58,7 +58,7 @@ def _listing(program: Listing) -> Iterator[str]:
         yield from (f"  {line}" for line in _block(function.statements))
 
 
-def _block(listed: tuple[Statement, ...]) -> Iterator[str]:
+def _block(listed: tuple[StatementNode, ...]) -> Iterator[str]:
     """Yield the lines of a list of statements, those within others below them."""
     for each in listed:
         if isinstance(each, Scope) and each.statements:

@@ -21,8 +21,8 @@ from lairmake.stages.fabric.grid import (
     read_grid,
     read_roles,
 )
-from lairmake.stages.fabric.layout import DTYPES, Entry, Exit, Layout, Role
-from lairmake.stages.picture.page import Ints, Packed, pack, pack_within
+from lairmake.stages.fabric.layout import DTYPES, FabricLayout, PortEntry, PortExit, Role
+from lairmake.stages.picture.page import Ints, PackedArray, pack, pack_within
 from lairmake.stages.poly.box import at_this_pe, bounding_box
 from lairmake.stages.poly.functions import (
     PE_NAMES,
@@ -50,7 +50,7 @@ class Frame:
     streams: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_frames(layout: Layout) -> tuple[Frame, ...]:
+def find_frames(layout: FabricLayout) -> tuple[Frame, ...]:
     """Return the parts of a layout whose roles are called `part.role`; none of another one."""
     parts: dict[str, list[Role]] = {}
     for name, role in layout.roles.items():
@@ -75,7 +75,7 @@ def _frame(part: str, roles: list[Role]) -> Frame:
 # --- The grid of a layout as a page shows it: roles, memory, the routes of colours, and ports ---
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldMemory:
     """A local tensor: where it lies in the memory of each PE of a role, in bytes.
 
     `ends` are, for each dimension of the global tensor of which it holds a part, the least and the
@@ -88,7 +88,7 @@ class Held:
     address: int
     bytes: int
     tensor: str | None = None
-    ends: Packed | None = None
+    ends: PackedArray | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class RoleOnPage:
     pes: int
     data: int
     code: int
-    tensors: tuple[Held, ...]
+    tensors: tuple[HeldMemory, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class Route:
 
     position: int
     side: str
-    to: Packed
+    to: PackedArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +136,8 @@ class Port:
     side: str
     sparse: bool
     colours: tuple[str, ...]
-    x: Packed
-    y: Packed
+    x: PackedArray
+    y: PackedArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,13 +152,13 @@ class GridOnPage:
     width: int
     height: int
     roles: tuple[RoleOnPage, ...]
-    role: Packed
+    role: PackedArray
     streams: tuple[Stream, ...]
     ports: tuple[Port, ...]
     frames: tuple[Frame, ...] = ()
 
 
-def describe_grid(layout: Layout, to_local: isl.UnionMap | None) -> GridOnPage:
+def describe_grid(layout: FabricLayout, to_local: isl.UnionMap | None) -> GridOnPage:
     """Return what a page shows of a layout, and of which part of a tensor each PE holds.
 
     `to_local` is { [PE[x, y] -> T[e]] -> T_local[l] } of what it accesses; None where that is not
@@ -207,7 +207,7 @@ def _role(
     for local, held in role.tensors.items():
         tensor, ends = parts.get(local, (held.tensor, None))
         size = prod(held.shape) * DTYPES[held.type].itemsize
-        tensors.append(Held(
+        tensors.append(HeldMemory(
             name=local, type=held.type, shape=held.shape, address=held.address, bytes=size,
             tensor=tensor, ends=None if ends is None else pack(ends),
         ))
@@ -216,7 +216,7 @@ def _role(
     )
 
 
-def list_streams(colours: Colours, layout: Layout, grid: Grid) -> Iterator[Stream]:
+def list_streams(colours: Colours, layout: FabricLayout, grid: Grid) -> Iterator[Stream]:
     """Yield every colour with its routes, in the order of the layout."""
     lanes = find_lanes(np.any(colours.routes, axis=(0, 2)))
     for name, colour in layout.colours.items():
@@ -247,7 +247,7 @@ def find_lanes(passing: NDArray[np.bool_]) -> list[int]:
     return lanes
 
 
-def list_ports(layout: Layout) -> Iterator[Port]:
+def list_ports(layout: FabricLayout) -> Iterator[Port]:
     """Yield where each tensor arrives and leaves."""
     for entry in layout.arrivals.values():
         yield _port(entry, "arrives", (entry.colour,))
@@ -255,7 +255,7 @@ def list_ports(layout: Layout) -> Iterator[Port]:
         yield _port(leaving, "leaves", leaving.colours)
 
 
-def _port(port: Entry | Exit, way: str, colours: tuple[str, ...]) -> Port:
+def _port(port: PortEntry | PortExit, way: str, colours: tuple[str, ...]) -> Port:
     places = find_places(isl.Map(port.order))
     return Port(
         tensor=port.tensor, way=way, side=port.side, sparse=port.sparse, colours=colours,
@@ -272,7 +272,7 @@ def find_places(order: isl.Map) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     around = Grid(west=west, north=north, width=east - west + 1, height=south - north + 1)
     return coordinates(np.flatnonzero(members(places, around)), around)
 
-def count_colours(layout: Layout, grid: Grid) -> NDArray[np.int64]:
+def count_colours(layout: FabricLayout, grid: Grid) -> NDArray[np.int64]:
     """Return how many colours pass each PE's router, [height][width]."""
     routes = read_colours(layout.colours, grid).routes
     passing = routes.any(axis=(0, 2)).sum(axis=0)
@@ -285,7 +285,7 @@ MOST = 3_500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class GridUsage:
     """What PEs and links did: PE-cycles, and wavelets, of each from the first cycle to the last.
 
     `quantities` are [height][width], by the names in QUANTITIES; `links` are [side][height][width],
@@ -303,7 +303,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class PathSegment:
     """A part of the critical path: a PE, or a port, from a cycle to another one, and why it lasts.
 
     `name` is the task or the stream that runs meanwhile.
@@ -328,12 +328,12 @@ class Events:
     """
 
     names: tuple[str, ...]
-    pe: Packed
-    begin: Packed
-    duration: Packed
-    kind: Packed
-    name: Packed
-    cause: Packed
+    pe: PackedArray
+    begin: PackedArray
+    duration: PackedArray
+    kind: PackedArray
+    name: PackedArray
+    cause: PackedArray
     since: int = 0
     until: int | None = None
 
@@ -356,7 +356,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class GridLine:
     """The critical path on the grid, as lines along links: one for each journey of a wavelet.
 
     `x` and `y` are those of all corners, line by line, and its ends are corners, too; `corners`,
@@ -364,26 +364,26 @@ class Line:
     what came to its first PE before, -1 for none. `left_out` journeys before these are missing.
     """
 
-    x: Packed
-    y: Packed
-    corners: Packed
-    colour: Packed
-    before: Packed
+    x: PackedArray
+    y: PackedArray
+    corners: PackedArray
+    colour: PackedArray
+    before: PackedArray
     left_out: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class GridRecording:
     """What a recorder saw: the critical path, its last part first, events of some PEs, and phases.
 
     `left_out` are the cycles of the path that have no part; `sums` has all of them by what they
     went into. Of the phases, in the order in which they begin, `shorter` are missing.
     """
 
-    path: tuple[Segment, ...]
+    path: tuple[PathSegment, ...]
     left_out: int
     sums: Mapping[str, int]
-    line: Line
+    line: GridLine
     events: Events
     phases: tuple[Phase, ...]
     shorter: int
@@ -398,7 +398,7 @@ class Quantity:
     group: str
     unit: str
     says: str
-    values: Packed
+    values: PackedArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -407,7 +407,7 @@ class Bins:
 
     until: int
     width: int
-    states: Mapping[str, Packed]
+    states: Mapping[str, PackedArray]
 
 
 KINDS = ("task", "vector", "stream", "stall")
@@ -451,7 +451,7 @@ def quantities_of_layout(grid: GridOnPage, roles: Ints, passing: Ints) -> tuple[
     return tuple(_quantity(name, said, array, MOST) for name, (said, array) in maps.items())
 
 
-def quantities_of_run(usage: Usage) -> tuple[Quantity, ...]:
+def quantities_of_run(usage: GridUsage) -> tuple[Quantity, ...]:
     """Return heat maps of a run, of PEs and of links, in at most MOST characters together."""
     maps = [(n, QUANTITIES[n], a) for n, a in usage.quantities.items() if n in QUANTITIES]
     sides = [
@@ -470,10 +470,10 @@ def _quantity(name: str, said: Said, array: Ints, most: int) -> Quantity:
     )
 
 
-def bins_of(usage: Usage) -> Bins:
+def bins_of(usage: GridUsage) -> Bins:
     """Return the states of the whole grid over time."""
     return Bins(until=usage.until, width=usage.bin_width, states=dict(_packed(usage.bins)))
 
 
-def _packed(arrays: Mapping[str, Ints]) -> Iterator[tuple[str, Packed]]:
+def _packed(arrays: Mapping[str, Ints]) -> Iterator[tuple[str, PackedArray]]:
     return ((name, pack(array)) for name, array in arrays.items())

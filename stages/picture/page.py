@@ -82,7 +82,7 @@ LEVELS = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
+class PackedArray:
     """An array: its type (u1, i1, u2, i2, i4), its shape, and its deflated numbers in base 64.
 
     A number that is shown is `step` times the one that is written, plus `least`; there is one for
@@ -97,7 +97,7 @@ class Packed:
     block: int = 1
 
 
-def pack(array: Ints) -> Packed:
+def pack(array: Ints) -> PackedArray:
     """Return an array of whole numbers of at most 32 bits, of any shape but ()."""
     least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
     fits = (np.dtype(name) for name in TYPES)
@@ -106,10 +106,10 @@ def pack(array: Ints) -> Packed:
     differences = whole.copy()
     differences[..., 1:] -= whole[..., :-1]
     deflated = base64.b64encode(zlib.compress(differences.tobytes(), 9)).decode("ascii")
-    return Packed(type=dtype.str[1:], shape=array.shape, deflated=deflated)
+    return PackedArray(type=dtype.str[1:], shape=array.shape, deflated=deflated)
 
 
-def pack_within(array: Ints, most: int) -> Packed:
+def pack_within(array: Ints, most: int) -> PackedArray:
     """Return an array [height, width] in at most so many characters, if need be not exactly.
 
     Then it has 256 levels, and the means of ever larger squares of PEs, until they fit.
@@ -131,11 +131,11 @@ def _means(array: Ints, block: int) -> NDArray[np.float64]:
     return found
 
 
-def _pack_levels(means: NDArray[np.float64], block: int) -> Packed:
+def _pack_levels(means: NDArray[np.float64], block: int) -> PackedArray:
     least, most = float(means.min()), float(means.max())
     step = (most - least) / LEVELS or 1.0
     packed = pack(np.rint((means - least) / step).astype(np.int64))
-    return Packed(
+    return PackedArray(
         type=packed.type, shape=packed.shape, deflated=packed.deflated,
         least=least, step=step, block=block,
     )

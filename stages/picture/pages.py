@@ -13,19 +13,19 @@ import islpy as isl
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.fabric.deadlock import PROGRAMS
 from lairmake.stages.fabric.grid import Place, find_offset, read_grid, shift
-from lairmake.stages.fabric.layout import Layout, read_layout
-from lairmake.stages.layer.texts.task_graph import Graph
+from lairmake.stages.fabric.layout import FabricLayout, read_layout
+from lairmake.stages.layer.texts.task_graph import TaskGraph
 from lairmake.stages.layer.texts.yaml_files import Decisions
 from lairmake.stages.mapping.records import WrongDataError, reader_of
-from lairmake.stages.picture.grid import Recorded, Usage
+from lairmake.stages.picture.grid import GridRecording, GridUsage
 from lairmake.stages.picture.page import write_page
 from lairmake.stages.picture.run import FabricOnPage, describe_fabric, read_usage, record_again
 from lairmake.stages.picture.tasks import TaskOnPage, describe_programs, describe_tasks
 from lairmake.stages.poly.text import Objects
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.deadlock import Stop, Waiting
-    from lairmake.stages.fabric.outcome import Asked, FabricRun
+    from lairmake.stages.fabric.deadlock import FabricStop, WaitingPe
+    from lairmake.stages.fabric.outcome import FabricRun, RunRequest
 
 # --- The page of a fabric that stopped: its grid, and the circle or chain of waiting as arrows ---
 
@@ -67,8 +67,8 @@ class StopOnPage:
 
 
 def report_stop(
-    stop: Stop, title: str, says: str, programs: Mapping[tuple[str, str], str],
-    texts: Mapping[str, str], record: Callable[[Asked], FabricRun],
+    stop: FabricStop, title: str, says: str, programs: Mapping[tuple[str, str], str],
+    texts: Mapping[str, str], record: Callable[[RunRequest], FabricRun],
     to_local: isl.UnionMap | None = None,
 ) -> str:
     """Return the page of a fabric that stopped, as HTML.
@@ -93,7 +93,7 @@ def report_stop(
     ))
 
 
-def find_rest(said: str, waiting: Waiting | None) -> str:
+def find_rest(said: str, waiting: WaitingPe | None) -> str:
     """Return what a fabric said beside its first line, the circle or chain, and the cause."""
     rest = said.splitlines()[1:]
     if waiting is not None:
@@ -102,7 +102,7 @@ def find_rest(said: str, waiting: Waiting | None) -> str:
     return "\n".join(rest)
 
 
-def _list_steps(waiting: Waiting) -> Iterator[StepOnPage]:
+def _list_steps(waiting: WaitingPe) -> Iterator[StepOnPage]:
     """Yield the steps with their numbers: what is left out comes after the first half."""
     half = len(waiting.steps) // 2
     for at, step in enumerate(waiting.steps):
@@ -119,7 +119,7 @@ MOST = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class PageFigures:
     """The figures of a build: cycles, with loops only, the bound and by what; bytes on the fullest
     PE, of so many; PEs. None is what its results do not have."""
 
@@ -134,7 +134,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PageRow:
     """A build: how each key was `set`, its folder, and its figures, or the error why it has none.
 
     `pareto`: no other row that has as much to do takes as few cycles on as few PEs.
@@ -144,12 +144,12 @@ class Row:
     folder: str
     right: bool
     pareto: bool
-    figures: Figures | None
+    figures: PageFigures | None
     error: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
+class SweptPage:
     """The last sweep of a folder: its keys, and a row for each combination of their values.
 
     `work` are the keys that say how much there is to do.
@@ -158,10 +158,10 @@ class Swept:
     name: str
     keys: tuple[str, ...]
     work: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[PageRow, ...]
 
 
-def read_sweep(sources: Iterable[Source]) -> Swept | None:
+def read_sweep(sources: Iterable[Source]) -> SweptPage | None:
     """Return the last sweep of a folder, of which there is one source, or none: None.
 
     Raises UserError where that is not what a sweep writes: anybody may have put it there.
@@ -170,7 +170,7 @@ def read_sweep(sources: Iterable[Source]) -> Swept | None:
     if source is None:
         return None
     try:
-        found: Swept = reader_of(Swept)(json.loads(source.text, parse_constant=_refuse), ())
+        found: SweptPage = reader_of(SweptPage)(json.loads(source.text, parse_constant=_refuse), ())
         _check(found)
     except (ValueError, WrongDataError) as error:
         hint = "another sweep writes it anew; without the file no sweep is shown"
@@ -182,7 +182,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number")
 
 
-def _check(swept: Swept) -> None:
+def _check(swept: SweptPage) -> None:
     """Raise ValueError for a row with other keys, or a number that no page could show."""
     if not set(swept.work) <= set(swept.keys):
         raise ValueError("work has other keys than keys")
@@ -196,13 +196,13 @@ def _check(swept: Swept) -> None:
 # --- The page of a layer, of what its stages wrote and its run gave -----------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenPage:
     """What stages wrote of a layer: isl texts by name, programs in C by role and variant, and by
     name the texts that a reader wants to see as they are. `results` is results.json.
     """
 
-    layout: Layout
-    graph: Graph
+    layout: FabricLayout
+    graph: TaskGraph
     decisions: Decisions
     objects: Mapping[str, Objects]
     programs: Mapping[tuple[str, str], str]
@@ -220,12 +220,12 @@ class LayerOnPage:
     texts: Mapping[str, str]
     fabric: FabricOnPage
     tasks: tuple[TaskOnPage, ...]
-    sweep: Swept | None = None
+    sweep: SweptPage | None = None
 
 
 def report_layer(
-    written: Written, usage: Usage | None = None, recorded: Recorded | None = None,
-    sweep: Swept | None = None,
+    written: WrittenPage, usage: GridUsage | None = None, recorded: GridRecording | None = None,
+    sweep: SweptPage | None = None,
 ) -> str:
     """Return the report of a layer, as HTML; what a run did is left out where it is not known."""
     title = str(written.results["top"])
@@ -233,8 +233,8 @@ def report_layer(
 
 
 def describe_layer(
-    title: str, written: Written, usage: Usage | None, recorded: Recorded | None,
-    sweep: Swept | None,
+    title: str, written: WrittenPage, usage: GridUsage | None, recorded: GridRecording | None,
+    sweep: SweptPage | None,
 ) -> LayerOnPage:
     """Return what the page of a layer shows."""
     offset = find_offset(written.layout)
@@ -309,7 +309,7 @@ class ProgramReport:
     nodes: tuple[NodeOnPage, ...]
     lives: tuple[Life, ...]
     calls: tuple[CallOnPage, ...]
-    sweep: Swept | None = None
+    sweep: SweptPage | None = None
 
 
 def report_program(page: ProgramReport) -> str:
@@ -329,7 +329,7 @@ class PartOnPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class PageEdge:
     """What a part takes of another one, or of what is given to all: `says` how."""
 
     source: str
@@ -339,7 +339,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tile:
+class PageTile:
     """The part of a result that a tile gives: its first element, the steps between them, sizes."""
 
     name: str
@@ -361,10 +361,10 @@ class WholeOnPage:
     results: Mapping[str, Any]
     texts: Mapping[str, str]
     parts: tuple[PartOnPage, ...]
-    edges: tuple[Edge, ...] = ()
-    tiles: tuple[Tile, ...] = ()
+    edges: tuple[PageEdge, ...] = ()
+    tiles: tuple[PageTile, ...] = ()
     fabric: FabricOnPage | None = None
-    sweep: Swept | None = None
+    sweep: SweptPage | None = None
 
 
 def report_whole(page: WholeOnPage) -> str:
@@ -373,7 +373,7 @@ def report_whole(page: WholeOnPage) -> str:
 
 
 def describe_parts(
-    layouts: Mapping[str, Layout], expected: Mapping[str, int] | None = None
+    layouts: Mapping[str, FabricLayout], expected: Mapping[str, int] | None = None
 ) -> tuple[PartOnPage, ...]:
     """Return parts, with the layout of each, and the cycles expected of it, by its name."""
     grids = {name: read_grid(layout.grid) for name, layout in layouts.items()}
@@ -385,7 +385,7 @@ def describe_parts(
     )
 
 
-def list_edges(crossings: Mapping[str, Mapping[str, Any]]) -> Iterator[Edge]:
+def list_edges(crossings: Mapping[str, Mapping[str, Any]]) -> Iterator[PageEdge]:
     """Yield what crosses, as results.json has it: by `part.tensor`, what it is, and how it does."""
     for end, crossing in crossings.items():
         target, _, tensor = end.partition(".")
@@ -394,4 +394,4 @@ def list_edges(crossings: Mapping[str, Mapping[str, Any]]) -> Iterator[Edge]:
         says = ", ".join(each for each in (sizes, crossing.get("type"), crossing["by"]) if each)
         for each in [given] if isinstance(given, str) else given:
             source, _, output = each.partition(".")
-            yield Edge(source=source, target=target, tensor=output or tensor, says=says)
+            yield PageEdge(source=source, target=target, tensor=output or tensor, says=says)

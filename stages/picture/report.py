@@ -26,7 +26,7 @@ from lairmake.stages.layer.texts.yaml_files import read_decisions
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.picture.pages import (
     SWEEP,
-    Written,
+    WrittenPage,
     find_accessed,
     read_sweep,
     report_layer,
@@ -36,7 +36,7 @@ from lairmake.stages.picture.run import read_usage, record_again
 from lairmake.stages.picture.tasks import VARIANTS, find_role
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.deadlock import Stop
+    from lairmake.stages.fabric.deadlock import FabricStop
     from lairmake.stages.mapping.inputs import LayerInputs
 
 READS = (
@@ -76,7 +76,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     return {"build/report.html": report_layer(written, usage, recorded, sweep)}
 
 
-def draw_stop(inputs: LayerInputs, stop: Stop) -> str:
+def draw_stop(inputs: LayerInputs, stop: FabricStop) -> str:
     """Return the page of a layer whose fabric stopped: it has no results."""
     objects = {name: inputs.objects(name) for name in ("allocations.isl", "memory.isl")}
     machine = read_machine(inputs.mapping(), inputs)
@@ -87,9 +87,9 @@ def draw_stop(inputs: LayerInputs, stop: Stop) -> str:
     )
 
 
-def read_written(inputs: LayerInputs) -> Written:
+def read_written(inputs: LayerInputs) -> WrittenPage:
     """Return what the stages before this one wrote, as far as a page shows it."""
-    return Written(
+    return WrittenPage(
         layout=read_layout(inputs.source("build/layout.yaml")),
         graph=read_graph(inputs.source("tasks.yaml")),
         decisions=read_decisions(inputs.source("simd.yaml")),

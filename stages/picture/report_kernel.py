@@ -15,11 +15,11 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 from lairmake.stages.fabric.layout import read_layout
-from lairmake.stages.parts.tiling import Placed, list_placed_tiles, taken_by, where
+from lairmake.stages.parts.tiling import PlacedTile, list_placed_tiles, taken_by, where
 from lairmake.stages.picture.pages import (
     SWEEP,
-    Edge,
-    Tile,
+    PageEdge,
+    PageTile,
     WholeOnPage,
     describe_parts,
     read_sweep,
@@ -70,17 +70,17 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _edges(
-    regions: Mapping[str, typing.Any], tiles: Sequence[Placed]
-) -> Iterator[Edge]:
+    regions: Mapping[str, typing.Any], tiles: Sequence[PlacedTile]
+) -> Iterator[PageEdge]:
     for tile in tiles:
         for tensor, (source, _) in taken_by(regions, tile).items():
-            yield Edge(source=source, target=tile.name, tensor=tensor)
+            yield PageEdge(source=source, target=tile.name, tensor=tensor)
 
 
-def _tile(tile: Placed) -> Tile:
+def _tile(tile: PlacedTile) -> PageTile:
     """Return where the result of a tile lies in that of the kernel."""
     slices = where(tile.region["output"], tile.index)
-    return Tile(
+    return PageTile(
         name=tile.name, least=tuple(each.start for each in slices),
         steps=tuple(each.step for each in slices), sizes=tuple(tile.region["output"]["size"]),
     )

@@ -32,7 +32,7 @@ from lairmake.stages.picture.run import FabricOnPage, describe_fabric, read_usag
 from lairmake.stages.picture.tasks import describe_programs, find_role
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.deadlock import Stop
+    from lairmake.stages.fabric.deadlock import FabricStop
     from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
@@ -80,7 +80,7 @@ def _fabric(inputs: Inputs, names: tuple[str, ...]) -> FabricOnPage:
     return describe_fabric(layout, describe_programs(programs), usage, recorded)
 
 
-def draw_stop(inputs: Inputs, stop: Stop) -> str:
+def draw_stop(inputs: Inputs, stop: FabricStop) -> str:
     """Return the page of a network whose one fabric stopped: it has no results."""
     roles = (name.partition(".") for name in read_layout(stop.layout).roles)
     names = tuple(dict.fromkeys(part for part, dot, _ in roles if dot))

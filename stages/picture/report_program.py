@@ -34,13 +34,13 @@ from lairmake.stages.picture.run import describe_fabric, read_usage, record_agai
 from lairmake.stages.picture.tasks import describe_programs, find_role
 from lairmake.stages.program.irg.addresses import Addresses, read_addresses
 from lairmake.stages.program.irg.graph import (
-    Branch,
+    BranchNode,
     ForLoop,
+    GraphNode,
     Item,
     Items,
     Leave,
-    Node,
-    Transfer,
+    TransferNode,
     list_bodies,
 )
 from lairmake.stages.program.irg.graph_yaml import read_graph
@@ -49,7 +49,7 @@ from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.sections.sections_yaml import read_sections
 
 if typing.TYPE_CHECKING:
-    from lairmake.stages.fabric.deadlock import Stop
+    from lairmake.stages.fabric.deadlock import FabricStop
     from lairmake.stages.mapping.inputs import Inputs
 
 READS = (
@@ -92,7 +92,7 @@ def run(inputs: Inputs) -> dict[str, str]:
     ))}
 
 
-def draw_stop(inputs: Inputs, stop: Stop) -> str:
+def draw_stop(inputs: Inputs, stop: FabricStop) -> str:
     """Return the page of a program whose fabric stopped: it has no results."""
     field = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml")).field
     says = f"a program in NumPy on {' x '.join(map(str, field))} workers"
@@ -131,15 +131,15 @@ def _nodes(items: Items, depth: int) -> Iterator[NodeOnPage]:
 def _does(item: Item) -> str:
     """Return what an item of the graph does, in a few words."""
     match item:
-        case Node():
+        case GraphNode():
             return f"{item.dst} = {item.op}({', '.join(map(str, item.src))})"
-        case Transfer():
+        case TransferNode():
             return f"takes {', '.join(item.src)}"
         case ForLoop():
             return f"for {item.name} over {item.over}"
         case Leave():
             return f"{item.op} {item.loop} when {item.when.format(*item.src)}"
-        case Branch():
+        case BranchNode():
             return f"{item.name} if {item.when.format(*item.src)}"
     return f"{item.name} while {item.when.format(*item.src)}"
 

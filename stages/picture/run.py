@@ -12,7 +12,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.deadlock import Waiting, run_as_far
+from lairmake.stages.fabric.deadlock import WaitingPe, run_as_far
 from lairmake.stages.fabric.engine import STATES
 from lairmake.stages.fabric.grid import (
     OPPOSITE,
@@ -25,31 +25,31 @@ from lairmake.stages.fabric.grid import (
     read_grid,
     read_roles,
 )
-from lairmake.stages.fabric.layout import Layout
+from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.fabric.outcome import (
     DEEDS,
     KINDS as RECORDED,
     OF_TASKS,
     TASK,
-    Asked,
-    Segment as Part,
+    CriticalSegment as Part,
+    RunRequest,
     list_path,
     sum_path,
 )
-from lairmake.stages.fabric.usage import CYCLES, Link, find_busiest
+from lairmake.stages.fabric.usage import CYCLES, LinkUsage, find_busiest
 from lairmake.stages.picture.grid import (
     KINDS,
     LINKS,
     QUANTITIES,
     Bins,
     Events,
+    GridLine,
     GridOnPage,
-    Line,
+    GridRecording,
+    GridUsage,
+    PathSegment,
     Phase,
     Quantity,
-    Recorded,
-    Segment,
-    Usage,
     bins_of,
     count_colours,
     describe_grid,
@@ -94,7 +94,7 @@ class Journeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class HeatPlaces:
     """Which router hears a journey from which side, [place]; `onward` is its place in those after.
 
     Of the last ones that is the side on which it leaves, or the ramp.
@@ -106,7 +106,7 @@ class Places:
     onward: Array
 
 
-def follow_path(run: FabricRun, layout: Layout) -> Line:
+def follow_path(run: FabricRun, layout: FabricLayout) -> GridLine:
     """Return the lines of the critical path of a recorded run, from the last output back."""
     assert run.recorded is not None, "the run was recorded"
     journeys, left_out = find_journeys(run.recorded.path, bool(layout.departures))
@@ -114,7 +114,7 @@ def follow_path(run: FabricRun, layout: Layout) -> Line:
     used = {name: each for name, each in layout.colours.items() if each.number in numbers}
     routes = np.bitwise_or.reduce(read_colours(used, run.grid).routes, axis=0)
     journey, x, y = find_corners(journeys, routes, run.grid)
-    return Line(
+    return GridLine(
         x=pack(x), y=pack(y), corners=pack(np.bincount(journey, minlength=len(journeys.colour))),
         colour=pack(journeys.colour), before=pack(journeys.before), left_out=left_out,
     )
@@ -177,17 +177,19 @@ def _list_places(journeys: Journeys, routes: Array, grid: Grid) -> tuple[Array, 
     return journey[order], x[order], y[order]
 
 
-def _place(level: Places, at: Array, side: Array | int, grid: Grid) -> tuple[Array, Array, Array]:
+def _place(
+    level: HeatPlaces, at: Array, side: Array | int, grid: Grid
+) -> tuple[Array, Array, Array]:
     """Return the journeys of places, and x and y of what lies on a side of them."""
     x, y = coordinates(level.node[at], grid)
     dx, dy = AHEAD[side].T
     return level.journey[at], x + dx, y + dy
 
 
-def _search(journeys: Journeys, routes: Array, grid: Grid) -> tuple[list[Places], list[Array]]:
+def _search(journeys: Journeys, routes: Array, grid: Grid) -> tuple[list[HeatPlaces], list[Array]]:
     """Return places from the targets back, by the hops to these, and which of them are the first
     of a journey."""
-    levels: list[Places] = []
+    levels: list[HeatPlaces] = []
     begins: list[Array] = []
     level = _find_last(journeys, routes, grid)
     searched = np.ones(len(journeys.target), bool)
@@ -206,7 +208,7 @@ def _search(journeys: Journeys, routes: Array, grid: Grid) -> tuple[list[Places]
     return levels, begins
 
 
-def _find_last(journeys: Journeys, routes: Array, grid: Grid) -> Places:
+def _find_last(journeys: Journeys, routes: Array, grid: Grid) -> HeatPlaces:
     """Return where journeys are heard by the routers of their targets."""
     outward = sum(
         (~_beside(journeys.target, side, grid)[0]).astype(np.uint8) << side for side in range(RAMP)
@@ -216,12 +218,12 @@ def _find_last(journeys: Journeys, routes: Array, grid: Grid) -> Places:
     journey, side = np.nonzero(goes)
     goes = goes[journey, side]
     onward = (goes[:, None] >> np.arange(len(SIDES)) & 1).argmax(axis=1)
-    return Places(journey=journey, node=journeys.target[journey], side=side, onward=onward)
+    return HeatPlaces(journey=journey, node=journeys.target[journey], side=side, onward=onward)
 
 
 def _go_back(
-    level: Places, going: Array, node: Array, journeys: Journeys, routes: Array
-) -> Places:
+    level: HeatPlaces, going: Array, node: Array, journeys: Journeys, routes: Array
+) -> HeatPlaces:
     """Return from which sides the routers before places hear what goes on to these, each once."""
     colour = journeys.colour[level.journey[going]]
     goes = routes[colour, :, node] >> TURNED[level.side[going], None] & 1
@@ -229,7 +231,7 @@ def _go_back(
     journey, before = level.journey[going[at]], node[at]
     places = np.stack([journey, before, side])
     _, each = np.unique(places, axis=1, return_index=True)
-    return Places(
+    return HeatPlaces(
         journey=journey[each], node=before[each], side=side[each], onward=going[at][each]
     )
 
@@ -258,13 +260,13 @@ class FabricOnPage:
     programs: tuple[ProgramOnPage, ...]
     cycles: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     bins: Bins | None = None
-    busiest: Link | None = None
-    recorded: Recorded | None = None
+    busiest: LinkUsage | None = None
+    recorded: GridRecording | None = None
 
 
 def describe_fabric(
-    layout: Layout, programs: tuple[ProgramOnPage, ...], usage: Usage | None = None,
-    recorded: Recorded | None = None, to_local: isl.UnionMap | None = None,
+    layout: FabricLayout, programs: tuple[ProgramOnPage, ...], usage: GridUsage | None = None,
+    recorded: GridRecording | None = None, to_local: isl.UnionMap | None = None,
 ) -> FabricOnPage:
     """Return what a page shows of a fabric, of what its run used, and of what was recorded of it.
 
@@ -282,7 +284,7 @@ def describe_fabric(
     )
 
 
-def add_up(usage: Usage, names: Sequence[str], roles: Ints) -> dict[str, dict[str, int]]:
+def add_up(usage: GridUsage, names: Sequence[str], roles: Ints) -> dict[str, dict[str, int]]:
     """Return the cycles of the PEs of each role, by what they went into.
 
     `roles` is the number of each PE's role, [height][width], -1 for none.
@@ -303,7 +305,7 @@ MOST_PHASES = 48
 UNNAMED = "a task"
 
 
-def find_phases(run: FabricRun, layout: Layout) -> tuple[tuple[Phase, ...], int]:
+def find_phases(run: FabricRun, layout: FabricLayout) -> tuple[tuple[Phase, ...], int]:
     """Return the phases of a recorded run, in the order in which they begin, and how many more
     there are, all of them shorter."""
     parts = [*_list_tasks(run, tuple(layout.roles)), *_list_streams(run, layout)]
@@ -328,7 +330,7 @@ def _list_tasks(run: FabricRun, roles: tuple[str, ...]) -> Iterator[Phase]:
         )
 
 
-def _list_streams(run: FabricRun, layout: Layout) -> Iterator[Phase]:
+def _list_streams(run: FabricRun, layout: FabricLayout) -> Iterator[Phase]:
     """Yield a phase for each colour on which something entered or left."""
     assert run.recorded is not None, "the run was recorded"
     entries = [(each.tensor, (each.colour,)) for each in layout.arrivals.values()]
@@ -372,10 +374,10 @@ SHOWN = {"task": "task", "vector": "vector", "stream": "stream", "wait": "stall"
 BUSY = ("computing", "memory", "starting", "scalars", "datapath")
 
 
-def read_usage(content: bytes) -> Usage:
+def read_usage(content: bytes) -> GridUsage:
     """Return what a usage.npz says. Raises ValueError or KeyError where it is none."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return Usage(
+        return GridUsage(
             until=int(arrays["until"]),
             hops=int(arrays["bin_hops"].sum()),
             quantities={name: arrays[name] for name in QUANTITIES},
@@ -386,9 +388,9 @@ def read_usage(content: bytes) -> Usage:
 
 
 def record_again(
-    layout: Layout, usage: Usage, record: Callable[[Asked], FabricRun],
-    waiting: Waiting | None = None,
-) -> Recorded | None:
+    layout: FabricLayout, usage: GridUsage, record: Callable[[RunRequest], FabricRun],
+    waiting: WaitingPe | None = None,
+) -> GridRecording | None:
     """Run once more what used that, until it ends or stops; return what a page shows of it.
 
     Of who is `waiting` there are events, where that is known. None of a long run.
@@ -400,7 +402,7 @@ def record_again(
     return describe_record(run_as_far(record, asked)[0], layout, asked.begin)
 
 
-def choose_events(layout: Layout, usage: Usage) -> Asked:
+def choose_events(layout: FabricLayout, usage: GridUsage) -> RunRequest:
     """Return of which PEs events are shown: of all, if these are few.
 
     Else of each role the first PE and the busiest one.
@@ -415,10 +417,10 @@ def choose_events(layout: Layout, usage: Usage) -> Asked:
             for node in (pes[0], pes[busy[pes].argmax()])
         ]
         whole = _join_places(zip(*coordinates(np.unique(nodes), grid), strict=True))
-    return Asked(pes=whole, begin=0, end=ALL_CYCLES, most=MOST_EVENTS)
+    return RunRequest(pes=whole, begin=0, end=ALL_CYCLES, most=MOST_EVENTS)
 
 
-def choose_last(layout: Layout, usage: Usage, waiting: Waiting) -> Asked:
+def choose_last(layout: FabricLayout, usage: GridUsage, waiting: WaitingPe) -> RunRequest:
     """Return of which PEs events are shown until a stop: of who waits, or of all, if these are few.
 
     There is space for those of the last cycles, if it takes and sends wavelets at an even rate.
@@ -429,7 +431,7 @@ def choose_last(layout: Layout, usage: Usage, waiting: Waiting) -> Asked:
     here = members(pes, grid)
     moved = sum(int(usage.quantities[name][here].sum()) for name in ("received", "sent"))
     cycles = usage.until * MOST_EVENTS // max(1, moved * EVENTS_OF_MOVES)
-    return Asked(
+    return RunRequest(
         pes=pes, begin=max(0, usage.until - cycles), end=ALL_CYCLES, most=MOST_EVENTS
     )
 
@@ -439,13 +441,13 @@ def _join_places(places: Iterable[tuple[int, int]]) -> isl.Set:
     return isl.Set("{ " + "; ".join(f"PE[{x}, {y}]" for x, y in places) + " }")
 
 
-def describe_record(run: FabricRun, layout: Layout, since: int = 0) -> Recorded:
+def describe_record(run: FabricRun, layout: FabricLayout, since: int = 0) -> GridRecording:
     """Return what a page shows of a run that was recorded, its events since a cycle."""
     assert run.recorded is not None, "the run was recorded"
     parts = _join_alike(run.recorded.path)
     shown = replace(run.recorded, path=parts[:MOST_PARTS])
     phases, shorter = find_phases(run, layout)
-    return Recorded(
+    return GridRecording(
         path=tuple(_describe(part) for part in list_path(shown, run.grid, run.colours)),
         left_out=int(parts["end"][MOST_PARTS]) if len(parts) > MOST_PARTS else 0,
         sums=sum_path(run.recorded), line=follow_path(run, layout), phases=phases, shorter=shorter,
@@ -464,8 +466,8 @@ def _join_alike(path: Array) -> Array:
     return parts
 
 
-def _describe(part: Part) -> Segment:
-    return Segment(
+def _describe(part: Part) -> PathSegment:
+    return PathSegment(
         x=part.pe[0], y=part.pe[1], begin=part.begin, end=part.end, cause=part.deed,
         name=_name(part), colour=part.colour or "",
     )

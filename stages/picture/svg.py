@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, read_colours, read_grid, read_roles
-from lairmake.stages.fabric.layout import Entry, Exit, Layout
+from lairmake.stages.fabric.layout import FabricLayout, PortEntry, PortExit
 from lairmake.stages.picture.grid import find_frames, find_lanes, find_places
 from lairmake.stages.shipped import shipped
 from lairmake.stages.templates import template_in
@@ -34,7 +34,9 @@ class Outline:
     y: str
 
 
-def outline_parts(layout: Layout, grid: Grid, size: float, taken: Iterable[Box]) -> list[Outline]:
+def outline_parts(
+    layout: FabricLayout, grid: Grid, size: float, taken: Iterable[Box]
+) -> list[Outline]:
     """Return the parts of a layout, each with its name in the first line above it that is free.
 
     `size` is that of a PE in pixels, and `taken` is where something stands.
@@ -88,7 +90,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rectangle:
+class SvgRectangle:
     """PEs of one role, in pixels."""
 
     x: str
@@ -99,7 +101,7 @@ class Rectangle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class SvgDrawing:
     """A stream as paths: its lines, the heads of arrows where it leaves PEs, dots where these are
     given it, and rings where they send."""
 
@@ -112,7 +114,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class SvgLabel:
     """A port: the name of its tensor, and an arrow from there to the grid, or to there."""
 
     text: str
@@ -124,7 +126,7 @@ class Label:
     colour: str
 
 
-def draw_grid(layout: Layout) -> str:
+def draw_grid(layout: FabricLayout) -> str:
     """Return the SVG of a layout. Raises ValueError for a layout that is none."""
     grid = read_grid(layout.grid)
     size = min(LARGEST, max(SMALLEST, WIDEST / max(grid.width, grid.height)))
@@ -159,11 +161,11 @@ def _offset(lane: int, count: int) -> float:
     return (lane - (count - 1) / 2) * min(0.11, 0.56 / count)
 
 
-def _rectangles(layout: Layout, grid: Grid, size: float) -> Iterator[Rectangle]:
+def _rectangles(layout: FabricLayout, grid: Grid, size: float) -> Iterator[SvgRectangle]:
     roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
     for number in range(len(layout.roles)):
         for x, y, width, height in list_rectangles(roles == number):
-            yield Rectangle(
+            yield SvgRectangle(
                 x=spell(x * size), y=spell(y * size), width=spell(width * size),
                 height=spell(height * size), colour=TINTS[number % len(TINTS)],
             )
@@ -193,7 +195,7 @@ def list_runs(here: Bools, gap: int = 0) -> Iterator[tuple[int, int]]:
     yield from zip(firsts, lasts + ends[-1:].tolist(), strict=True)
 
 
-def _stream(to: NDArray[np.uint8], at: int, offset: float, size: float) -> Drawn:
+def _stream(to: NDArray[np.uint8], at: int, offset: float, size: float) -> SvgDrawing:
     """Draw a stream; `to` is [side from][height][width], of bits of sides."""
     out = np.bitwise_or.reduce(to, axis=0)
     sides = out.copy()
@@ -202,7 +204,7 @@ def _stream(to: NDArray[np.uint8], at: int, offset: float, size: float) -> Drawn
     given, sent = out & (1 << SIDES.index("ramp")) != 0, to[SIDES.index("ramp")] != 0
     rows = _lines(_halves(sides, "W", "E"), offset, size, upright=False)
     columns = _lines(_halves(sides.T, "N", "S"), offset, size, upright=True)
-    return Drawn(
+    return SvgDrawing(
         colour=HUES[at % len(HUES)], dash=DASHES[at // len(HUES) % len(DASHES)],
         lines=" ".join([*rows, *columns]),
         heads=" ".join(_heads(out, offset, size)),
@@ -263,20 +265,20 @@ def _head(tip: tuple[float, float], step: tuple[int, int], size: float = 6.0) ->
 
 
 def _labels(
-    layout: Layout, grid: Grid, offsets: Sequence[float], size: float
-) -> Iterator[Label]:
+    layout: FabricLayout, grid: Grid, offsets: Sequence[float], size: float
+) -> Iterator[SvgLabel]:
     numbers = {name: each.number for name, each in layout.colours.items()}
     hues = dict(zip(layout.colours, range(len(layout.colours)), strict=True))
-    ports: list[Entry | Exit] = [*layout.arrivals.values(), *layout.departures.values()]
+    ports: list[PortEntry | PortExit] = [*layout.arrivals.values(), *layout.departures.values()]
     for port in ports:
-        colour = port.colour if isinstance(port, Entry) else port.colours[0]
+        colour = port.colour if isinstance(port, PortEntry) else port.colours[0]
         hue = HUES[hues[colour] % len(HUES)]
         yield from _labels_of(port, grid, offsets[numbers[colour]], size, hue)
 
 
 def _labels_of(
-    port: Entry | Exit, grid: Grid, offset: float, size: float, colour: str
-) -> Iterator[Label]:
+    port: PortEntry | PortExit, grid: Grid, offset: float, size: float, colour: str
+) -> Iterator[SvgLabel]:
     dx, dy = STEPS[port.side]
     places = find_places(isl.Map(port.order))
     for x, y in zip(*(each.tolist() for each in places), strict=True):
@@ -284,17 +286,17 @@ def _labels_of(
         middle = [(x - grid.west + 0.5 + lane[0]) * size, (y - grid.north + 0.5 + lane[1]) * size]
         near = [middle[0] - dx * size / 2, middle[1] - dy * size / 2]
         far = [near[0] + dx * AROUND * 0.45, near[1] + dy * AROUND * 0.45]
-        enters = isinstance(port, Entry)
+        enters = isinstance(port, PortEntry)
         tip, step = (near, (-dx, -dy)) if enters else (far, (dx, dy))
         off = AROUND * (0.55 if dx else 0.72)
-        yield Label(
+        yield SvgLabel(
             text=port.tensor, colour=colour, head=_head((tip[0], tip[1]), step),
             x=spell(near[0] + dx * off), y=spell(near[1] + dy * off), anchor=ANCHORS[dx],
             path="M{} {}L{} {}".format(*map(spell, (*near, *far))),
         )
 
 
-def _rooms(labels: Sequence[Label]) -> Iterator[Box]:
+def _rooms(labels: Sequence[SvgLabel]) -> Iterator[Box]:
     """Yield what each name of a port above or below the grid takes, with its arrow."""
     for label in labels:
         if label.anchor == MIDDLE:

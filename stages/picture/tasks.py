@@ -11,14 +11,14 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.fabric.grid import Place, shift
-from lairmake.stages.layer.texts.task_graph import AnyTask, Graph
+from lairmake.stages.layer.texts.task_graph import AnyTask, TaskGraph
 from lairmake.stages.layer.texts.yaml_files import (
     Arriving,
     Decision,
     Decisions,
-    Given,
-    Local,
-    Number,
+    GivenDecision,
+    LocalDecision,
+    NumberDecision,
     OperandDecision,
     Streamed,
 )
@@ -167,7 +167,7 @@ VARIANTS = ("simd", "loops")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class TaskWay:
     """A way to an instruction: the cycles expected of it, or why it is none."""
 
     name: str
@@ -197,7 +197,7 @@ class TaskOnPage:
     kind: str
     does: str
     why: str
-    ways: tuple[Way, ...]
+    ways: tuple[TaskWay, ...]
     instruction: tuple[str, ...]
     code: tuple[Code, ...]
     instances: Sampled | None = None
@@ -227,7 +227,7 @@ def describe_programs(texts: Mapping[tuple[str, str], str]) -> tuple[ProgramOnPa
 
 
 def describe_tasks(
-    graph: Graph, decisions: Decisions, compressions: Objects, hulls: Objects,
+    graph: TaskGraph, decisions: Decisions, compressions: Objects, hulls: Objects,
     texts: Mapping[tuple[str, str], str], offset: Place,
 ) -> tuple[TaskOnPage, ...]:
     """Return what a page shows of each task, in the order in which PEs run them.
@@ -270,11 +270,11 @@ def _does(task: AnyTask) -> str:
     return next((str(fields[n]) for n in ("arrival", "departure", "tensor") if fields[n]), "")
 
 
-def _ways(decision: Decision) -> Iterator[Way]:
+def _ways(decision: Decision) -> Iterator[TaskWay]:
     """Yield the way taken, and the others in the order in which they were weighed."""
-    yield Way(name=decision.by, cycles=decision.cycles, taken=True)
+    yield TaskWay(name=decision.by, cycles=decision.cycles, taken=True)
     for name, other in (decision.others or {}).items():
-        yield Way(name=name, cycles=other.cycles, why_not=other.not_possible)
+        yield TaskWay(name=name, cycles=other.cycles, why_not=other.not_possible)
 
 
 def _instruction(decision: Decision, offset: Place) -> Iterator[str]:
@@ -302,16 +302,16 @@ def _listed(numbers: Iterable[int | str], offset: Place) -> str:
 
 def _spelled(operand: OperandDecision, offset: Place) -> str:
     match operand:
-        case Local():
+        case LocalDecision():
             base, strides = _listed(operand.base, offset), _listed(operand.strides, offset)
             return f"{operand.type} {operand.local}, from [{base}], strides [{strides}]"
         case Arriving():
             return f"{operand.type} {operand.element}, the element that arrives"
         case Streamed():
             return f"{operand.type} {operand.stream}, as it streams"
-        case Number():
+        case NumberDecision():
             return f"{operand.type} {operand.number}"
-        case Given():
+        case GivenDecision():
             return f"{operand.type} what step {operand.part} gave"
 
 

@@ -15,8 +15,8 @@ from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.fabric.deadlock import run_as_far
 from lairmake.stages.fabric.engine import STATES
 from lairmake.stages.fabric.grid import coordinates
-from lairmake.stages.fabric.layout import Layout, Role, read_layout
-from lairmake.stages.fabric.outcome import KINDS, Asked
+from lairmake.stages.fabric.layout import FabricLayout, Role, read_layout
+from lairmake.stages.fabric.outcome import KINDS, RunRequest
 from lairmake.stages.mapping.isl_texts import IslText, parse_set
 from lairmake.stages.picture import LARGEST_TRACE
 
@@ -194,7 +194,7 @@ PLAIN = {TASKS: "tasks", VECTORS: "vector instructions", WAITS: "waits", SENT: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class EventTrace:
     """A trace, and how many events it has; the cycle after which the fabric stopped, if it did."""
 
     content: bytes
@@ -203,9 +203,9 @@ class Trace:
 
 
 def trace(
-    source: Source, record: Callable[[Asked], FabricRun], pes: str, cycles: tuple[int, int],
+    source: Source, record: Callable[[RunRequest], FabricRun], pes: str, cycles: tuple[int, int],
     most: int,
-) -> Trace:
+) -> EventTrace:
     """Return the trace of a run, as far as it came.
 
     `source` is the text of a layout, `record` runs it once more, `pes` is the text of a set, of all
@@ -214,7 +214,7 @@ def trace(
     """
     layout = read_layout(source)
     meant = _read_pes(layout, pes) if pes else isl.Set(layout.grid)
-    run, stop = run_as_far(record, Asked(pes=meant, begin=cycles[0], end=cycles[1], most=most))
+    run, stop = run_as_far(record, RunRequest(pes=meant, begin=cycles[0], end=cycles[1], most=most))
     assert run.recorded is not None, "the run was recorded"
     count = run.recorded.count
     if count > most:
@@ -230,10 +230,10 @@ def trace(
             f"nothing happens on these PEs in cycles {cycles[0]}:{last}; the run has {end}",
             hint="more PEs, --pes, or other cycles, --cycles",
         )
-    return Trace(content=write_trace(run, layout.roles), count=count, stop=stop)
+    return EventTrace(content=write_trace(run, layout.roles), count=count, stop=stop)
 
 
-def _read_pes(layout: Layout, text: str) -> isl.Set:
+def _read_pes(layout: FabricLayout, text: str) -> isl.Set:
     source, grid = Source(path="--pes", text=text), isl.Set(layout.grid)
     given = IslText(text=text, source=source, offsets=tuple(range(len(text) + 1)))
     found = parse_set(given).intersect(grid.to_union_set())

@@ -48,7 +48,7 @@ Usual: TypeAlias = dict[tuple[str, int], list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class DimensionNames:
     """Names to take: `always` those of the tuples there, `usual` where an object has none."""
 
     always: Usual = field(default_factory=dict)
@@ -74,7 +74,7 @@ def _tuples_of_set(space: isl.Space) -> Iterator[Tuple]:
     yield Tuple(name=_tuple_name(space), given=tuple(given))
 
 
-def name_dimensions(space: isl.Space, constants: Iterable[str], known: Names) -> list[str]:
+def name_dimensions(space: isl.Space, constants: Iterable[str], known: DimensionNames) -> list[str]:
     """Return a name for each dimension of a space, all of them different."""
     always = {**known.always, **ALWAYS}
     parts = [
@@ -84,13 +84,15 @@ def name_dimensions(space: isl.Space, constants: Iterable[str], known: Names) ->
     return _unlike(parts, constants)
 
 
-def find_default_names(space: isl.Space, constants: Iterable[str], known: Names) -> list[str]:
+def find_default_names(
+    space: isl.Space, constants: Iterable[str], known: DimensionNames
+) -> list[str]:
     """Return the names that the dimensions would have if the object gave them none."""
     parts = [_usual(each, known) for each in list_tuples(space)]
     return _unlike(zip(parts, parts, strict=True), constants)
 
 
-def _usual(part: Tuple, known: Names) -> list[str]:
+def _usual(part: Tuple, known: DimensionNames) -> list[str]:
     count = len(part.given)
     return known.usual.get((part.name, count)) or letters(count)
 
@@ -169,7 +171,7 @@ SAID = re.compile(r"(?:\w+_)?context\d*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class SharedDomains:
     """A set of symbolic constants, its name, and the names of the objects that lie in it."""
 
     name: str
@@ -179,14 +181,14 @@ class Shared:
 
 def share(
     objects: Mapping[str, isl.UnionSet | isl.UnionMap], text: Callable[[isl.Set], Sequence[str]]
-) -> list[Shared]:
+) -> list[SharedDomains]:
     """Return the domains that at least `FEWEST` of the objects share.
 
     The domain of an object is where it has elements, `[PE_X, PE_Y, index] -> { : ... }`. Where too
     few share that, it is taken of the PEs alone. `text` tells domains apart.
     """
     own = {name: each.params() for name, each in objects.items() if _may_share(name, each)}
-    found: list[Shared] = []
+    found: list[SharedDomains] = []
     for of_pes in (False, True) if len(own) >= FEWEST else ():
         groups: dict[str, list[str]] = {}
         domains: dict[str, isl.Set] = {}
@@ -200,7 +202,7 @@ def share(
             if len(members) >= FEWEST:
                 elements = _read(said, domains[said])
                 name = _name(members, elements, objects, [each.name for each in found])
-                found.append(Shared(name=name, elements=elements, members=tuple(members)))
+                found.append(SharedDomains(name=name, elements=elements, members=tuple(members)))
         taken = {member for each in found for member in each.members}
         own = {name: elements for name, elements in own.items() if name not in taken}
     return found

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from lairmake.stages.poly.canonical import (
-    Names,
+    DimensionNames,
     Needed,
     describe_anew,
     dress,
@@ -440,7 +440,7 @@ MOST_OPERATIONS = 250_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class FunctionPiece:
     """Where the free dimensions are, and there the text of each dimension that they determine."""
 
     domain: isl.Set
@@ -449,7 +449,7 @@ class Piece:
 
 def find_pieces(
     flat: isl.Set, determined: Sequence[bool], names: Sequence[str]
-) -> list[Piece] | set[int]:
+) -> list[FunctionPiece] | set[int]:
     """Return the pieces of the function from the free dimensions to the others.
 
     Where that function cannot be written, return the dimensions that are to be free, too: all if
@@ -457,7 +457,7 @@ def find_pieces(
     Raises TooManyOperations where isl would need long to find it.
     """
     if not any(determined):
-        return [Piece(domain=flat, values=())]
+        return [FunctionPiece(domain=flat, values=())]
     relation = isl.Map.from_range(flat)
     constants = flat.dim(PARAM)
     free = [k for k, has_value in enumerate(determined) if not has_value]
@@ -478,7 +478,7 @@ def find_pieces(
         if "" in texts:
             return {k for k, text in zip(others, texts, strict=True) if not text}
         merged[texts] = merged[texts].union(domain) if texts in merged else domain
-    return [Piece(domain=domain, values=texts) for texts, domain in merged.items()]
+    return [FunctionPiece(domain=domain, values=texts) for texts, domain in merged.items()]
 
 
 def _values(
@@ -573,7 +573,7 @@ class _Disjunct:
 
 
 def write_disjuncts(
-    single: Single, given: Names, known: Needed, context: isl.Set | None = None
+    single: Single, given: DimensionNames, known: Needed, context: isl.Set | None = None
 ) -> list[str]:
     """Return the texts of the disjuncts of a set or relation, without symbolic constants.
 
@@ -594,17 +594,17 @@ def write_disjuncts(
     return _texts(found, shape)
 
 
-def write_plain_disjuncts(single: Single, given: Names) -> list[str]:
+def write_plain_disjuncts(single: Single, given: DimensionNames) -> list[str]:
     """Return the texts of the disjuncts as isl has them, with names for the dimensions."""
     flat = _flat(single)
     shape = _shape(single.get_space(), flat, given)
-    piece = Piece(domain=flat, values=())
+    piece = FunctionPiece(domain=flat, values=())
     nothing = [False] * len(shape.names)
     parts = _named(flat, shape.names).get_basic_sets()
     return _texts([_disjunct(part, piece, shape.names, shape, nothing) for part in parts], shape)
 
 
-def _shape(space: isl.Space, flat: isl.Set, given: Names) -> _Shape:
+def _shape(space: isl.Space, flat: isl.Set, given: DimensionNames) -> _Shape:
     constants = flat.get_var_names_not_none(PARAM)
     names = name_dimensions(space, constants, given)
     start = space.domain() if space.is_map() else space
@@ -675,7 +675,11 @@ def _named(domain: isl.Set, names: Sequence[str]) -> isl.Set:
 
 
 def _disjunct(
-    part: isl.BasicSet, piece: Piece, free: Sequence[str], shape: _Shape, determined: Sequence[bool]
+    part: isl.BasicSet,
+    piece: FunctionPiece,
+    free: Sequence[str],
+    shape: _Shape,
+    determined: Sequence[bool],
 ) -> _Disjunct:
     """Return the value of each dimension, its name if it has none, and the constraints."""
     constants = part.get_var_names_not_none(PARAM)

@@ -29,16 +29,16 @@ STANDING = re.compile(r"\btuple_\d+(?=\[)")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldObject:
     """An object as the key of what is remembered of it: equal where isl prints the same of both."""
 
     text: str
     it: Any = field(compare=False)
 
 
-def tell(it: Any) -> Told:
+def tell(it: Any) -> ToldObject:
     """Return an object of isl as a key."""
-    return Told(str(it), it)
+    return ToldObject(str(it), it)
 
 
 def unname(single: Single) -> tuple[Single, dict[str, str]]:
@@ -158,7 +158,7 @@ class TextError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class IsccStatement:
     """`name := expression * factor;`; None if there is no factor, the name of a domain.
 
     Where name and expression begin in the text is counted in characters from 0.
@@ -171,12 +171,12 @@ class Statement:
     factor: str | None = None
 
 
-def statements(text: str) -> list[Statement]:
+def statements(text: str) -> list[IsccStatement]:
     """Return the statements of a text; TextError if it is malformed, or has a name twice."""
     if (much := too_much(text, by_hand=False)) is not None:
         raise TextError(text, much[0], much[1])
     code = COMMENT.sub(lambda comment: " " * len(comment[0]), text).rstrip()
-    found: dict[str, Statement] = {}
+    found: dict[str, IsccStatement] = {}
     position = 0
     while position < len(code):
         match = STATEMENT.match(code, position)
@@ -190,7 +190,7 @@ def statements(text: str) -> list[Statement]:
             raise TextError(text, match.start(3), f"{match[3]} is not defined before")
         if match[1] in found:
             raise TextError(text, start, f"{match[1]} is defined twice")
-        found[match[1]] = Statement(
+        found[match[1]] = IsccStatement(
             name=match[1], start=start, expression=match[2], expression_start=match.start(2),
             factor=match[3],
         )

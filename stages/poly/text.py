@@ -10,9 +10,9 @@ import islpy as isl
 
 from lairmake.stages.diagnose import working_on
 from lairmake.stages.poly.canonical import (
-    Names,
+    DimensionNames,
     Needed,
-    Shared,
+    SharedDomains,
     Usual,
     find_names,
     list_tuples,
@@ -56,7 +56,7 @@ QUOTIENTS = "//", "mod", "floor", "exists"
 
 
 def settle(
-    single: Single, names: Names, known: Needed, context: isl.Set | None
+    single: Single, names: DimensionNames, known: Needed, context: isl.Set | None
 ) -> list[str] | None:
     """Return the disjuncts of the text on which printing and reading of an object settle.
 
@@ -75,7 +75,7 @@ def settle(
 
 
 def _settle(
-    single: Single, names: Names, known: Needed, context: isl.Set | None
+    single: Single, names: DimensionNames, known: Needed, context: isl.Set | None
 ) -> list[str] | None:
     """Return the same. Where texts alternate, the least one is taken.
 
@@ -98,7 +98,7 @@ def _settle(
 
 
 def write_singles(
-    singles: Iterable[Single], names: Names, known: Needed, context: isl.Set | None
+    singles: Iterable[Single], names: DimensionNames, known: Needed, context: isl.Set | None
 ) -> list[str]:
     """Return the disjuncts of sets or relations, sorted, from memory if these were written before.
     """
@@ -106,7 +106,7 @@ def write_singles(
 
 
 def _written(
-    single: Single, names: Names, known: Needed, context: isl.Set | None
+    single: Single, names: DimensionNames, known: Needed, context: isl.Set | None
 ) -> list[str]:
     space = single.get_space()
     usual = [names.usual.get((each.name, len(each.given))) for each in list_tuples(space)]
@@ -119,7 +119,7 @@ def _written(
 
 
 def _describe(
-    single: Single, names: Names, known: Needed, context: isl.Set | None
+    single: Single, names: DimensionNames, known: Needed, context: isl.Set | None
 ) -> list[str]:
     try:
         with limit_operations(MOST_FOR_TEXT):
@@ -128,7 +128,9 @@ def _describe(
         return write_plain_disjuncts(single, names)
 
 
-def _rename_tuples(single: Single, names: Names, stands: Mapping[str, str]) -> Names:
+def _rename_tuples(
+    single: Single, names: DimensionNames, stands: Mapping[str, str]
+) -> DimensionNames:
     """Return those names of dimensions that an object has, of which other names of tuples stand."""
     if not (names.always or names.usual):
         return names
@@ -138,7 +140,7 @@ def _rename_tuples(single: Single, names: Names, stands: Mapping[str, str]) -> N
         real = {key: (stands.get(key[0], key[0]), key[1]) for key in keys}
         return {key: found[other] for key, other in real.items() if other in found}
 
-    return Names(always=renamed(names.always), usual=renamed(names.usual))
+    return DimensionNames(always=renamed(names.always), usual=renamed(names.usual))
 
 
 def _is_same(read: Union, union: Union) -> bool:
@@ -225,7 +227,7 @@ def write_objects(
     """
     unions = {name: as_union(obj) for name, obj in objects.items()}
     always = {} if like is None else find_names([like])
-    writer = _Writer(Names(always=always, usual=find_names(unions.values())))
+    writer = _Writer(DimensionNames(always=always, usual=find_names(unions.values())))
     shared = share(unions, writer.text_of_constants)
     said = {**{each.name: isl.UnionSet.from_set(each.elements) for each in shared}, **unions}
     within = {member: each for each in shared for member in each.members}
@@ -254,7 +256,7 @@ def spell_object(obj: IslObject) -> str:
 
 
 def _spell(obj: IslObject) -> str:
-    statement = _Writer(Names()).statement("it", as_union(obj), None)
+    statement = _Writer(DimensionNames()).statement("it", as_union(obj), None)
     return re.sub(r"\s+", " ", statement.removeprefix("it := ").rstrip(";\n"))
 
 
@@ -302,11 +304,11 @@ def _within(union: Union, domain: isl.UnionSet) -> Union:
 class _Writer:
     """Writes the objects of one file."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: DimensionNames) -> None:
         self._names = names
         self._known: Needed = {}
 
-    def statement(self, name: str, union: Union, within: Shared | None) -> str:
+    def statement(self, name: str, union: Union, within: SharedDomains | None) -> str:
         """Return `name := { ... };`, or `name := { ... } * within;`."""
         if not NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not an identifier")

@@ -18,7 +18,7 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.program.il.run import capture_program, find_places
 from lairmake.stages.program.irg.graph_text import write_entries
 from lairmake.stages.program.irg.graph_yaml import read_graph
-from lairmake.stages.program.sandbox.faults import Place
+from lairmake.stages.program.sandbox.faults import SourcePlace
 from lairmake.stages.program.sandbox.parent import run_apart, tell_of_limits
 from lairmake.stages.program.sections.calls import NARROWEST, check_width
 from lairmake.stages.program.source.plain_numpy import explain_plain
@@ -51,10 +51,10 @@ def _check_field(inputs: Inputs, files: Mapping[str, bytes]) -> None:
         check_width(read_graph(graph, objects), inputs.unnoted().program_source())
 
 
-def find_place(il: str, source: Source, place: Place) -> Place:
+def find_place(il: str, source: Source, place: SourcePlace) -> SourcePlace:
     """Return the place of a source that one of its program.il comes from."""
     at = place.line, place.end_line, place.column, place.end_column
     places = find_places(il, source.text, source.path)
     line, end_line, column, end_column = places.get(at) or places.get(at[:1]) or at
-    return Place(file=place.file, line=line or place.line, end_line=end_line, column=column,
+    return SourcePlace(file=place.file, line=line or place.line, end_line=end_line, column=column,
                  end_column=end_column)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import typing
 
 from lairmake.stages.diagnose import Source, UserError, UserErrors
-from lairmake.stages.program.interpreter.counts import Counts, write_counts
+from lairmake.stages.program.interpreter.counts import NodeCounts, write_counts
 from lairmake.stages.program.interpreter.differences import (
     check_addressed,
     check_outputs,
@@ -25,7 +25,7 @@ from lairmake.stages.program.interpreter.run import (
     LONGEST,
     CounterError,
     EndlessError,
-    Store,
+    ValueStore,
     are_copies_equal,
     check_array,
     make_addressed_store,
@@ -37,15 +37,15 @@ from lairmake.stages.program.interpreter.run import (
 from lairmake.stages.program.irg.addresses import Addresses, read_addresses
 from lairmake.stages.program.irg.graph import (
     FROM_FILE,
-    Entry,
     ForLoop,
-    Graph,
+    GraphEntry,
+    ProgramGraph,
     WhileLoop,
     list_items,
 )
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.irg.regions import read_regions
-from lairmake.stages.program.sandbox.limits import Limits, suggest_more
+from lairmake.stages.program.sandbox.limits import ChildLimits, suggest_more
 from lairmake.stages.program.values.arithmetic import Array
 
 if typing.TYPE_CHECKING:
@@ -72,10 +72,10 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
             for entry in graph.entries.values() if entry.initial == FROM_FILE}
     wanted = {entry.name: _read_array(inputs, "numpy", entry) for entry in outputs}
 
-    def make() -> Store:
+    def make() -> ValueStore:
         return make_store(graph, accesses, data)
 
-    def make_addressed() -> Store:
+    def make_addressed() -> ValueStore:
         return make_addressed_store(graph, addresses, data)
 
     il, longest = _find_il(inputs), _find_longest(inputs)
@@ -99,7 +99,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
         raise _explain_size(graph, addresses) from None
     files = {f"build/graph/{name}.npy": write_array(value) for name, value in found.items()}
     loops = (item for item in list_items(graph.items) if isinstance(item, ForLoop | WhileLoop))
-    counts = Counts(
+    counts = NodeCounts(
         operations=dict(sorted(done.counts.items())),
         iterations={loop.name: done.bodies[loop.name] for loop in loops},
     )
@@ -111,14 +111,14 @@ def _find_longest(inputs: Inputs) -> float:
 
     What the graph gives does not depend on it, so program.yaml does not count as read.
     """
-    return LONGEST * inputs.unnoted().program().limits.seconds / Limits().seconds
+    return LONGEST * inputs.unnoted().program().limits.seconds / ChildLimits().seconds
 
 
 def _suggest_longer(longest: float) -> str:
-    return suggest_more("seconds", longest / LONGEST * Limits().seconds)
+    return suggest_more("seconds", longest / LONGEST * ChildLimits().seconds)
 
 
-def _explain_size(graph: Graph, addresses: Addresses) -> UserError:
+def _explain_size(graph: ProgramGraph, addresses: Addresses) -> UserError:
     """Return what to say where a field has no room in the memory of this computer."""
     columns, rows = graph.field
     said = f"{columns} x {rows} PEs have {columns * rows * addresses.workers} bytes of values, " \
@@ -126,13 +126,13 @@ def _explain_size(graph: Graph, addresses: Addresses) -> UserError:
     return UserError(said, hint="a smaller field, or fewer elements on each PE")
 
 
-def _is_same(store: Store, entry: Entry, value: Array) -> bool:
+def _is_same(store: ValueStore, entry: GraphEntry, value: Array) -> bool:
     """Whether an output has a value in a store, on all workers if it is uniform."""
     return are_copies_equal(store, entry) and find_difference(
         read_value(store, entry), value) is None
 
 
-def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
+def _read_array(inputs: Inputs, of: str, entry: GraphEntry) -> Array:
     name = f"build/{of}/{entry.name}.npy"
     return check_array(inputs.array(name), entry, inputs.shown(name))
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError, UserErrors
 from lairmake.stages.lair.layer import Layer, Tensor
-from lairmake.stages.lair.tree import Access, Binary, Expr, did_you_mean, walk
+from lairmake.stages.lair.tree import AccessSyntax, Binary, Expr, did_you_mean, walk
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.reference.error_bound import is_exact
 from lairmake.stages.reference.evaluate import (
-    Around,
     Arrays,
     Samples,
+    Surroundings,
     check_around,
     find_around,
     surround,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def read_inputs(
     arrays: Arrays, layer: Layer, invocations: int = 1, arriving: Collection[str] = (),
-    around: Mapping[str, Around] | None = None,
+    around: Mapping[str, Surroundings] | None = None,
 ) -> dict[str, Sequence[Array]]:
     """Return the values in inputs/*.npy, by tensor, in the types of the layer.
 
@@ -60,7 +60,7 @@ def read_inputs(
 
 def _check(
     name: str, array: Array, inputs: Mapping[str, Tensor], invocations: int,
-    around: Around | None, is_factor: bool,
+    around: Surroundings | None, is_factor: bool,
 ) -> UserError | None:
     """Return what is wrong with the file of an input; None if nothing is."""
     file = f"inputs/{name}.npy"
@@ -94,7 +94,7 @@ def _check(
 def _factors(expr: Expr) -> set[str]:
     """Return the tensors that are in a product or a quotient."""
     products = [each for each in walk(expr) if isinstance(each, Binary) and each.op in "*/"]
-    return {e.tensor for each in products for e in walk(each) if isinstance(e, Access)}
+    return {e.tensor for each in products for e in walk(each) if isinstance(e, AccessSyntax)}
 
 
 def _fits(array: Array, tensor: Tensor) -> Array:
@@ -154,7 +154,7 @@ WITH_ZEROS = ", with 0 for -0"
 def generate(
     layer: Layer, seed: int, kind: str, density: float, sparse: Collection[str],
     invocations: int = 1, arriving: Collection[str] = (),
-    around: Mapping[str, Around] | None = None,
+    around: Mapping[str, Surroundings] | None = None,
 ) -> tuple[Samples, bool]:
     """Return the inputs of each invocation, and whether results must match bit for bit.
 

@@ -18,7 +18,16 @@ from lairmake.stages.lair.expressions import (
     multiplies_and_adds,
 )
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary, walk
+from lairmake.stages.lair.tree import (
+    AccessSyntax,
+    Binary,
+    CallSyntax,
+    Expr,
+    NumberSyntax,
+    ReferenceSyntax,
+    Unary,
+    walk,
+)
 from lairmake.stages.machine.types import find_largest_integer, is_integer
 from lairmake.stages.reference.evaluate import (
     Arrays,
@@ -62,9 +71,9 @@ def absolute(expr: Expr, read: Read) -> Array:
     Infinities are exact: what is added to one rounds nothing, so that they count as 0.
     """
     match expr:
-        case Number():
+        case NumberSyntax():
             return np.asarray(abs(expr.value))
-        case Access():
+        case AccessSyntax():
             found = np.abs(read(expr))
             return np.where(np.isinf(found), 0, found)
         case Unary():
@@ -75,21 +84,21 @@ def absolute(expr: Expr, read: Read) -> Array:
             return _of_quotient(expr, read)
         case Binary():
             return absolute(expr.left, read) + absolute(expr.right, read)
-        case Call(function="max" | "min"):
+        case CallSyntax(function="max" | "min"):
             return _absolute_of_greatest(expr, read)
-        case Call() if expr.function in EXACT_FUNCTIONS:
+        case CallSyntax() if expr.function in EXACT_FUNCTIONS:
             parts = [absolute(argument, read) for argument in expr.arguments]
             least = [np.asarray(1.0)] if expr.function in COMPARISONS else []
             return functools.reduce(np.maximum, [*parts, *least])
-        case Call(function="pow"):
+        case CallSyntax(function="pow"):
             return _absolute_of_power(expr, read)
-        case Call():
+        case CallSyntax():
             return _absolute_of_function(expr, read)
-        case Reference():
+        case ReferenceSyntax():
             raise AssertionError("a layer's expressions hold accesses only")
 
 
-def _absolute_of_greatest(expr: Call, read: Read) -> Array:
+def _absolute_of_greatest(expr: CallSyntax, read: Read) -> Array:
     """Return the largest of what is compared; a number counts only where it is taken."""
     open_ = [each for each in expr.arguments if not _is_number(each)]
     taken = [np.abs(value(expr, read))] if len(open_) < len(expr.arguments) else []
@@ -97,7 +106,7 @@ def _absolute_of_greatest(expr: Call, read: Read) -> Array:
 
 
 def _is_number(expr: Expr) -> bool:
-    return isinstance(expr.operand if isinstance(expr, Unary) else expr, Number)
+    return isinstance(expr.operand if isinstance(expr, Unary) else expr, NumberSyntax)
 
 
 def _of_quotient(expr: Binary, read: Read) -> Array:
@@ -107,7 +116,7 @@ def _of_quotient(expr: Binary, read: Read) -> Array:
     return (absolute(expr.left, read) + slope) / right
 
 
-def _absolute_of_function(expr: Call, read: Read) -> Array:
+def _absolute_of_function(expr: CallSyntax, read: Read) -> Array:
     (argument,) = expr.arguments
     at, inner = value(argument, read).astype(np.float64), absolute(argument, read)
     result = np.abs(apply(expr.function, at))
@@ -115,7 +124,7 @@ def _absolute_of_function(expr: Call, read: Read) -> Array:
     return CALL * result + np.where(inner == 0, 0, slope * inner)
 
 
-def _absolute_of_power(expr: Call, read: Read) -> Array:
+def _absolute_of_power(expr: CallSyntax, read: Read) -> Array:
     """Return |f| (|b| |a|' / |a| + |log |a|| |b|'), with ' for `absolute`, and the call's own."""
     base, exponent = (value(each, read).astype(np.float64) for each in expr.arguments)
     parts = [absolute(each, read) for each in expr.arguments]
@@ -293,14 +302,14 @@ def moved(statement: Statement, layer: Layer, tensors: Arrays, errors: Arrays) -
 
 def is_jump(expr: Expr) -> bool:
     """Whether an expression jumps where what it is applied to is rounded otherwise."""
-    return isinstance(expr, Call) and expr.function in JUMPS
+    return isinstance(expr, CallSyntax) and expr.function in JUMPS
 
 
 def _name(tensor: str) -> str:
     return f"{tensor}'"
 
 
-def _error_of(access: Access) -> Access:
+def _error_of(access: AccessSyntax) -> AccessSyntax:
     """Return the access to the error of an element."""
     return replace(access, tensor=_name(access.tensor))
 
@@ -308,31 +317,31 @@ def _error_of(access: Access) -> Access:
 def spread(expr: Expr, read: Read, known: Arrays) -> Array:
     """Return how far an expression may lie from its value, over a block."""
     match expr:
-        case Number():
+        case NumberSyntax():
             return np.asarray(0.0)
-        case Access():
+        case AccessSyntax():
             return read(_error_of(expr)) if expr.tensor in known else np.asarray(0.0)
         case Unary():
             return spread(expr.operand, read, known)
         case Binary():
             return _of_binary(expr, read, known)
-        case Call() if expr.function in COMPARISONS:
+        case CallSyntax() if expr.function in COMPARISONS:
             return _of_comparison(expr, read, known)
-        case Call(function="select"):
+        case CallSyntax(function="select"):
             return _of_selection(expr, read, known)
-        case Call(function="max" | "min"):
+        case CallSyntax(function="max" | "min"):
             return _of_greatest(expr, read, known)
-        case Call() if expr.function in EXACT_FUNCTIONS:
+        case CallSyntax() if expr.function in EXACT_FUNCTIONS:
             return spread(expr.arguments[0], read, known)
-        case Call() if expr.function in STEPS:
+        case CallSyntax() if expr.function in STEPS:
             return _of_step(expr, read, known)
-        case Call(function="sin" | "cos"):
+        case CallSyntax(function="sin" | "cos"):
             return np.minimum(spread(expr.arguments[0], read, known), 2)
-        case Call(function="pow"):
+        case CallSyntax(function="pow"):
             return _of_power(expr, read, known)
-        case Call():
+        case CallSyntax():
             return _of_function(expr, read, known)
-        case Reference():
+        case ReferenceSyntax():
             raise AssertionError("a layer's expressions hold accesses only")
 
 
@@ -353,7 +362,7 @@ def _of_binary(expr: Binary, read: Read, known: Arrays) -> Array:
     return np.asarray(np.where((a + b == 0) | endless, 0, found))
 
 
-def _of_comparison(expr: Call, read: Read, known: Arrays) -> Array:
+def _of_comparison(expr: CallSyntax, read: Read, known: Arrays) -> Array:
     """Return 1 where the sides of a comparison lie so near that it may turn out otherwise.
 
     What they are rounded to on the way counts as well, unless they are elements or numbers.
@@ -369,7 +378,7 @@ def _near(expr: Expr, read: Read, known: Arrays) -> Array:
     return found if parts == 1 else found + parts * ROUNDING * absolute(expr, read)
 
 
-def _of_step(expr: Call, read: Read, known: Arrays) -> Array:
+def _of_step(expr: CallSyntax, read: Read, known: Arrays) -> Array:
     """Return how many steps up or down what is rounded may lie, if any."""
     (argument,) = expr.arguments
     at, near = value(argument, read).astype(np.float64), _near(argument, read, known)
@@ -377,7 +386,7 @@ def _of_step(expr: Call, read: Read, known: Arrays) -> Array:
     return np.asarray(np.where(near == 0, 0, _away(here, up, down)))
 
 
-def _of_power(expr: Call, read: Read, known: Arrays) -> Array:
+def _of_power(expr: CallSyntax, read: Read, known: Arrays) -> Array:
     """Return how far a power moves to the ends of what base and exponent may be, and at zero."""
     base, exponent = (value(each, read).astype(np.float64) for each in expr.arguments)
     a, b = (spread(each, read, known) for each in expr.arguments)
@@ -390,7 +399,7 @@ def _of_power(expr: Call, read: Read, known: Arrays) -> Array:
     return np.asarray(np.where((a == 0) & (b == 0), 0, reached))
 
 
-def _of_greatest(expr: Call, read: Read, known: Arrays) -> Array:
+def _of_greatest(expr: CallSyntax, read: Read, known: Arrays) -> Array:
     """Return how far the greatest, or the least, of two moves if both move as far as they may."""
     values = [value(each, read) for each in expr.arguments]
     errors = [spread(each, read, known) for each in expr.arguments]
@@ -405,7 +414,7 @@ def _away(here: Array, up: Array, down: Array) -> Array:
     return np.maximum(np.where(up == here, 0, up - here), np.where(here == down, 0, here - down))
 
 
-def _of_selection(expr: Call, read: Read, known: Arrays) -> Array:
+def _of_selection(expr: CallSyntax, read: Read, known: Arrays) -> Array:
     """Return the error of what is selected; where the other may be, also how far that lies."""
     which, *both = expr.arguments
     a, b = (spread(each, read, known) for each in both)
@@ -414,7 +423,7 @@ def _of_selection(expr: Call, read: Read, known: Arrays) -> Array:
     return np.where(spread(which, read, known) > 0, apart, here)
 
 
-def _of_function(expr: Call, read: Read, known: Arrays) -> Array:
+def _of_function(expr: CallSyntax, read: Read, known: Arrays) -> Array:
     """Return the greater of |f(a + a') - f(a)| and |f(a - a') - f(a)|, f monotone."""
     (argument,) = expr.arguments
     at, error = value(argument, read).astype(np.float64), spread(argument, read, known)
@@ -501,7 +510,7 @@ def _rounds_products(statement: Statement, type_: str) -> bool:
 def _selects(statement: Statement) -> bool:
     """Whether a statement gives one of what it reads, or 0 or 1, but for the sign."""
     return statement.op in ("=", "max=", "min=") and not any(
-        isinstance(e, Binary) or (isinstance(e, Call) and e.function not in EXACT_FUNCTIONS)
+        isinstance(e, Binary) or (isinstance(e, CallSyntax) and e.function not in EXACT_FUNCTIONS)
         for e in walk(statement.expr)
     )
 
@@ -517,7 +526,7 @@ def _terms(statement: Statement, layer: Layer, inputs: Mapping[str, Array]) -> A
     whole = tuple(map(range, statement.sizes))
     if target_slices(statement, whole) is not None and not statement.conditions:
         return math.prod(statement.sizes[k] for k in reduced(statement))
-    one = Number(value=1, span=statement.span)
+    one = NumberSyntax(value=1, span=statement.span)
     counting = replace(statement, op="+=", expr=one, reads=())
     return accumulate(counting, layer, inputs, value)
 
@@ -528,9 +537,9 @@ def grain(expr: Expr, tensors: Mapping[str, int | None]) -> int | None:
     None if there is none that is known. `tensors` has the g of tensors; the others are integers.
     """
     match expr:
-        case Number():
+        case NumberSyntax():
             return _grain_of_number(expr.value)
-        case Access():
+        case AccessSyntax():
             return tensors.get(expr.tensor, 0)
         case Unary():
             return grain(expr.operand, tensors)
@@ -539,7 +548,7 @@ def grain(expr: Expr, tensors: Mapping[str, int | None]) -> int | None:
         case Binary():
             both = [grain(part, tensors) for part in (expr.left, expr.right)]
             return _together(both, sum if expr.op == "*" else min)
-        case Call() if expr.function in EXACT_FUNCTIONS:
+        case CallSyntax() if expr.function in EXACT_FUNCTIONS:
             return _together([grain(part, tensors) for part in expr.arguments], min)
     return None
 
@@ -613,7 +622,7 @@ def _known(layer: Layer, samples: Samples) -> Samples:
 
 def is_copy(statement: Statement, layer: Layer) -> bool:
     """Whether a statement only moves elements, `y[i] = x[j]`, of one type."""
-    if statement.op != "=" or not isinstance(statement.expr, Access):
+    if statement.op != "=" or not isinstance(statement.expr, AccessSyntax):
         return False
     types = [layer.tensors[a.tensor].type for a in (statement.target, statement.expr)]
     return types[0] == types[1]
@@ -632,7 +641,7 @@ def largest_sum(statement: Statement, layer: Layer, inputs: Mapping[str, Array])
             sums = accumulate(statement, layer, inputs, _at_least_one)
         else:
             sums = sum_of_absolutes(statement, layer, inputs)
-    if statement.op in ("max=", "min=") and isinstance(statement.expr, Access):
+    if statement.op in ("max=", "min=") and isinstance(statement.expr, AccessSyntax):
         sums = np.where(np.isinf(sums), 0, sums)  # what is selected from is exact
     return float(sums.max())
 

@@ -14,7 +14,15 @@ import numpy as np
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.lair.expressions import EXACT_FUNCTIONS
 from lairmake.stages.lair.layer import Layer, Statement, Tensor
-from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Reference, Unary
+from lairmake.stages.lair.tree import (
+    AccessSyntax,
+    Binary,
+    CallSyntax,
+    Expr,
+    NumberSyntax,
+    ReferenceSyntax,
+    Unary,
+)
 from lairmake.stages.machine.types import find_integers, is_integer
 from lairmake.stages.mapping.isl_texts import parse_map
 from lairmake.stages.mapping.layer_yaml import LayerMapping
@@ -130,7 +138,7 @@ def _nearest(values: Array, statement: Statement, type_: str) -> Array:
 def _is_sum_of_products(statement: Statement) -> bool:
     """Whether einsum can do the whole statement at once, without memory for its instances."""
     match statement.expr:
-        case Binary(op="*", left=Access(), right=Access()):
+        case Binary(op="*", left=AccessSyntax(), right=AccessSyntax()):
             whole = tuple(map(range, statement.sizes))
             slices = target_slices(statement, whole)
             return statement.op == "+=" and slices is not None and not statement.conditions
@@ -143,7 +151,7 @@ def _sum_of_products(statement: Statement, arrays: Mapping[str, Array]) -> Array
     axes = list(range(len(statement.sizes)))
     factors = []
     for access in (statement.expr.left, statement.expr.right):
-        assert isinstance(access, Access)
+        assert isinstance(access, AccessSyntax)
         part = view(arrays[access.tensor], access, statement.iterators, whole)
         factors.append(np.broadcast_to(part, statement.sizes))
     rows = statement.target.rows
@@ -157,9 +165,9 @@ def value(expr: Expr, read: Read, whole: str = "int32") -> Array:
     Integers are wrapped to the type `whole` by every operation.
     """
     match expr:
-        case Number():
+        case NumberSyntax():
             return np.asarray(expr.value)
-        case Access():
+        case AccessSyntax():
             return read(expr)
         case Unary():
             return _wrapped(np.negative(value(expr.operand, read, whole)), whole)
@@ -168,10 +176,10 @@ def value(expr: Expr, read: Read, whole: str = "int32") -> Array:
         case Binary():
             left, right = value(expr.left, read, whole), value(expr.right, read, whole)
             return _wrapped(_OPERATORS[expr.op](left, right), whole)
-        case Call():
+        case CallSyntax():
             arguments = (value(argument, read, whole) for argument in expr.arguments)
             return _wrapped(apply(expr.function, *arguments), whole)
-        case Reference():
+        case ReferenceSyntax():
             raise AssertionError("a layer's expressions hold accesses only")
 
 
@@ -265,21 +273,23 @@ def evaluate_all(layer: Layer, samples: Samples) -> list[Arrays]:
 # Source   layer.yaml, `otherwise`: the padding of a convolution is there from the start
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class Surroundings:
     """What the elements of a tensor are that never arrive, and where they lie: in `mask`."""
 
     value: float
     mask: Array
 
 
-def find_around(mapping: LayerMapping, layer: Layer) -> dict[str, Around]:
+def find_around(mapping: LayerMapping, layer: Layer) -> dict[str, Surroundings]:
     """Return where elements of inputs never arrive, by tensor."""
     found = {}
     for tensor in layer.inputs:
         given = mapping.tensors.get(tensor.name)
         if given is not None and given.otherwise is not None and given.arrives is not None:
             arriving = parse_map(given.arrives).domain()
-            found[tensor.name] = Around(value=given.otherwise, mask=~_inside(arriving, tensor))
+            found[tensor.name] = Surroundings(
+                value=given.otherwise, mask=~_inside(arriving, tensor)
+            )
     return found
 
 
@@ -297,7 +307,7 @@ def _inside(arriving: isl.UnionSet, tensor: Tensor) -> Array:
     return inside
 
 
-def surround(samples: Samples, around: Mapping[str, Around]) -> Samples:
+def surround(samples: Samples, around: Mapping[str, Surroundings]) -> Samples:
     """Return the inputs of each invocation, with what is there where nothing arrives.
 
     What is the same array in several invocations stays so.
@@ -311,11 +321,11 @@ def surround(samples: Samples, around: Mapping[str, Around]) -> Samples:
     return [{k: known.get((k, id(v)), v) for k, v in sample.items()} for sample in samples]
 
 
-def _filled(array: Array, around: Around) -> Array:
+def _filled(array: Array, around: Surroundings) -> Array:
     return np.where(around.mask, array.dtype.type(around.value), array)
 
 
-def check_around(name: str, values: Array, around: Around) -> None:
+def check_around(name: str, values: Array, around: Surroundings) -> None:
     """Raise UserError for a file that has another value where nothing arrives."""
     wrong = np.argwhere(around.mask & (values != values.dtype.type(around.value)))
     if len(wrong):

@@ -14,7 +14,15 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from lairmake.stages.lair.layer import NEUTRAL, Statement
-from lairmake.stages.lair.tree import Access, Affine, Binary, Expr, Number, Reference, Unary
+from lairmake.stages.lair.tree import (
+    AccessSyntax,
+    Affine,
+    Binary,
+    Expr,
+    NumberSyntax,
+    ReferenceSyntax,
+    Unary,
+)
 from lairmake.stages.poly.functions import evaluate_pw_aff, evaluate_set, find_function
 
 PARAM, IN, OUT = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out
@@ -25,7 +33,7 @@ PARAM, IN, OUT = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out
 
 Array = NDArray[Any]
 Block = tuple[range, ...]
-Read = Callable[[Access], Array]
+Read = Callable[[AccessSyntax], Array]
 
 BLOCK = 2**25
 """Instances in a block: four arrays of 8 bytes each take 1 GiB."""
@@ -41,7 +49,7 @@ def reduced(statement: Statement) -> tuple[int, ...]:
     return tuple(k for k, name in enumerate(statement.iterators) if name not in used)
 
 
-def view(array: Array, access: Access, iterators: Sequence[str], block: Block) -> Array:
+def view(array: Array, access: AccessSyntax, iterators: Sequence[str], block: Block) -> Array:
     """Return the accessed elements, one axis per iterator; axes that the access ignores have
     length 1. The view shares memory with `array`.
     """
@@ -209,9 +217,9 @@ def _grid(statement: Statement, block: Block) -> dict[str, Array]:
 def _value(expr: Expr, values: Mapping[str, Array]) -> Array:
     """Return a side of a condition, for each instance."""
     match expr:
-        case Number():
+        case NumberSyntax():
             return np.asarray(expr.value)
-        case Reference():
+        case ReferenceSyntax():
             return values[expr.name]
         case Unary():
             return np.negative(_value(expr.operand, values))
@@ -220,7 +228,7 @@ def _value(expr: Expr, values: Mapping[str, Array]) -> Array:
     raise AssertionError(f"{expr} is no side of a condition")
 
 
-def gather(array: Array, access: Access, statement: Statement, block: Block) -> Array:
+def gather(array: Array, access: AccessSyntax, statement: Statement, block: Block) -> Array:
     """Return the accessed elements, one axis per iterator; axes that the access ignores have
     length 1. Where an index leaves the array, and so no condition holds, there is some element.
     """

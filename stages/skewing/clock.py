@@ -34,7 +34,7 @@ Rows = list[isl.Map]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clock:
+class StatementClock:
     """`times` { S[i] -> [t...] } of a statement, and which dimension of its schedule each is.
 
     The first `tiles` dimensions are down to the last that tells tiles apart: that a given schedule
@@ -60,7 +60,7 @@ def sharing(schedule: isl.UnionMap, given: Collection[str]) -> list[list[str]]:
 
 def clock(
     schedule: isl.UnionMap, placement: isl.UnionMap, given: Collection[str] = ()
-) -> dict[str, Clock]:
+) -> dict[str, StatementClock]:
     """Return { S[i] -> [t...] } by statement, the times of the schedule as steps of all PEs.
 
     `given` names the statements whose schedule is taken as it is. Ensures that instances on one PE
@@ -68,12 +68,12 @@ def clock(
     """
     times = {m.get_tuple_name(IN): m for m in list_maps(schedule)}
     places = {m.get_tuple_name(IN): m for m in list_maps(placement)}
-    found: dict[str, Clock] = {}
+    found: dict[str, StatementClock] = {}
     for group in sharing(schedule, given):
         rows = [_rows(times[name], places[name], name in given) for name in group]
         kept = _kept(rows, [places[name] for name in group])
         for name, each in zip(group, rows, strict=True):
-            found[name] = Clock(
+            found[name] = StatementClock(
                 times=_joined([each[k] for k in kept], times[name]),
                 loops=tuple(kept),
                 tiles=_tiles(times[name], places[name], name in given, kept),
@@ -163,7 +163,7 @@ def name_times(times: isl.Map) -> isl.Map:
 # Paper    M Sec. III.F
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class ClockOrder:
     """The order of the steps of statements.
 
     `groups` are of statements whose times are comparable, one after the other; `depths` says how
@@ -189,15 +189,15 @@ class Order:
 
 def find_order(
     groups: Sequence[Sequence[str]], depths: Mapping[str, int], lair: Lair
-) -> Order:
+) -> ClockOrder:
     """Return the order in which a group that reads what another one writes comes after it.
 
     Raises graphlib.CycleError where each comes after the other.
     """
-    return Order(groups=_sorted(groups, lair), depths=depths)
+    return ClockOrder(groups=_sorted(groups, lair), depths=depths)
 
 
-def order_groups(times: isl.UnionMap, order: Order) -> isl.UnionMap:
+def order_groups(times: isl.UnionMap, order: ClockOrder) -> isl.UnionMap:
     """Return { S[i] -> [n, t..., 0...] }, n the number of its group; { S[i] -> [t...] } if one."""
     result = isl.UnionMap("{ }")
     for each in list_maps(times):
@@ -214,7 +214,7 @@ def order_groups(times: isl.UnionMap, order: Order) -> isl.UnionMap:
 
 
 def lag_statements(
-    lags: Mapping[str, Sequence[Sequence[int]]], order: Order, topology: Topology
+    lags: Mapping[str, Sequence[Sequence[int]]], order: ClockOrder, topology: Topology
 ) -> dict[str, isl.Map]:
     """Return { [PE[x, y] -> [t]] -> [PE[x, y] -> [t + F p]] } of each statement.
 
@@ -225,7 +225,7 @@ def lag_statements(
     return {name: _late(_step_rows(rows, name, order), values) for name, rows in lags.items()}
 
 
-def _step_rows(lag: Sequence[Sequence[int]], name: str, order: Order) -> list[Sequence[int]]:
+def _step_rows(lag: Sequence[Sequence[int]], name: str, order: ClockOrder) -> list[Sequence[int]]:
     """Return the rows of F that `order_groups` keeps, and zeros for what it adds."""
     none = [0] * len(lag[0])
     first: list[Sequence[int]] = [none] if len(order.groups) > 1 else []

@@ -25,11 +25,17 @@ from lairmake.stages.poly.canonical import list_maps
 from lairmake.stages.poly.cardinality import cardinality
 from lairmake.stages.skewing.clock import find_order, lag_statements, order_groups, sharing
 from lairmake.stages.skewing.elements import Lair, read_lair
-from lairmake.stages.skewing.skew_yaml import Counted, Counts, GridPart, Lagging, Shares
+from lairmake.stages.skewing.skew_yaml import Counted, GridPart, Lagging, SkewCounts, SkewShares
 from lairmake.stages.skewing.spaces import note_on
 from lairmake.stages.skewing.statements import find_given
 from lairmake.stages.skewing.topology import make_topology, neighbours, regions
-from lairmake.stages.skewing.traffic import Accesses, Sources, Traffic, sources, total
+from lairmake.stages.skewing.traffic import (
+    LinkTraffic,
+    TrafficAccesses,
+    TrafficSources,
+    sources,
+    total,
+)
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import LayerInputs
@@ -64,7 +70,7 @@ def run(inputs: LayerInputs) -> dict[str, str]:
         order = find_order(groups, {name: each.step for name, each in said.items()}, lair)
     except CycleError as error:
         raise _no_order(error, groups, mapping) from None
-    before = Accesses(
+    before = TrafficAccesses(
         relations=_relations(lair),
         placement=places["placement"],
         times=order_groups(inputs.objects("skewed.isl")["before"], order),
@@ -73,11 +79,11 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     lags = lag_statements({name: each.lag for name, each in said.items()}, order, network)
     near = neighbours(network)
     after = dataclasses.replace(before, steps=lags)
-    found = Counts(before=counts(before, near), after=counts(after, near))
+    found = SkewCounts(before=counts(before, near), after=counts(after, near))
     return {"counts.yaml": write_document(HEADER + note_on(network), as_data(found))}
 
 
-def counts(accesses: Accesses, near: isl.Map) -> Counted:
+def counts(accesses: TrafficAccesses, near: isl.Map) -> Counted:
     """Return what counts.yaml says of accesses; `near` is { PE[x, y] -> PE[x', y'] }."""
     found = sources(accesses, near)
     used = isl.Set.from_union_set(accesses.placement.range())
@@ -95,10 +101,10 @@ def _relations(lair: Lair) -> tuple[isl.Map, ...]:
     return tuple(m for reference in references for m in list_maps(reference))
 
 
-def described(traffic: Traffic) -> Shares:
+def described(traffic: LinkTraffic) -> SkewShares:
     """Return a traffic as counts.yaml has it."""
     parts = traffic.remote, traffic.neighbour, traffic.local
-    return Shares(
+    return SkewShares(
         accesses=traffic.accesses,
         remote=traffic.remote,
         neighbour=traffic.neighbour,
@@ -107,7 +113,7 @@ def described(traffic: Traffic) -> Shares:
     )
 
 
-def _of_region(found: typing.Mapping[str, Sources], pes: isl.Set) -> GridPart:
+def _of_region(found: typing.Mapping[str, TrafficSources], pes: isl.Set) -> GridPart:
     """Return the number of PEs of a part of the grid, and their traffic together."""
     traffic = total(each.traffic(pes) for each in found.values())
     return GridPart(

@@ -13,12 +13,12 @@ import islpy as isl
 from lairmake.stages.poly.canonical import unite
 from lairmake.stages.poly.cardinality import cardinality
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
-from lairmake.stages.skewing.clock import Order, lag_statements, order_groups
+from lairmake.stages.skewing.clock import ClockOrder, lag_statements, order_groups
 from lairmake.stages.skewing.statements import Space
 from lairmake.stages.skewing.timed import (
     Factors,
-    Group,
     Lags,
+    StatementGroup,
     Timed,
     all_together,
     eliminate,
@@ -28,7 +28,7 @@ from lairmake.stages.skewing.timed import (
     skew,
 )
 from lairmake.stages.skewing.topology import neighbours
-from lairmake.stages.skewing.traffic import Accesses, sources
+from lairmake.stages.skewing.traffic import TrafficAccesses, sources
 
 # --- The lags of statements that share loops, each by itself: in one loop, along one coordinate
 #
@@ -52,7 +52,7 @@ Chosen = frozenset[Lag]
 """Lags that are taken together."""
 
 
-def list_lags(group: Group, wanted: Lags) -> tuple[Lag, ...]:
+def list_lags(group: StatementGroup, wanted: Lags) -> tuple[Lag, ...]:
     """Return the lags that eliminate broadcasts: those of `wanted`, and of each loop alone."""
     none = all_together(group)
     found = []
@@ -86,7 +86,7 @@ def _subsets(lags: Sequence[Lag]) -> Iterator[Chosen]:
         yield from map(frozenset, itertools.combinations(lags, size))
 
 
-def apply_lags(group: Group, lags: Collection[Lag]) -> Lags:
+def apply_lags(group: StatementGroup, lags: Collection[Lag]) -> Lags:
     """Return the F of all of some lags."""
     return {each.name: _rows(each, lags) for each in group.statements}
 
@@ -116,7 +116,7 @@ MOST_FOR_ALL = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class LagCost:
     """Accesses that are `remote`, and the `steps` that `depth` dimensions of time tell apart.
 
     `cycles` of a PE go for both: for all of those accesses, and for the steps beyond those that
@@ -130,14 +130,14 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clock:
+class LagClock:
     """The accesses of a group without lags, with its steps, and the cycles of a PE in one.
 
     `first` is the number of elements that PEs access in a step, whatever the lags.
     """
 
-    order: Order
-    accesses: Accesses
+    order: ClockOrder
+    accesses: TrafficAccesses
     first: int
     steps: int
     cycles: Fraction
@@ -159,12 +159,12 @@ class Weighing:
     Sets are `forbidden` that reverse a dependence, or let fewer PEs run at one time.
     """
 
-    def __init__(self, space: Space, group: Group) -> None:
+    def __init__(self, space: Space, group: StatementGroup) -> None:
         """Count nothing yet."""
         self.space, self.group = space, group
-        self.costs: dict[Chosen, Cost | None] = {}
+        self.costs: dict[Chosen, LagCost | None] = {}
         self.forbidden: set[Chosen] = set()
-        self._clocks: dict[int, Clock] = {}
+        self._clocks: dict[int, LagClock] = {}
 
     def count(self, sets: Iterable[Chosen]) -> None:
         """Count what sets of lags cost, as far as MOST_FOR_ALL allows."""
@@ -205,7 +205,7 @@ class Weighing:
         except (TooManyOperations, ValueError):
             return None
 
-    def _cost(self, lags: Lags, deep: int) -> Cost:
+    def _cost(self, lags: Lags, deep: int) -> LagCost:
         clock, accesses = self._clock(deep), self._lagging(lags, deep)
         near, pes = neighbours(self.space.topology), accesses.placement.range()
         near_by = sum(each.not_remote() for each in sources(accesses, near).values())
@@ -213,27 +213,27 @@ class Weighing:
         steps = cardinality(accesses.every_step())
         waiting = Fraction(remote * self.group.remote, cardinality(isl.Set.from_union_set(pes)))
         working = (steps - clock.steps) * clock.cycles
-        return Cost(remote=remote, steps=steps, depth=deep, cycles=waiting + working)
+        return LagCost(remote=remote, steps=steps, depth=deep, cycles=waiting + working)
 
-    def _lagging(self, lags: Lags, deep: int) -> Accesses:
+    def _lagging(self, lags: Lags, deep: int) -> TrafficAccesses:
         clock = self._clock(deep)
         late = lag_statements(lags, clock.order, self.space.topology)
         return replace(clock.accesses, steps=late)
 
-    def _clock(self, deep: int) -> Clock:
+    def _clock(self, deep: int) -> LagClock:
         if deep not in self._clocks:
             self._clocks[deep] = _clock(self.space, self.group, deep)
         return self._clocks[deep]
 
 
-def _clock(space: Space, group: Group, deep: int) -> Clock:
+def _clock(space: Space, group: StatementGroup, deep: int) -> LagClock:
     """Return the accesses of a group where `deep` dimensions of time tell steps apart.
 
     What other statements access in between does not count.
     """
     names = [each.name for each in group.statements]
-    order = Order(groups=[names], depths=dict.fromkeys(names, deep))
-    accesses = Accesses(
+    order = ClockOrder(groups=[names], depths=dict.fromkeys(names, deep))
+    accesses = TrafficAccesses(
         relations=tuple(access for name in names for access in space.used(name)),
         placement=unite(space.places[name] for name in names),
         times=order_groups(unite(space.times(name) for name in names), order),
@@ -241,7 +241,7 @@ def _clock(space: Space, group: Group, deep: int) -> Clock:
     instances = {name: cardinality(space.places[name].domain()) for name in names}
     cycles = sum((Fraction(n, group.lanes[name]) for name, n in instances.items()), Fraction(0))
     turns = cardinality(isl.Set.from_union_set(accesses.turns()))
-    return Clock(
+    return LagClock(
         order=order,
         accesses=accesses,
         first=sum(cardinality(each.wrap()) for each in accesses.first().values()),
@@ -282,7 +282,7 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class LagChoice:
     """`wanted` F eliminates broadcasts, `taken` F pays; `depth` dimensions tell its steps apart."""
 
     wanted: Lags
@@ -291,7 +291,7 @@ class Choice:
     weighed: tuple[Weighed, ...]
 
 
-def choose_lags(space: Space, group: Group) -> Choice:
+def choose_lags(space: Space, group: StatementGroup) -> LagChoice:
     """Return the lags of a group that pay; where isl needs long, those of the fewest broadcasts."""
     wanted = skew(group)
     lags = list_lags(group, wanted)
@@ -302,7 +302,7 @@ def choose_lags(space: Space, group: Group) -> Choice:
     chosen = _cheapest(weighing, fewest)
     weighing.count(chosen ^ {lag} for lag in lags)
     taken, cost = apply_lags(group, chosen), weighing.costs.get(chosen)
-    return Choice(
+    return LagChoice(
         wanted=wanted,
         taken=taken,
         depth=depth_of(taken) if cost is None else cost.depth,
@@ -340,7 +340,7 @@ def _weighed(weighing: Weighing, chosen: Chosen, lag: Lag) -> Weighed:
     )
 
 
-def _eliminated(group: Group, without: Chosen, among: Chosen) -> int:
+def _eliminated(group: StatementGroup, without: Chosen, among: Chosen) -> int:
     """Return the dimensions of broadcast spaces that some lags have more than others."""
     before, after = apply_lags(group, without), apply_lags(group, among)
     return sum(

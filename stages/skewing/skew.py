@@ -25,11 +25,11 @@ from lairmake.stages.poly.canonical import unite
 from lairmake.stages.poly.text import write_objects
 from lairmake.stages.skewing.clock import name_times
 from lairmake.stages.skewing.elements import read_lair
-from lairmake.stages.skewing.lags import Choice, choose_lags
+from lairmake.stages.skewing.lags import LagChoice, choose_lags
 from lairmake.stages.skewing.skew_yaml import Lagging, description, edges
 from lairmake.stages.skewing.spaces import note_on
 from lairmake.stages.skewing.statements import Scheduled, Space, groups_in
-from lairmake.stages.skewing.timed import Group, later
+from lairmake.stages.skewing.timed import StatementGroup, later
 from lairmake.stages.skewing.topology import make_topology
 
 if typing.TYPE_CHECKING:
@@ -95,7 +95,9 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     }
 
 
-def skewed(space: Space, group: Group, choice: Choice) -> dict[str, tuple[isl.Map, Lagging]]:
+def skewed(
+    space: Space, group: StatementGroup, choice: LagChoice
+) -> dict[str, tuple[isl.Map, Lagging]]:
     """Return, by statement, { S[i] -> [t + F p] } and what skew.yaml says; see `choose_lags`."""
     found = {}
     for each in group.statements:

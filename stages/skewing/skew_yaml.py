@@ -13,13 +13,13 @@ from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.cardinality import cardinality
 from lairmake.stages.poly.functions import depends_on, find_greatest, least
-from lairmake.stages.skewing.lags import Choice, Weighed
+from lairmake.stages.skewing.lags import LagChoice, Weighed
 from lairmake.stages.skewing.spaces import coordinates, is_lower_triangular, is_unimodular
 from lairmake.stages.skewing.statements import Space
 from lairmake.stages.skewing.timed import (
     Factors,
-    Reference,
     Timed,
+    TimedReference,
     dimensions,
     later,
     parallel,
@@ -36,7 +36,7 @@ OUT = isl.dim_type.out
 # Paper    M Sec. II to IV
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class BasisChange:
     """A number before PEs lag, and after."""
 
     before: int
@@ -55,13 +55,13 @@ class Extents:
 class Fate:
     """What becomes of the broadcasts of a tensor: `why` one stays, and where elements pass on."""
 
-    broadcast: Change
+    broadcast: BasisChange
     passes: tuple[tuple[int, ...], ...]
     why: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class SkewEdge:
     """Whether tiles cross an edge of the torus, and always step to the next PE."""
 
     crosses: bool
@@ -95,16 +95,16 @@ class Lagging:
     lags: tuple[LagText, ...] = ()
     step: int
     steps: Extents
-    running: Change
-    parallel: Change
+    running: BasisChange
+    parallel: BasisChange
     loops: tuple[tuple[int, ...], ...] | None = None
     is_lower_triangular: Annotated[bool | None, Key("lower triangular")] = None
     tensors: Mapping[str, Fate]
-    edges: Mapping[str, Edge] | None = None
+    edges: Mapping[str, SkewEdge] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class SkewShares:
     """From where PEs get what they access; `percent` is of remote, neighbour and local."""
 
     accesses: int
@@ -129,13 +129,13 @@ class Counted:
     """The steps of a layer, and its accesses: of all tensors, of each, and by part of the grid."""
 
     steps: int
-    whole: Annotated[Shares, Inline()]
-    tensors: Mapping[str, Shares]
+    whole: Annotated[SkewShares, Inline()]
+    tensors: Mapping[str, SkewShares]
     pes: Mapping[str, GridPart]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class SkewCounts:
     """What counts.yaml says: with PEs that start together, and with PEs that lag."""
 
     before: Counted
@@ -145,7 +145,7 @@ class Counts:
 #
 # Paper    M Sec. II, III
 
-def description(space: Space, statement: Timed, choice: Choice) -> Lagging:
+def description(space: Space, statement: Timed, choice: LagChoice) -> Lagging:
     """Return what skew.yaml says of a statement whose lags were chosen."""
     points, lag = statement.points, choice.taken[statement.name]
     after = points.apply_range(_moved(statement, lag))
@@ -161,8 +161,8 @@ def description(space: Space, statement: Timed, choice: Choice) -> Lagging:
         ),
         step=choice.depth,
         steps=Extents(before=_extents(points, lag), after=_extents(after, lag)),
-        running=Change(before=running(points, width), after=running(after, width)),
-        parallel=Change(
+        running=BasisChange(before=running(points, width), after=running(after, width)),
+        parallel=BasisChange(
             before=parallel(statement, together(statement)), after=parallel(statement, lag)
         ),
         loops=None if loops is None else tuple(map(tuple, loops)),
@@ -198,12 +198,12 @@ def _said_of(space: Space, weighed: Weighed) -> LagText:
     )
 
 
-def _fate(statement: Timed, reference: Reference, choice: Choice) -> Fate:
+def _fate(statement: Timed, reference: TimedReference, choice: LagChoice) -> Fate:
     """Return what becomes of the broadcasts of a tensor."""
     wanted, lag = choice.wanted[statement.name], choice.taken[statement.name]
     ways = zip(statement.links, passes(statement, reference, lag), strict=True)
     return Fate(
-        broadcast=Change(
+        broadcast=BasisChange(
             before=dimensions(statement, reference, together(statement)),
             after=dimensions(statement, reference, lag),
         ),
@@ -213,7 +213,7 @@ def _fate(statement: Timed, reference: Reference, choice: Choice) -> Fate:
 
 
 def why_broadcast(
-    statement: Timed, reference: Reference, wanted: Factors, lag: Factors
+    statement: Timed, reference: TimedReference, wanted: Factors, lag: Factors
 ) -> str | None:
     """Return why a tensor is broadcast along the grid with a lag; None if it is not."""
     why = reason(statement, reference, lag)
@@ -237,7 +237,7 @@ def _extents(points: isl.Map, lag: Factors) -> tuple[int, ...]:
 #
 # Paper    M Sec. VI.A.2, (11), (12)
 
-def edges(space: Space, wraps: isl.UnionMap, name: str) -> dict[str, Edge]:
+def edges(space: Space, wraps: isl.UnionMap, name: str) -> dict[str, SkewEdge]:
     """Return, by dimension of a torus, whether a statement's tiles cross its edge, and always step.
 
     `wraps` { S[i] -> [n, m] } is how often placements wrap around before. Nothing where the
@@ -254,7 +254,7 @@ def edges(space: Space, wraps: isl.UnionMap, name: str) -> dict[str, Edge]:
     times = clock.times.project_out(OUT, count, clock.times.dim(OUT) - count)
     step = next_task(times.flat_range_product(place), loops.pop())
     return {
-        axis: Edge(
+        axis: SkewEdge(
             crosses=crosses_edge(place, step, size, k), steps=always_steps(place, step, k)
         )
         for k, (axis, size) in enumerate(zip("xy", sizes, strict=True))

@@ -188,7 +188,7 @@ DIAGONALS = {"hexagonal": [[1, -1]], "octagonal": [[1, 1], [1, -1]]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coordinate:
+class SpaceCoordinate:
     """A coordinate of PE[x, y] as an expression of isl, along dimension `axis` of the grid.
 
     `inside` is the number of inner PEs along the axis where it is one of outer PEs, else 0.
@@ -201,7 +201,7 @@ class Coordinate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class TopologyLink:
     """Links in one direction, by the difference of the coordinates of two PEs.
 
     `step` is the one from a PE to the next, `ways` { [d] } has all of them: on a torus that across
@@ -212,19 +212,19 @@ class Link:
     ways: isl.Set = field(repr=False)
 
 
-def coordinates(topology: Topology) -> tuple[Coordinate, ...]:
+def coordinates(topology: Topology) -> tuple[SpaceCoordinate, ...]:
     """Return the coordinates of a PE; those of outer PEs first where there are some."""
     axes = "xyz"[: len(topology.sizes)]
     if topology.inner is None:
-        return tuple(Coordinate(name=a, value=a, axis=k) for k, a in enumerate(axes))
+        return tuple(SpaceCoordinate(name=a, value=a, axis=k) for k, a in enumerate(axes))
     outer, inner = [], []
     for k, (a, size) in enumerate(zip(axes, topology.inner, strict=True)):
         if k in topology.fine:
-            inner.append(Coordinate(name=a, value=a, axis=k))
+            inner.append(SpaceCoordinate(name=a, value=a, axis=k))
         else:
             far, near = f"floor({a}/{size})", f"({a} mod {size})"
-            outer.append(Coordinate(name=f"{a}_outer", value=far, axis=k, inside=size))
-            inner.append(Coordinate(name=f"{a}_inner", value=near, axis=k))
+            outer.append(SpaceCoordinate(name=f"{a}_outer", value=far, axis=k, inside=size))
+            inner.append(SpaceCoordinate(name=f"{a}_inner", value=near, axis=k))
     return (*outer, *inner)
 
 
@@ -243,7 +243,7 @@ def unfolding(topology: Topology) -> isl.Map:
     return isl.Map(f"{{ PE[{pe}] -> PE[{write_list(values)}] }}")
 
 
-def links(topology: Topology) -> tuple[Link, ...]:
+def links(topology: Topology) -> tuple[TopologyLink, ...]:
     """Return the links of a network, along its coordinates first, a direction and not its opposite.
 
     There are none along dimensions of the grid that are not spatial.
@@ -252,13 +252,13 @@ def links(topology: Topology) -> tuple[Link, ...]:
     steps = [*identity(len(found)), *DIAGONALS.get(topology.kind, [])]
     spatial = range(len(topology.sizes)) if topology.spatial is None else topology.spatial
     return tuple(
-        Link(step=tuple(step), ways=_ways(topology, found, step))
+        TopologyLink(step=tuple(step), ways=_ways(topology, found, step))
         for step in steps
         if all(c.axis in spatial for c, d in zip(found, step, strict=True) if d)
     )
 
 
-def _ways(topology: Topology, found: Sequence[Coordinate], step: Sequence[int]) -> isl.Set:
+def _ways(topology: Topology, found: Sequence[SpaceCoordinate], step: Sequence[int]) -> isl.Set:
     """Return { [d] } of the links that lead one step in a direction."""
     at = found[list(step).index(1)]
     ways, where = [list(map(str, step))], ""

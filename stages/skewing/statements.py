@@ -16,10 +16,10 @@ from lairmake.stages.poly.canonical import from_domain, list_maps
 from lairmake.stages.poly.functions import find_greatest, find_least
 from lairmake.stages.poly.integers import Matrix
 from lairmake.stages.poly.text import Objects
-from lairmake.stages.skewing.clock import Clock, clock, sharing
+from lairmake.stages.skewing.clock import StatementClock, clock, sharing
 from lairmake.stages.skewing.elements import Lair
 from lairmake.stages.skewing.spaces import (
-    Link,
+    TopologyLink,
     apart,
     coordinates,
     extent_space,
@@ -30,7 +30,7 @@ from lairmake.stages.skewing.spaces import (
     transformation,
     unfolding,
 )
-from lairmake.stages.skewing.timed import Group, Reference, Timed
+from lairmake.stages.skewing.timed import StatementGroup, Timed, TimedReference
 from lairmake.stages.skewing.topology import Topology
 from lairmake.stages.skewing.traffic import footprint
 
@@ -41,7 +41,7 @@ IN, OUT = isl.dim_type.in_, isl.dim_type.out
 # Paper    M Sec. III.F to III.H
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class SkewMachine:
     """`memory` of a PE in bytes, `sizes` of an element by tensor in bytes, and where ports are.
 
     `wishes` has, by tensor, the direction of each dimension of the grid away from the ports at
@@ -62,7 +62,7 @@ class Space:
     """The objects of a layer by statement: when and where it runs, and what it uses."""
 
     schedule: isl.UnionMap = field(repr=False)
-    clocks: Dictionary[str, Clock] = field(repr=False)
+    clocks: Dictionary[str, StatementClock] = field(repr=False)
     places: Dictionary[str, isl.Map] = field(repr=False)
     reads: Dictionary[str, list[isl.Map]] = field(repr=False)
     writes: Dictionary[str, list[isl.Map]] = field(repr=False)
@@ -116,10 +116,10 @@ def find_given(mapping: LayerMapping) -> list[str]:
     return sorted({m.get_tuple_name(IN) for m in list_maps(parse_map(mapping.schedule))})
 
 
-def group_statements(space: Space, machine: Machine) -> list[Group]:
+def group_statements(space: Space, machine: SkewMachine) -> list[StatementGroup]:
     """Return the statements by the loops they share, with what orders them."""
     return [
-        Group(
+        StatementGroup(
             statements=tuple(_timed(space, machine, name) for name in names),
             dependences=_dependences(space, names),
             remote=machine.remote,
@@ -129,14 +129,14 @@ def group_statements(space: Space, machine: Machine) -> list[Group]:
     ]
 
 
-def _lanes(space: Space, machine: Machine, name: str) -> int:
+def _lanes(space: Space, machine: SkewMachine, name: str) -> int:
     """Return how many instances of a statement a PE runs in a cycle: as many as of what it writes.
     """
     written = (access.get_tuple_name(OUT) for access in space.writes.get(name, []))
     return min((machine.lanes[tensor] for tensor in written), default=1)
 
 
-def _timed(space: Space, machine: Machine, name: str) -> Timed:
+def _timed(space: Space, machine: SkewMachine, name: str) -> Timed:
     times, points = space.times(name), space.points(name)
     return Timed(
         name=name,
@@ -156,12 +156,12 @@ def _timed(space: Space, machine: Machine, name: str) -> Timed:
 
 def _reference(
     space: Space, points: isl.Map, access: isl.Map, wishes: Dictionary[str, tuple[int, ...]]
-) -> Reference:
+) -> TimedReference:
     tensor, vectors, found = access.get_tuple_name(OUT), apart(points, access), space.topology
     grid = len(coordinates(found))
     lags = isl.Map.from_range(vectors).move_dims(IN, 0, OUT, points.dim(OUT) - grid, grid)
     near = lags.domain()
-    return Reference(
+    return TimedReference(
         tensor=tensor,
         reuse=normals(hull(vectors)),
         apart=lags,
@@ -170,7 +170,7 @@ def _reference(
     )
 
 
-def _wish(topology: Topology, link: Link, wishes: tuple[int, ...] | None) -> int:
+def _wish(topology: Topology, link: TopologyLink, wishes: tuple[int, ...] | None) -> int:
     """Return in which direction of a link a tensor should pass; 0 on diagonals."""
     axes = [c.axis for c, d in zip(coordinates(topology), link.step, strict=True) if d]
     return wishes[axes[0]] if wishes is not None and len(axes) == 1 else 0
@@ -181,7 +181,7 @@ def _constant(times: isl.Set, k: int) -> int | None:
     return low.to_python() if low.eq(high) else None
 
 
-def _targets(space: Space, machine: Machine, name: str) -> tuple[int, ...]:
+def _targets(space: Space, machine: SkewMachine, name: str) -> tuple[int, ...]:
     """Return the dimensions of time that may change, innermost first.
 
     They are those of steps whose data fit into the memory of a PE: of whole tiles, where there are
@@ -195,7 +195,7 @@ def _targets(space: Space, machine: Machine, name: str) -> tuple[int, ...]:
     return tuple(reversed(chosen))
 
 
-def _fits(space: Space, machine: Machine, name: str, k: int) -> bool:
+def _fits(space: Space, machine: SkewMachine, name: str, k: int) -> bool:
     """Say whether the data of one iteration of the loop over dimension k fit into the memory."""
     times = space.times(name)
     down_to = times.project_out(OUT, k + 1, times.dim(OUT) - k - 1)
@@ -282,12 +282,12 @@ class Scheduled:
     schedule: isl.UnionMap
 
 
-def groups_in(scheduled: Scheduled, network: Topology) -> tuple[Space, list[Group]]:
+def groups_in(scheduled: Scheduled, network: Topology) -> tuple[Space, list[StatementGroup]]:
     """Return the statements of a layer, and the groups of those that share loops."""
     mapping, placement = scheduled.mapping, scheduled.places["placement"]
     tensors = scheduled.layer.tensors
     space = find_space(scheduled.lair, placement, scheduled.schedule, find_given(mapping), network)
-    machine = Machine(
+    machine = SkewMachine(
         memory=scheduled.profile.memory,
         sizes={name: BYTES[tensor.type] for name, tensor in tensors.items()},
         wishes=find_wishes(mapping, placement),

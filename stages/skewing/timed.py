@@ -13,7 +13,7 @@ import islpy as isl
 from lairmake.stages.poly.canonical import list_maps, unite
 from lairmake.stages.poly.integers import Matrix
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
-from lairmake.stages.skewing.spaces import Link, identity, rank
+from lairmake.stages.skewing.spaces import TopologyLink, identity, rank
 from lairmake.stages.skewing.topology import names, write_list
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
@@ -31,7 +31,7 @@ Factors = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class TimedReference:
     """A tensor that a statement uses, with the normals to its reuse space in [t..., p].
 
     `apart` { [p] -> [t] } has the vectors of that space between two points that use one element.
@@ -60,10 +60,10 @@ class Timed:
     points: isl.Map = field(repr=False)
     times: int
     grid: int
-    links: tuple[Link, ...] = field(repr=False)
+    links: tuple[TopologyLink, ...] = field(repr=False)
     domain: Matrix = field(repr=False)
     targets: tuple[int, ...]
-    references: tuple[Reference, ...]
+    references: tuple[TimedReference, ...]
     constants: tuple[int | None, ...]
 
 
@@ -99,18 +99,18 @@ def parallel(statement: Timed, factors: Factors) -> int:
     return width - rank([*statement.domain, *_times(statement, factors)])
 
 
-def broadcast(statement: Timed, reference: Reference, factors: Factors) -> Matrix:
+def broadcast(statement: Timed, reference: TimedReference, factors: Factors) -> Matrix:
     """Return the normals to the broadcast space of a reference with time t + F p."""
     return [*reference.reuse, *_times(statement, factors)]
 
 
-def dimensions(statement: Timed, reference: Reference, factors: Factors) -> int:
+def dimensions(statement: Timed, reference: TimedReference, factors: Factors) -> int:
     """Return the number of dimensions of that space."""
     width = statement.times + statement.grid
     return width - rank(broadcast(statement, reference, factors))
 
 
-def passes(statement: Timed, reference: Reference, factors: Factors) -> tuple[int, ...]:
+def passes(statement: Timed, reference: TimedReference, factors: Factors) -> tuple[int, ...]:
     """Return, by link, the way to the PE that uses an element one step later: 1, or -1 against it.
 
     A step is one in one dimension of time. 0: no neighbour does, or all use it at one time.
@@ -124,7 +124,7 @@ def passes(statement: Timed, reference: Reference, factors: Factors) -> tuple[in
     )
 
 
-def _passes(statement: Timed, reference: Reference, factors: Factors, ways: isl.Set) -> int:
+def _passes(statement: Timed, reference: TimedReference, factors: Factors, ways: isl.Set) -> int:
     """Return s if points (t, p) apart use one element, s p in `ways`, t + F p a unit vector; or 0.
 
     The innermost dimension of time is looked at first.
@@ -147,7 +147,7 @@ def _one_step(factors: Factors, row: int) -> isl.Map:
     return isl.Map(f"{{ [{write_list(grid)}] -> [{write_list(times)}] }}")
 
 
-def reason(statement: Timed, reference: Reference, factors: Factors) -> str | None:
+def reason(statement: Timed, reference: TimedReference, factors: Factors) -> str | None:
     """Return why a reference is broadcast along the grid with time t + F p; None if it is not."""
     space = broadcast(statement, reference, factors)
     steps = [*identity(statement.grid), *(link.step for link in statement.links)]
@@ -162,7 +162,7 @@ def reason(statement: Timed, reference: Reference, factors: Factors) -> str | No
     return "no lag helps that keeps the order, and as much parallel, of all that shares its loops"
 
 
-def _can_change(statement: Timed, reference: Reference) -> bool:
+def _can_change(statement: Timed, reference: TimedReference) -> bool:
     """Say whether the general method of Sec. III.A changes a normal of the reuse space.
 
     It changes those that depend on the normals to the placement space, and on those before, as long
@@ -199,7 +199,7 @@ MOST_FOR_CHECK = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class StatementGroup:
     """Statements whose times are comparable.
 
     `dependences` { S[t, p] -> S'[t', p'] } are the pairs whose order must stay, t before t'. An
@@ -213,7 +213,7 @@ class Group:
     lanes: Mapping[str, int]
 
 
-def skew(group: Group) -> dict[str, Factors]:
+def skew(group: StatementGroup) -> dict[str, Factors]:
     """Return F of each statement of a group; zeros where nothing is gained.
 
     Statements that share a loop get the same row of F for it. Where not all of them have the loop
@@ -225,12 +225,12 @@ def skew(group: Group) -> dict[str, Factors]:
     return found
 
 
-def all_together(group: Group) -> Lags:
+def all_together(group: StatementGroup) -> Lags:
     """Return the F with which no PE lags behind another."""
     return {each.name: together(each) for each in group.statements}
 
 
-def loops_that_may_lag(group: Group) -> list[tuple[int, list[Timed]]]:
+def loops_that_may_lag(group: StatementGroup) -> list[tuple[int, list[Timed]]]:
     """Return the dimensions of time that may change, and who shares them; first choices first."""
     return [
         (target, node)
@@ -280,7 +280,7 @@ def later(statement: Timed, factors: Factors) -> isl.Map:
     return isl.Map(f"{{ {statement.name}[{write_list(old)}] -> [{write_list(sums)}] }}")
 
 
-def eliminate(group: Group, node: Sequence[Timed], target: int, found: Lags) -> Lags:
+def eliminate(group: StatementGroup, node: Sequence[Timed], target: int, found: Lags) -> Lags:
     """Return F with a row for the shared loop that leaves the fewest broadcasts, if there is one.
 
     Of those the one with the fewest factors is taken, then that against the fewest wishes.
@@ -298,7 +298,7 @@ def eliminate(group: Group, node: Sequence[Timed], target: int, found: Lags) -> 
     return found
 
 
-def is_allowed(group: Group, trial: Lags) -> bool:
+def is_allowed(group: StatementGroup, trial: Lags) -> bool:
     """Say whether F reverses no dependence, and lets as many PEs run at one time."""
     return _is_parallel(group.statements, trial) and _is_legal(group, trial)
 
@@ -332,7 +332,7 @@ def _is_parallel(node: Sequence[Timed], trial: Lags) -> bool:
     )
 
 
-def _is_legal(group: Group, trial: Lags) -> bool:
+def _is_legal(group: StatementGroup, trial: Lags) -> bool:
     """Say whether a trial keeps the order of all dependences.
 
     Where isl needs long to tell, those that lead to another PE forbid all, as in the scalable

@@ -31,7 +31,7 @@ OUT = isl.dim_type.out
 #     T_neighbour = T * { [p -> s] -> e : [q -> previous(s)] -> e in T, q next to p } - T_local.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
+class LinkTraffic:
     """Numbers of accesses, by where the element comes from."""
 
     remote: int
@@ -45,7 +45,7 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accesses:
+class TrafficAccesses:
     """What a layer accesses: where, when and which elements.
 
     `relations` are { statement[i] -> tensor[e] }, one for each reference; `placement` is
@@ -95,7 +95,7 @@ class Accesses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class TrafficSources:
     """The accesses of one tensor, and those of them that need no remote memory.
 
     `every` is { PE[x, y] -> [statement[i] -> tensor[e]] } of each reference; the others are
@@ -112,13 +112,13 @@ class Sources:
         """Return the number of first accesses that need no remote memory."""
         return _number(self.own, None) + _number(self.of_neighbour, None)
 
-    def traffic(self, pes: isl.Set | None = None) -> Traffic:
+    def traffic(self, pes: isl.Set | None = None) -> LinkTraffic:
         """Return the numbers of accesses of some PEs, or of all."""
         every, first, own, passed = (
             sum(_number(relation, pes) for relation in relations)
             for relations in (self.every, (self.first,), (self.own,), (self.of_neighbour,))
         )
-        return Traffic(remote=first - own - passed, neighbour=passed, local=every - first + own)
+        return LinkTraffic(remote=first - own - passed, neighbour=passed, local=every - first + own)
 
 
 def _number(relation: isl.Map, pes: isl.Set | None) -> int:
@@ -130,7 +130,7 @@ def _number(relation: isl.Map, pes: isl.Set | None) -> int:
     return cardinality(within.intersect_domain(pes).wrap())
 
 
-def sources(accesses: Accesses, neighbours: isl.Map) -> dict[str, Sources]:
+def sources(accesses: TrafficAccesses, neighbours: isl.Map) -> dict[str, TrafficSources]:
     """Return the accesses by tensor; `neighbours` is { PE[x, y] -> PE[x', y'] }, symmetric."""
     before = previous(accesses.every_step())
     return {
@@ -141,11 +141,11 @@ def sources(accesses: Accesses, neighbours: isl.Map) -> dict[str, Sources]:
 
 def _of_tensor(
     every: tuple[isl.Map, ...], first: isl.Map, before: isl.Map, neighbours: isl.Map
-) -> Sources:
+) -> TrafficSources:
     itself = isl.Map.identity(neighbours.space)
     own = first.intersect(_a_step_later(first, before, itself))
     passed = first.intersect(_a_step_later(first, before, neighbours)).subtract(own)
-    return Sources(every=every, first=first, own=own, of_neighbour=passed)
+    return TrafficSources(every=every, first=first, own=own, of_neighbour=passed)
 
 
 def _a_step_later(first: isl.Map, before: isl.Map, near: isl.Map) -> isl.Map:
@@ -159,10 +159,10 @@ def previous(steps: isl.Set) -> isl.Map:
     return greatest(before).coalesce()
 
 
-def total(parts: Iterable[Traffic]) -> Traffic:
+def total(parts: Iterable[LinkTraffic]) -> LinkTraffic:
     """Return the sum of traffics."""
     listed = tuple(parts)
-    return Traffic(
+    return LinkTraffic(
         remote=sum(part.remote for part in listed),
         neighbour=sum(part.neighbour for part in listed),
         local=sum(part.local for part in listed),

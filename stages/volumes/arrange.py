@@ -19,7 +19,7 @@ from lairmake.stages.poly.canonical import unite, unite_sets
 from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.poly.text import IslObject, write_objects
 from lairmake.stages.volumes.memory import (
-    Live,
+    LiveRange,
     View,
     domains_in_order,
     find_sharing,
@@ -28,7 +28,7 @@ from lairmake.stages.volumes.memory import (
     layout_map,
     live_ranges,
 )
-from lairmake.stages.volumes.operation import Program, read_program
+from lairmake.stages.volumes.operation import VolumeProgram, read_program
 
 if typing.TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
@@ -55,7 +55,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def arranged(
-    program: Program, volumes: isl.UnionSet, context: isl.Set,
+    program: VolumeProgram, volumes: isl.UnionSet, context: isl.Set,
     elements: typing.Mapping[str, isl.UnionMap],
 ) -> dict[str, IslObject]:
     """Return arrays, layouts, views, slices, live and sharing."""
@@ -83,7 +83,7 @@ def arranged(
     }
 
 
-def _array_names(program: Program, count: int) -> list[str]:
+def _array_names(program: VolumeProgram, count: int) -> list[str]:
     """Return array0, array1, ...; with another letter before where volumes are called so."""
     prefix = "array"
     while any(name.startswith(prefix) for name in program.types):
@@ -98,5 +98,5 @@ def _is_slice(view: View) -> bool:
     return same_rank and all(each <= {k} for k, each in enumerate(used))
 
 
-def _times(volume: str, live: Live) -> isl.Set:
+def _times(volume: str, live: LiveRange) -> isl.Set:
     return isl.Set(f"{{ {volume}[n] : {live.first} <= n <= {live.last} }}")

@@ -17,15 +17,15 @@ import islpy as isl
 
 from lairmake.stages.lair.expressions import write_expression
 from lairmake.stages.lair.layer import Layer, Statement, Tensor, spell_conditions
-from lairmake.stages.lair.tree import Access, Affine
+from lairmake.stages.lair.tree import AccessSyntax, Affine
 from lairmake.stages.poly.canonical import unite_sets
 from lairmake.stages.poly.text import IslObject, write_objects
 from lairmake.stages.volumes.element_maps import choose
 from lairmake.stages.volumes.operation import (
     DOMAINS_HEADER,
-    Operation,
-    Program,
-    Result,
+    OperationResult,
+    VolumeOperation,
+    VolumeProgram,
     make_domain,
     write_program,
 )
@@ -56,10 +56,10 @@ def run(inputs: LayerInputs) -> dict[str, str]:
     }
 
 
-def _program(layer: Layer) -> Program:
+def _program(layer: Layer) -> VolumeProgram:
     """Return the statements as computations, after an input for all that no statement defines."""
     given = (*layer.inputs, *layer.delayed)
-    return Program(
+    return VolumeProgram(
         name=layer.name,
         operations=(*map(_input, given), *map(_computation, layer.statements)),
         types={name: tensor.type for name, tensor in layer.tensors.items()},
@@ -68,20 +68,20 @@ def _program(layer: Layer) -> Program:
     )
 
 
-def _input(tensor: Tensor) -> Operation:
-    return Operation(name=tensor.name, kind="input", source="input", line=tensor.span.line)
+def _input(tensor: Tensor) -> VolumeOperation:
+    return VolumeOperation(name=tensor.name, kind="input", source="input", line=tensor.span.line)
 
 
-def _computation(statement: Statement) -> Operation:
+def _computation(statement: Statement) -> VolumeOperation:
     """Return the computation of a statement; its loops are the instance set."""
     dims = zip(statement.iterators, statement.sizes, strict=True)
     ranges = [f"0 <= {name} < {size}" for name, size in dims]
     bounds = " and ".join(ranges + spell_conditions(statement.conditions)) or "true"
-    result = Result(
+    result = OperationResult(
         volume=statement.target.tensor, writes=_map(statement, statement.target),
         operator=statement.op, value=write_expression(statement.expr),
     )
-    return Operation(
+    return VolumeOperation(
         name=statement.target.tensor, kind="compute", source=statement.name,
         line=statement.span.line, loops=isl.Set(f"{{ {_instance(statement)} : {bounds} }}"),
         reads={access.tensor: _map(statement, access) for access in statement.reads},
@@ -89,7 +89,7 @@ def _computation(statement: Statement) -> Operation:
     )
 
 
-def _map(statement: Statement, access: Access) -> isl.Map:
+def _map(statement: Statement, access: AccessSyntax) -> isl.Map:
     rows = ", ".join(map(_affine, access.rows))
     return isl.Map(f"{{ {_instance(statement)} -> {access.tensor}[{rows}] }}")
 

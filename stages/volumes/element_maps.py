@@ -10,7 +10,7 @@ import islpy as isl
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.poly.canonical import unite, unite_sets
-from lairmake.stages.volumes.operation import Operation, Program, make_domains
+from lairmake.stages.volumes.operation import VolumeOperation, VolumeProgram, make_domains
 
 OUT = isl.dim_type.out
 
@@ -18,7 +18,7 @@ OUT = isl.dim_type.out
 #
 # Source   F Def. 4.10; VEM from MLIR; A.2.6
 
-def element_map(operation: Operation, volumes: isl.UnionSet) -> isl.UnionMap:
+def element_map(operation: VolumeOperation, volumes: isl.UnionSet) -> isl.UnionMap:
     """Return M_X = { R[r] -> O[o] } of an operation X, within its implied context.
 
     For a computation, M_X = union over j, k of (I_Rj^-1 restricted to dom X) then I_Ok, where I is
@@ -28,7 +28,7 @@ def element_map(operation: Operation, volumes: isl.UnionSet) -> isl.UnionMap:
     return unite(found).intersect_domain(volumes).intersect_range(volumes).coalesce()
 
 
-def list_reads(operation: Operation) -> list[isl.Map]:
+def list_reads(operation: VolumeOperation) -> list[isl.Map]:
     """Return every function from instances, or elements of a result, to elements of an operand."""
     loops = operation.loops
     return [
@@ -37,7 +37,7 @@ def list_reads(operation: Operation) -> list[isl.Map]:
     ]
 
 
-def _computed(operation: Operation) -> list[isl.Map]:
+def _computed(operation: VolumeOperation) -> list[isl.Map]:
     """Return { R[r] -> O[o] } for each result and each operand of a computation."""
     if operation.loops is None:
         return []
@@ -48,7 +48,7 @@ def _computed(operation: Operation) -> list[isl.Map]:
     ]
 
 
-def _inits(operation: Operation, volumes: isl.UnionSet) -> list[isl.Map]:
+def _inits(operation: VolumeOperation, volumes: isl.UnionSet) -> list[isl.Map]:
     """Return { R[r] -> init[r] } for each result that is reduced from given values."""
     domains = make_domains(volumes)
     return [
@@ -73,7 +73,7 @@ def lenient(a: isl.UnionMap, b: isl.UnionMap) -> isl.UnionMap:
 
 
 def program_map(
-    operations: Sequence[Operation], elements: Mapping[str, isl.UnionMap],
+    operations: Sequence[VolumeOperation], elements: Mapping[str, isl.UnionMap],
     outputs: Mapping[str, isl.Set], inputs: Mapping[str, isl.Set],
 ) -> isl.UnionMap:
     """Return M_P = { o -> i : o in an output, i in an input }, by lenient composition.
@@ -107,8 +107,8 @@ def chosen(names: Sequence[str], volumes: isl.UnionSet) -> dict[str, isl.Set]:
 # Source   F Def. 4.14: live-outs and live-ins are chosen
 
 def choose(
-    program: Program, outputs: Sequence[str], inputs: Sequence[str], span: Callable[..., Span]
-) -> Program:
+    program: VolumeProgram, outputs: Sequence[str], inputs: Sequence[str], span: Callable[..., Span]
+) -> VolumeProgram:
     """Return the program with outputs and inputs that a file names; where it names none, as it is.
 
     `span` gives the place of one in the file, by "outputs" or "inputs" and its number.

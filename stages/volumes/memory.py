@@ -12,7 +12,7 @@ import islpy as isl
 from lairmake.stages.poly.box import find_shape
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import find_greatest
-from lairmake.stages.volumes.operation import Operation, Program, make_domains
+from lairmake.stages.volumes.operation import VolumeOperation, VolumeProgram, make_domains
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -33,14 +33,14 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
+class LiveRange:
     """The operations from which to which a volume's values are needed, as their numbers."""
 
     first: int
     last: int
 
 
-def find_views(program: Program) -> dict[str, View]:
+def find_views(program: VolumeProgram) -> dict[str, View]:
     """Return the volumes that are views of others, by their names (F Def. 4.8).
 
     That is a copy from one operand, of its type, no element of which comes twice.
@@ -62,18 +62,20 @@ def root(volume: str, views: Mapping[str, View]) -> str:
     return volume
 
 
-def live_ranges(program: Program, views: Mapping[str, View]) -> dict[str, Live]:
+def live_ranges(program: VolumeProgram, views: Mapping[str, View]) -> dict[str, LiveRange]:
     """Return when the values of each volume are needed; those of its views are its own.
 
     Operations are numbered from 0. What is given is there from the start, and stays; what is
     returned stays to the end, which is one more than the last operation.
     """
     end = len(program.operations)
-    found: dict[str, Live] = {}
+    found: dict[str, LiveRange] = {}
     for number, operation in enumerate(program.operations):
         for volume in operation.volumes:
             is_given = operation.kind in GIVEN
-            found[volume] = Live(first=0 if is_given else number, last=end if is_given else number)
+            found[volume] = LiveRange(
+                first=0 if is_given else number, last=end if is_given else number
+            )
         for volume in operation.operands:
             found[volume] = _longer(found[volume], number)
     for volume in program.outputs:
@@ -84,12 +86,12 @@ def live_ranges(program: Program, views: Mapping[str, View]) -> dict[str, Live]:
     return found
 
 
-def _longer(live: Live, last: int) -> Live:
-    return Live(first=live.first, last=max(live.last, last))
+def _longer(live: LiveRange, last: int) -> LiveRange:
+    return LiveRange(first=live.first, last=max(live.last, last))
 
 
 def find_sharing(
-    program: Program, views: Mapping[str, View], elements: Mapping[str, isl.UnionMap]
+    program: VolumeProgram, views: Mapping[str, View], elements: Mapping[str, isl.UnionMap]
 ) -> set[frozenset[str]]:
     """Return the pairs of volumes, views left out, that may lie in the same memory.
 
@@ -111,7 +113,7 @@ def find_sharing(
 
 
 def _replaced(
-    operation: Operation, views: Mapping[str, View], elements: Mapping[str, isl.UnionMap]
+    operation: VolumeOperation, views: Mapping[str, View], elements: Mapping[str, isl.UnionMap]
 ) -> Iterator[tuple[str, str]]:
     """Yield operand and result where an element of the result may take the place of its operand's.
 
@@ -146,7 +148,7 @@ def _is_own(by: isl.Map) -> bool:
 # Source   F Def. 4.7 (array), 4.8 (view), 4.9 (slice); layout maps
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Array:
+class VolumeArray:
     """An array: `domain` is rectangular from zero, without a name; it holds `volumes`."""
 
     domain: isl.Set
@@ -154,20 +156,20 @@ class Array:
 
 
 def lay_out(
-    program: Program, volumes: isl.UnionSet, views: Mapping[str, View],
+    program: VolumeProgram, volumes: isl.UnionSet, views: Mapping[str, View],
     sharing: Collection[frozenset[str]], context: isl.Set,
-) -> list[Array]:
+) -> list[VolumeArray]:
     """Return arrays that hold every volume that is no view.
 
     Volumes are taken in order. One goes to the array where the fewest elements are added, if it
     may share memory with all that lie there and the array grows by less than the volume; else to a
     new one. Where sizes are symbolic constants, one must hold the other for all of them.
     """
-    arrays: list[Array] = []
+    arrays: list[VolumeArray] = []
     for name, domain in domains_in_order(program, volumes).items():
         if name in views:
             continue
-        alone = Array(domain=domain.reset_tuple_id(), volumes=(name,))
+        alone = VolumeArray(domain=domain.reset_tuple_id(), volumes=(name,))
         best, cost = None, _count(alone.domain, context)
         for number, array in enumerate(arrays):
             if not _may_join(name, array, program, sharing):
@@ -185,14 +187,14 @@ def lay_out(
     return arrays
 
 
-def domains_in_order(program: Program, volumes: isl.UnionSet) -> dict[str, isl.Set]:
+def domains_in_order(program: VolumeProgram, volumes: isl.UnionSet) -> dict[str, isl.Set]:
     """Return the index domains of volumes in the order in which operations define them."""
     every = make_domains(volumes)
     return {name: every[name] for each in program.operations for name in each.volumes}
 
 
 def _may_join(
-    name: str, array: Array, program: Program, sharing: Collection[frozenset[str]]
+    name: str, array: VolumeArray, program: VolumeProgram, sharing: Collection[frozenset[str]]
 ) -> bool:
     types = program.types
     return all(
@@ -201,7 +203,7 @@ def _may_join(
     )
 
 
-def _joined(array: Array, other: Array, context: isl.Set) -> Array | None:
+def _joined(array: VolumeArray, other: VolumeArray, context: isl.Set) -> VolumeArray | None:
     """Return the array that holds two; None where symbolic constants say neither holds the other.
 
     The last dimensions are laid on each other; there are zeros before those of the one with fewer.
@@ -211,17 +213,17 @@ def _joined(array: Array, other: Array, context: isl.Set) -> Array | None:
     names = array.volumes + other.volumes
     for inner, outer in (both, both[::-1]):
         if inner.intersect_params(context).is_subset(outer):
-            return Array(domain=outer, volumes=names)
+            return VolumeArray(domain=outer, volumes=names)
     if context.dim(isl.dim_type.param):
         return None
     hull = both[0].union(both[1])
     sizes = [find_greatest(hull, k).to_python() for k in range(rank)]
     dims = letters(rank)
     bounds = " and ".join(f"0 <= {i} <= {m}" for i, m in zip(dims, sizes, strict=True)) or "true"
-    return Array(domain=isl.Set(f"{{ [{', '.join(dims)}] : {bounds} }}"), volumes=names)
+    return VolumeArray(domain=isl.Set(f"{{ [{', '.join(dims)}] : {bounds} }}"), volumes=names)
 
 
-def _is_within(other: Array, array: Array, context: isl.Set) -> bool:
+def _is_within(other: VolumeArray, array: VolumeArray, context: isl.Set) -> bool:
     joined = _joined(array, other, context)
     return joined is not None and joined.domain.dim(SET) == array.domain.dim(SET) and bool(
         joined.domain.is_equal(array.domain)

@@ -33,7 +33,7 @@ of each result that its `writes` gives.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class OperationResult:
     """What a computation does to a volume: `volume[writes] operator value`.
 
     `operator` is one of LAIR's; `value` is a LAIR expression of the operation's reads by their
@@ -49,7 +49,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class VolumeOperation:
     """An assignment; `name` is that of its (first) result.
 
     `source` is how it was written, at a `line` counted from 1. `copies` are disjoint maps
@@ -66,7 +66,7 @@ class Operation:
     copies: tuple[isl.Map, ...] = ()
     loops: isl.Set | None = None
     reads: Mapping[str, isl.Map] = field(default_factory=dict)
-    results: tuple[Result, ...] = ()
+    results: tuple[OperationResult, ...] = ()
 
     @property
     def volumes(self) -> tuple[str, ...]:
@@ -85,34 +85,34 @@ NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class VolumeProgram:
     """A kernel: its operations in order, the type of every volume, and what is asked of it.
 
     `outputs` and `inputs` are the volumes between which the program map goes.
     """
 
     name: str
-    operations: tuple[Operation, ...]
+    operations: tuple[VolumeOperation, ...]
     types: Mapping[str, str]
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
-    _writers: dict[str, Operation] = field(init=False, repr=False, compare=False)
+    _writers: dict[str, VolumeOperation] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         pairs = {name: each for each in reversed(self.operations) for name in each.volumes}
         object.__setattr__(self, "_writers", pairs)
 
-    def writer(self, volume: str) -> Operation:
+    def writer(self, volume: str) -> VolumeOperation:
         """Return the operation that defines a volume."""
         return self._writers[volume]
 
 
-def write_program(program: Program) -> str:
+def write_program(program: VolumeProgram) -> str:
     """Return operations.yaml; `read_program` gives an equal program back."""
     return write_document(OPERATIONS_HEADER, program_data(program))
 
 
-def program_data(program: Program) -> dict[str, Any]:
+def program_data(program: VolumeProgram) -> dict[str, Any]:
     """Return the data of a program, as a YAML text holds it."""
     return {
         "kernel": program.name,
@@ -123,7 +123,7 @@ def program_data(program: Program) -> dict[str, Any]:
     }
 
 
-def _describe(operation: Operation) -> Iterator[tuple[str, Any]]:
+def _describe(operation: VolumeOperation) -> Iterator[tuple[str, Any]]:
     yield "kind", operation.kind
     yield "source", operation.source
     yield "line", operation.line
@@ -137,7 +137,7 @@ def _describe(operation: Operation) -> Iterator[tuple[str, Any]]:
         yield "results", {result.volume: dict(_result(result)) for result in operation.results}
 
 
-def _result(result: Result) -> Iterator[tuple[str, str]]:
+def _result(result: OperationResult) -> Iterator[tuple[str, str]]:
     yield "writes", spell_object(result.writes)
     yield "operator", result.operator
     yield "value", result.value
@@ -145,7 +145,7 @@ def _result(result: Result) -> Iterator[tuple[str, str]]:
         yield "init", result.init
 
 
-def read_program(data: Mapping[str, Any]) -> Program:
+def read_program(data: Mapping[str, Any]) -> VolumeProgram:
     """Return the program that the data of operations.yaml is.
 
     Raises UserError for a name that no kernel or volume may have: these become files.
@@ -154,7 +154,7 @@ def read_program(data: Mapping[str, Any]) -> Program:
         if not NAME.fullmatch(str(name)):
             hint = "letters, digits and _, no digit first"
             raise UserError(f"operations.yaml: {name} cannot be a name", hint=hint)
-    return Program(
+    return VolumeProgram(
         name=data["kernel"],
         operations=tuple(_operation(name, each) for name, each in data["operations"].items()),
         types=data["types"],
@@ -163,12 +163,12 @@ def read_program(data: Mapping[str, Any]) -> Program:
     )
 
 
-def _operation(name: str, data: Mapping[str, Any]) -> Operation:
+def _operation(name: str, data: Mapping[str, Any]) -> VolumeOperation:
     results = [
-        Result(volume=volume, **{**each, "writes": read_map(each["writes"])})
+        OperationResult(volume=volume, **{**each, "writes": read_map(each["writes"])})
         for volume, each in data.get("results", {}).items()
     ]
-    return Operation(
+    return VolumeOperation(
         name=name, kind=data["kind"], source=data["source"], line=data["line"],
         constant=data.get("constant"),
         copies=tuple(map(read_map, data.get("copies", ()))),

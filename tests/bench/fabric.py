@@ -4,7 +4,7 @@ import time
 
 from lairmake.stages.fabric.compiler import build_library, users_cache
 from lairmake.stages.fabric.driver import run_fabric
-from lairmake.stages.fabric.layout import Layout
+from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.mapping.records import reader_of
 from tests.bench.figures import Figure
@@ -57,7 +57,7 @@ def build_busy(folder, span, colours, *, recorded=False):
 
 def run_built(library, size, span, colours, *, recorded=False):
     """Return the seconds of CPU of a run of a library, and what it gave."""
-    layout = reader_of(Layout)(busy_layout(size, span, colours), ())
+    layout = reader_of(FabricLayout)(busy_layout(size, span, colours), ())
     start = time.process_time()
     run = run_fabric(library, layout, load_profile("ideal", {"ramp": 2}), {}, recorded=recorded)
     return time.process_time() - start, run

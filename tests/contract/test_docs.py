@@ -27,7 +27,7 @@ from lairmake.stages.machine.types import TYPES
 from lairmake.stages.make.core.code import reach_of
 from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.mapping.layer_yaml import LayerMapping, TensorMapping, Way
-from lairmake.stages.mapping.network_yaml import Graph
+from lairmake.stages.mapping.network_yaml import GraphMapping
 from lairmake.stages.program.source.names import OF_OBJECTS
 from lairmake.stages.program.values.api import NAMES
 
@@ -97,7 +97,7 @@ def test_the_page_of_stages_says_what_each_writes():
         ("layers", [*LayerMapping.model_fields, *TensorMapping.model_fields]),
         ("stages", PIPELINE),
         ("networks", [*NETWORK, *RECEIVES, *WHOLE]),
-        ("graphs", Graph.model_fields),
+        ("graphs", GraphMapping.model_fields),
         ("kernels", [*KERNEL, *TILES]),
         ("programs", [*PROGRAM, *OF_OBJECTS, *NAMES]),
         ("vector_instructions", WAYS),

@@ -168,3 +168,56 @@ def test_a_circle_is_found():
 def test_no_circle_of_imports(place):
     """Imports within functions, and for types, count."""
     assert find_circle(edges_between(place)) == []
+
+
+MORE_FILES = {
+    "layer": "a file for each stage of a layer",
+    "network": "a file for each stage of a network",
+    "mapping": "a file for each file of a user, and what all of these are read with",
+    "make/core": "what every command imports stays apart from what only builds do",
+    "make/doit/commands": "a file for each command",
+}
+"""Folders with more than fourteen files, and why."""
+
+TWICE = {
+    "GlobalArray", "GlobalScalar", "LocalArray", "LocalScalar", "MACHScalar",
+    "MACH_Compiler_Ignore", "Run_On_Host", "UniformLocalScalar",
+}
+"""What users write in programs: on x86 these compute, and while a program is recorded they note."""
+
+NO_NOUNS = """
+asked coming found going listed opened same telling together trying written alike around beside
+built called changed chosen drawn fitted given kept known looked meant named placed recorded seen
+settled shared shown spelled swept told used waiting
+"""
+"""Participles, adverbs and the like: a file or a class is called by a noun."""
+
+
+def test_a_folder_has_as_many_files_as_one_takes_in():
+    counts = {folder.relative_to(ROOT / "stages").as_posix(): len(list(folder.glob("[!_]*.py")))
+              for folder in {path.parent for path in (ROOT / "stages").rglob("*.py")}}
+    counts = {name: count for name, count in counts.items() if name not in (".", "make")}
+    assert {name for name, count in counts.items() if count > 14} == set(MORE_FILES)
+    assert [name for name, count in counts.items() if count < 3] == []
+
+
+def public_classes():
+    """The names of classes that other modules may import, each with the modules that define one."""
+    found = {}
+    for module in (name for name in FILES if is_in(name, ["stages"])):
+        for node in ast.parse(FILES[module].read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(module)
+    return found
+
+
+def test_a_class_name_means_one_thing():
+    twice = {name for name, modules in public_classes().items() if len(modules) > 1}
+    assert twice == TWICE
+
+
+def test_files_and_classes_are_called_by_nouns():
+    """program.yaml has the names of nodes: `Kept` is one."""
+    files = {module.rpartition(".")[2] for module in FILES if is_in(module, ["stages"])}
+    assert files.isdisjoint(NO_NOUNS.split())
+    assert {name for name in public_classes() if name.lower() in NO_NOUNS.split()} == {"Kept"}

@@ -69,7 +69,7 @@ AGAIN = {
     "templates/report.html.j2": PICTURES,
     "templates/report/grid.js": PICTURES,
     "picture/page.py: write_page": PICTURES,
-    "network/whole/floorplan.py: Way": "link",
+    "network/whole/floorplan.py: BridgeWay": "link",
     "reference/data.py: without_negative_zeros":
         "simulate conclude supply confirm operate emit assemble report report_network",
     "lair/lair.lark": ALL,

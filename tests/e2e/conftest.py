@@ -15,7 +15,7 @@ from lairmake.stages import PIPELINE, SEARCHED, WINGS, module_of
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import find_layers, open_folder
 from lairmake.stages.make.core.pipeline import tasks_until
-from lairmake.stages.make.store.state import State
+from lairmake.stages.make.store.state import WorkspaceState
 from lairmake.stages.shipped import users_cache
 from tests.forked import can_fork, run_forked
 
@@ -87,7 +87,7 @@ class Space:
 
     def state(self):
         """Return what the workspace remembers, as a build does that begins now."""
-        return State(self.root / ".lairmake")
+        return WorkspaceState(self.root / ".lairmake")
 
     def log(self):
         """Return the lines of the log."""
@@ -250,7 +250,7 @@ def space(tmp_path):
 def state_of_code(space):
     """Return what this user keeps of the code of a space."""
     path = os.fsencode((space.modules / "stages").resolve())
-    return State(users_cache() / "code" / hashlib.sha256(path).hexdigest()[:16])
+    return WorkspaceState(users_cache() / "code" / hashlib.sha256(path).hexdigest()[:16])
 
 
 def printed(run):

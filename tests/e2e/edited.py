@@ -24,7 +24,7 @@ from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
 from lairmake.stages.make.doit.reporter import recorded
 from lairmake.stages.make.doit.session import Session
 from lairmake.stages.make.report.causes import History, explained, told
-from lairmake.stages.make.report.screen import State, compare, screens, state_now
+from lairmake.stages.make.report.screen import LayerState, compare, screens, state_now
 from lairmake.stages.make.store.folders import folders_of
 
 HERE = Path(__file__).parent
@@ -61,7 +61,7 @@ def said_of(name, root):
     for file, changes in edit["edits"].items():
         _replace(_place(path, file), changes)
     after = _built(session, path, "now")
-    nothing = State(label="before", files={}, notes=("not there",))
+    nothing = LayerState(label="before", files={}, notes=("not there",))
     found = [
         compare(folder, before.get(folder.name, (folder, nothing))[1], state)
         for folder, state in after.values() if not folder.is_slot

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from lairmake.stages.mapping.records import reader_of
-from lairmake.stages.skewing.skew_yaml import Counts
+from lairmake.stages.skewing.skew_yaml import SkewCounts
 from tests.e2e.conftest import DODO, ROOT, Space
 from tools.evaluation import sweeps
 from tools.evaluation.broadcasts import counted, layers_table
@@ -77,7 +77,7 @@ def test_the_accesses_of_named_layers_are_counted_and_printed(space):
     assert space.run("catalogue/outer_product:count").code == 0
     counts = yaml.safe_load(space.read("cache/catalogue/outer_product/counts.yaml"))
     assert counts["after"]["remote"] < counts["before"]["remote"]
-    assert run.out == layers_table({"outer_product": reader_of(Counts)(counts, ())}) + "\n"
+    assert run.out == layers_table({"outer_product": reader_of(SkewCounts)(counts, ())}) + "\n"
 
 
 def test_the_document_on_broadcasts_is_as_the_stages_count(tmp_path):

@@ -6,9 +6,9 @@ import pytest
 from lairmake.stages.fabric.check import find_faults
 from lairmake.stages.fabric.engine import INLET, OUTLET
 from lairmake.stages.fabric.grid import read_colours, read_grid
-from lairmake.stages.fabric.layout import Layout, Memory, Role
+from lairmake.stages.fabric.layout import FabricLayout, Role, RoleMemory
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.movement.flow import RouterColour
 
 GRID = read_grid("{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }")
 NORTH, EAST, WEST = 0, 1, 3
@@ -17,14 +17,14 @@ NORTH, EAST, WEST = 0, 1, 3
 def found(routes, *, at="{ PE[x, y] : 0 <= x <= 2 and 0 <= y <= 1 }", enters=(), leaves=(),
           machine="ideal", number=0, **changed):
     positions = (routes,) if isinstance(routes, str) else routes
-    colours = read_colours({"c": Colour(number=number, positions=positions)}, GRID)
+    colours = read_colours({"c": RouterColour(number=number, positions=positions)}, GRID)
     inlets, outlets = np.zeros(len(enters), INLET), np.zeros(len(leaves), OUTLET)
     for record, (node, side) in zip(inlets, enters, strict=True):
         record["node"], record["side"], record["colour"] = node, side, number
     for record, (node, side) in zip(outlets, leaves, strict=True):
         record["node"], record["side"], record["colours"] = node, side, 1
-    role = Role(at=at, listens=("c",), memory=Memory(data=0, code=0), tensors={})
-    layout = Layout(grid="", roles={"r": role}, colours={}, arrivals={}, departures={})
+    role = Role(at=at, listens=("c",), memory=RoleMemory(data=0, code=0), tensors={})
+    layout = FabricLayout(grid="", roles={"r": role}, colours={}, arrivals={}, departures={})
     faults = find_faults(layout, GRID, colours, inlets, outlets, load_profile(machine, changed))
     return [fault.said for fault in faults]
 

@@ -3,14 +3,14 @@
 import pytest
 
 from lairmake.stages.fabric.grid import Grid, read_colours, read_grid, read_roles
-from lairmake.stages.fabric.layout import Memory, Role
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.fabric.layout import Role, RoleMemory
+from lairmake.stages.movement.flow import RouterColour
 
 GRID = Grid(west=0, north=-1, width=2, height=2)
 
 
 def roles_at(**places):
-    nothing = Memory(data=0, code=0)
+    nothing = RoleMemory(data=0, code=0)
     return {name: Role(at=at, memory=nothing, tensors={}) for name, at in places.items()}
 
 
@@ -36,7 +36,7 @@ def test_two_roles_on_a_pe_are_refused():
 
 def test_routes_say_where_each_side_goes():
     text = "{ [PE[x, y] -> N[]] -> ramp[]; [PE[x, -1] -> N[]] -> S[]; [PE[1, y] -> ramp[]] -> E[] }"
-    colours = read_colours({"a": Colour(number=1, routes=text)}, GRID)
+    colours = read_colours({"a": RouterColour(number=1, routes=text)}, GRID)
     assert colours.names == ("colour 0", "a")
     assert colours.routes.shape == (1, 2, 5, 4)
     assert colours.routes[0, 1, 0].tolist() == [0b10100, 0b10100, 0b10000, 0b10000]
@@ -46,10 +46,11 @@ def test_routes_say_where_each_side_goes():
 @pytest.mark.parametrize(
     "colour, text",
     [
-        (Colour(number=0, routes="{ [PE[x, y] -> up[]] -> ramp[] }"),
+        (RouterColour(number=0, routes="{ [PE[x, y] -> up[]] -> ramp[] }"),
          "^a route names the side up; known are N, E, S, W, ramp$"),
-        (Colour(number=0, positions=("{ }",) * 5), "^a route has 5 positions; at most 4 fit$"),
-        (Colour(number=-1, routes="{ }"), "numbers .* are not distinct and not negative$"),
+        (RouterColour(number=0, positions=("{ }",) * 5),
+         "^a route has 5 positions; at most 4 fit$"),
+        (RouterColour(number=-1, routes="{ }"), "numbers .* are not distinct and not negative$"),
     ],
 )
 def test_wrong_colours_are_refused(colour, text):

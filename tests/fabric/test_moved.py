@@ -5,7 +5,7 @@ import re
 import pytest
 
 from lairmake.stages.fabric.grid import find_offset, move_layout, to_layer
-from lairmake.stages.fabric.layout import Layout
+from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.mapping.records import as_data
 from tests.fabric.planned import stop
 from tests.fabric.running import from_data
@@ -21,7 +21,7 @@ def moved_text(text, x, y):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_moved_fabric_stops_alike_and_says_so_of_the_pes_of_its_layout(library, way):
     layout, plans, *figures = WAYS[way]
-    moved = as_data(move_layout(from_data(Layout, layout), (5, -3)))
+    moved = as_data(move_layout(from_data(FabricLayout, layout), (5, -3)))
     stood = stop(library, layout, plans, sent(layout), *figures)
     error = stop(library, moved, plans, sent(layout), *figures)
     assert str(error) == moved_text(str(stood), 5, -3) != str(stood)
@@ -31,7 +31,7 @@ def test_a_moved_fabric_stops_alike_and_says_so_of_the_pes_of_its_layout(library
 
 
 def test_a_layout_says_what_layer_yaml_calls_the_pe_from_which_programs_count():
-    layout = from_data(Layout, WAYS["each sends first"][0])
+    layout = from_data(FabricLayout, WAYS["each sends first"][0])
     assert to_layer(layout, (0, 0)) == layout and find_offset(layout) == (0, 0)
     moved = to_layer(layout, (1, 2))
     assert find_offset(moved) == (1, 2)

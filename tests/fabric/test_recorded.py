@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from lairmake.stages.fabric.grid import coordinates
-from lairmake.stages.fabric.outcome import DEEDS, KINDS, OF_TASKS, Asked, list_path, sum_path
+from lairmake.stages.fabric.outcome import DEEDS, KINDS, OF_TASKS, RunRequest, list_path, sum_path
 from lairmake.stages.fabric.usage import find_usage
 from lairmake.stages.machine.profile import load_profile
 from tests.fabric.conftest import HERE, row_layout
@@ -150,7 +150,7 @@ def test_the_path_of_fc(recorded):
 
 
 def ask(pes, begin=0, end=10**6, most=10**5):
-    return Asked(pes=isl.Set(pes), begin=begin, end=end, most=most)
+    return RunRequest(pes=isl.Set(pes), begin=begin, end=end, most=most)
 
 
 def events_of(library, asked, name="waits"):
@@ -238,7 +238,7 @@ def test_what_enters_and_leaves_has_phases_by_colour(recorded):
 
 def test_a_run_that_stops_is_recorded_until_then(recorded):
     """Each of two PEs sends 64 elements, of which 6 have space: the streams are under way."""
-    asked = Asked(pes=isl.Set("{ PE[x, 0] : 0 <= x <= 1 }"), begin=0, end=1000, most=1000)
+    asked = RunRequest(pes=isl.Set("{ PE[x, 0] : 0 <= x <= 1 }"), begin=0, end=1000, most=1000)
     layout, plans = WAYS["each sends first"]
     run = stop(recorded, layout, plans, recorded=True, asked=asked).run
     events = run.recorded.events

@@ -10,11 +10,11 @@ from lairmake.stages.fabric.compiler import c_compiler
 from lairmake.stages.shipped import STAGES
 
 STRUCTURES = {
-    "program": engine.Program, "machine": engine.Machine, "layout": engine.Layout,
+    "program": engine.EngineProgram, "machine": engine.EngineMachine, "layout": engine.EngineLayout,
     "outcome": engine.Outcome, "inlet": engine.INLET, "outlet": engine.OUTLET,
     "usage": engine.USAGE, "activity": engine.ACTIVITY, "link": engine.LINK,
     "bins": engine.BINNED, "segment": engine.SEGMENT, "event": engine.EVENT,
-    "phase": engine.PHASE, "record": engine.Record, "probe": engine.PROBE,
+    "phase": engine.PHASE, "record": engine.EngineRecord, "probe": engine.PROBE,
 }
 WITHIN = {("machine", name): f"costs.{name}" for name in ("loop", "scalar", "address")}
 """What C calls a field that lies in another structure."""

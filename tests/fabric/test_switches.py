@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.fabric.driver import FabricFailure
 from lairmake.stages.fabric.grid import read_colours, read_grid
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.movement.flow import RouterColour
 from tests.fabric.running import run_fabric
 
 GRID = read_grid("{ PE[x, 0] : 0 <= x <= 2 }")
@@ -59,8 +59,8 @@ def test_a_router_turns_behind_what_its_pe_sent(library, ideal):
 def test_each_pe_has_a_switch_of_its_own_for_each_colour():
     counts, ring = "{ PE[0, 0] -> [1]; PE[1, 0] -> [2] }", "{ PE[x, 0] -> [0] : x >= 1 }"
     hears = "{ [PE[x, 0] -> W[]] -> ramp[] }"
-    switched = Colour(number=1, positions=(hears,) * 3, counts=counts, ring=ring)
-    colours = read_colours({"a": Colour(number=0, routes=hears), "b": switched}, GRID)
+    switched = RouterColour(number=1, positions=(hears,) * 3, counts=counts, ring=ring)
+    colours = read_colours({"a": RouterColour(number=0, routes=hears), "b": switched}, GRID)
     assert colours.switches.tolist() == [[0b10000, 0b10000], [0b10000, 0b00100], [0b10000, 0b01000]]
     assert (colours.routes[:, 1, 3] > 0).tolist() == [
         [True, True, True], [False, True, True], [False, False, True],
@@ -74,7 +74,7 @@ def test_each_pe_has_a_switch_of_its_own_for_each_colour():
 ])
 def test_what_a_switch_cannot_be_is_refused_with_its_place(key, text, fault):
     with pytest.raises(ValueError) as caught:
-        read_colours({"a": Colour(number=0, positions=("{ }", "{ }"), **{key: text})}, GRID)
+        read_colours({"a": RouterColour(number=0, positions=("{ }", "{ }"), **{key: text})}, GRID)
     assert str(caught.value) == fault
 
 

@@ -7,7 +7,7 @@ from lairmake.stages.fabric import grid as thinned
 from lairmake.stages.fabric.check import find_circle, find_faults, find_mixed_circle
 from lairmake.stages.fabric.engine import INLET, OUTLET
 from lairmake.stages.fabric.grid import Colours, Grid
-from lairmake.stages.fabric.layout import Layout, Memory, Role
+from lairmake.stages.fabric.layout import FabricLayout, Role, RoleMemory
 from lairmake.stages.machine.profile import load_profile
 from tests.program.laid_out import make_layout, paint, read_routes
 
@@ -58,9 +58,11 @@ def draw_layout(rng):
     outlets["side"], outlets["colours"] = 1, 1
     listens = ("c",) if rng.random() < 0.5 else ()
     role = Role(at=f"{{ PE[x, y] : x < {2 + grid.width // 2} }}", listens=listens,
-                memory=Memory(data=0, code=0), tensors={})
-    other = Role(at="{ PE[x, y] : y = 3 }", memory=Memory(data=0, code=0), tensors={})
-    layout = Layout(grid="", roles={"r": role, "s": other}, colours={}, arrivals={}, departures={})
+                memory=RoleMemory(data=0, code=0), tensors={})
+    other = Role(at="{ PE[x, y] : y = 3 }", memory=RoleMemory(data=0, code=0), tensors={})
+    layout = FabricLayout(
+        grid="", roles={"r": role, "s": other}, colours={}, arrivals={}, departures={}
+    )
     colours = Colours(names=("c",), switches=switches, routes=routes, filters=(None,))
     return layout, grid, colours, inlets, outlets
 
@@ -96,8 +98,8 @@ def test_rows_that_send_and_rows_that_take_in_turn(height):
     routes[0, 0, 4, ::2], routes[0, 0, 0, 1::2] = 1 << 2, 1 << 4
     colours = Colours(names=("c",), switches=np.zeros((grid.size, 1), np.uint8),
                       routes=routes.reshape(1, 1, 5, grid.size), filters=(None,))
-    role = Role(at="{ PE[x, y] }", memory=Memory(data=0, code=0), tensors={})
-    layout = Layout(grid="", roles={"r": role}, colours={}, arrivals={}, departures={})
+    role = Role(at="{ PE[x, y] }", memory=RoleMemory(data=0, code=0), tensors={})
+    layout = FabricLayout(grid="", roles={"r": role}, colours={}, arrivals={}, departures={})
     found = find_faults(
         layout, grid, colours, np.zeros(0, INLET), np.zeros(0, OUTLET), load_profile("wse2"))
     expected = [f"colour c leaves PE[0, {height - 1}] on side S and ends nowhere"] * (height % 2)

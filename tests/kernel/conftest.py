@@ -11,14 +11,14 @@ from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.poly.text import read_objects
-from lairmake.stages.volumes.operation import Program, read_program
+from lairmake.stages.volumes.operation import VolumeProgram, read_program
 
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
     """What the stages wrote of a kernel: its program, and the objects of all `.isl` texts."""
 
-    program: Program
+    program: VolumeProgram
     objects: dict
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from lairmake.stages.diagnose import Source, Span, UserErrors
 from lairmake.stages.lair import FUNCTIONS, is_zero_at, parse_expression, write_expression
-from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Number, Unary
+from lairmake.stages.lair.tree import AccessSyntax, Binary, CallSyntax, Expr, NumberSyntax, Unary
 
 NOWHERE = Span(source=Source(path="f.lair", text=""), start=0, end=0)
 
@@ -22,8 +22,8 @@ def test_text_has_no_more_parentheses_than_it_needs(text: str) -> None:
 
 def expressions() -> st.SearchStrategy[Expr]:
     numbers = st.integers(0, 99) | st.floats(0, 1e30)
-    leaves = st.builds(Number, value=numbers, span=st.just(NOWHERE)) | st.builds(
-        Access, tensor=st.sampled_from("abc"), rows=st.just(()), span=st.just(NOWHERE)
+    leaves = st.builds(NumberSyntax, value=numbers, span=st.just(NOWHERE)) | st.builds(
+        AccessSyntax, tensor=st.sampled_from("abc"), rows=st.just(()), span=st.just(NOWHERE)
     )
     return st.recursive(leaves, larger, max_leaves=12)
 
@@ -35,7 +35,7 @@ def larger(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
     )
     call = st.sampled_from(sorted(FUNCTIONS)).flatmap(
         lambda name: st.builds(
-            Call,
+            CallSyntax,
             function=st.just(name),
             arguments=st.tuples(*[parts] * FUNCTIONS[name]),
             span=st.just(NOWHERE),

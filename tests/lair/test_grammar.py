@@ -182,8 +182,8 @@ def test_a_graph_has_all_its_parts() -> None:
     (call,) = graph.calls
     assert ([each.name for each in call.results], call.node) == (["b"], "f")
     assert [each.name for each in call.types] == ["T"]
-    assert call.sizes == (tree.Number(value=2, span=call.span),)
-    assert call.arguments == (tree.Reference(name="a", indices=(), span=call.span),)
+    assert call.sizes == (tree.NumberSyntax(value=2, span=call.span),)
+    assert call.arguments == (tree.ReferenceSyntax(name="a", indices=(), span=call.span),)
 
 
 def test_spans_cover_what_was_written() -> None:

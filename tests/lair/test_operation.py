@@ -1,15 +1,15 @@
 import pytest
 
-from lairmake.stages.lair.expressions import Operation, Part, list_operations
+from lairmake.stages.lair.expressions import ExpressionPart, VectorOperation, list_operations
 from lairmake.stages.lair.grammar import parse_expression
 from tests.layer.built import build, function
 
-PARTS = [Part(number=k) for k in range(6)]
-FIRST, SECOND, ROUNDED = PARTS[0], PARTS[1], Part(number=0, rounded=True)
+PARTS = [ExpressionPart(number=k) for k in range(6)]
+FIRST, SECOND, ROUNDED = PARTS[0], PARTS[1], ExpressionPart(number=0, rounded=True)
 
 
 def operation(name, *sources, to=None):
-    return Operation(name=name, sources=sources, to=to)
+    return VectorOperation(name=name, sources=sources, to=to)
 
 
 CASES = [

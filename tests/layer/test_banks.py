@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.layer.cycles.task import Arrays, find_waiting
-from lairmake.stages.layer.texts.yaml_files import Decision, Local, Number
+from lairmake.stages.layer.texts.yaml_files import Decision, LocalDecision, NumberDecision
 from lairmake.stages.machine.profile import load_profile
 from tests.layer.built import build
 
@@ -43,10 +43,10 @@ def test_where_memory_is_full_reads_wait():
 def test_where_a_loop_says_in_which_bank_a_vector_begins_the_mean_is_expected(type_, share):
     """Elements of 32 bits begin in every other bank."""
     y, a = (
-        Local(local=f"{name}_local", type=type_, base=(base,), strides=(1,))
+        LocalDecision(local=f"{name}_local", type=type_, base=(base,), strides=(1,))
         for name, base in (("y", 0), ("a", "[index] -> { [(index)] }"))
     )
-    two, profile = Number(number="2", type=type_), load_profile("wse2")
+    two, profile = NumberDecision(number="2", type=type_), load_profile("wse2")
     decision = Decision(by="scalar", why="", operation="MAC", extents=(8,), operands=(y, a, two))
     shapes = {"y_local": (8,), "a_local": (32,)}
     arrays = Arrays(shapes=shapes, addresses={"y_local": 0, "a_local": 32})

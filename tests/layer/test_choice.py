@@ -5,14 +5,14 @@ from types import SimpleNamespace
 import islpy as isl
 import pytest
 
-from lairmake.stages.layer.vector.options import Option, Options, TooManyError, choose
+from lairmake.stages.layer.vector.options import Options, TooManyError, VectorOption, choose
 from lairmake.stages.poly.box import together
 
 
 def task(name, kind="react", **ways):
     """Return the options of a task, each way with its cycles and configurations."""
     possible = tuple(
-        Option(way=way, why="", cycles=cycles, configurations=count)
+        VectorOption(way=way, why="", cycles=cycles, configurations=count)
         for way, (cycles, count) in ways.items()
     )
     situation = SimpleNamespace(name=name, task={"kind": kind})

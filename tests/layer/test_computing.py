@@ -7,7 +7,7 @@ import pytest
 from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.layer.codegen.instruction import (
-    Operands,
+    InstructionOperands,
     combine,
     count_scalar_operations,
     make_literal,
@@ -20,8 +20,8 @@ from lairmake.stages.poly.expression import Name, Number
 VALUES = {
     "a": Element(Field("a"), (Number(0),)), "b": Element(Field("b"), (Name("i"),)), "c": Name("c"),
 }
-FLOATS = Operands(values=VALUES, types={"a": "float16", "b": "float32", "c": "float16"})
-INTEGERS = Operands(values=VALUES, types={"a": "int16", "b": "int32", "c": "int32"})
+FLOATS = InstructionOperands(values=VALUES, types={"a": "float16", "b": "float32", "c": "float16"})
+INTEGERS = InstructionOperands(values=VALUES, types={"a": "int16", "b": "int32", "c": "int32"})
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_expressions_of_floats(expr, text):
 )
 def test_expressions_of_integers_wrap_around(expr, text):
     assert spell(make_value(parse_expression(expr), INTEGERS)) == text
-    narrow = Operands(values=VALUES, types=dict.fromkeys(VALUES, "int16"))
+    narrow = InstructionOperands(values=VALUES, types=dict.fromkeys(VALUES, "int16"))
     narrowed = text.replace("(int32_t)", "(int16_t)")
     assert spell(make_value(parse_expression(expr), narrow)) == narrowed
 
@@ -145,7 +145,7 @@ def test_c_has_the_value_of_the_expression(type_, tmp_path):
     integral = type_ == "int32_t"
     texts = [e for e in EXPRESSIONS if not (integral and "/" in e)]
     types = dict.fromkeys("abc", "int32" if integral else "float32")
-    operands = Operands(values={n: Name(n) for n in "abc"}, types=types)
+    operands = InstructionOperands(values={n: Name(n) for n in "abc"}, types=types)
     values = [spell(make_value(parse_expression(text), operands)) for text in texts]
     lines = [
         f"{type_} at{k}({', '.join(f'{type_} {n}' for n in 'abc')}) "

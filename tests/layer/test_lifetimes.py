@@ -3,7 +3,7 @@
 import islpy as isl
 import pytest
 
-from lairmake.stages.layer.memory.arrays import Array, share_memory
+from lairmake.stages.layer.memory.arrays import ProgramArray, share_memory
 from lairmake.stages.layer.memory.events import make_order, order_adapting, order_computing
 from lairmake.stages.layer.texts.isl_files import COMPLETE, RESTART
 from lairmake.stages.layer.texts.task_graph import (
@@ -11,8 +11,8 @@ from lairmake.stages.layer.texts.task_graph import (
     Chunks,
     Compute,
     Departure,
-    Graph,
     SumCollection,
+    TaskGraph,
 )
 from tests.layer.built import build
 
@@ -38,7 +38,7 @@ def graph(waits, *, chunks=None, **parts):
         for s in waits
     }
     given = {"arrivals": {}, "departures": {}, "collections": {}}
-    return Graph(tensors={}, tasks=tasks, waits=waits, colours=(), **{**given, **parts})
+    return TaskGraph(tensors={}, tasks=tasks, waits=waits, colours=(), **{**given, **parts})
 
 
 CHAIN = {"a": (), "b": ("a",), "c": ("b",)}
@@ -115,7 +115,7 @@ ORDER = make_order([("a", "b"), ("b", "c"), ("c", "d"), ("a", "x"), ("x", "d")],
 
 def array(name, size, uses):
     uses = None if uses is None else frozenset(uses)
-    return Array(name=name, type="float16", shape=(size,), uses=uses)
+    return ProgramArray(name=name, type="float16", shape=(size,), uses=uses)
 
 
 @pytest.mark.parametrize(("uses", "found"), [

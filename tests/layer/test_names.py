@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.fabric.compiler import c_compiler
 from lairmake.stages.layer.codegen.program import PE_H, read_names
-from lairmake.stages.pe.names import Names
+from lairmake.stages.pe.names import IdentifierNames
 from tests.layer.built import build
 
 PE = """#define SIZES(...) 1
@@ -16,7 +16,7 @@ void vector_run(struct pe *pe);
 
 
 def test_a_name_is_kept_where_it_is_free_and_used_once():
-    names = Names(PE)
+    names = IdentifierNames(PE)
     assert [names.new("x"), names.new("x"), names.new("x")] == ["x", "x_", "x__"]
 
 
@@ -26,12 +26,12 @@ def test_a_name_is_kept_where_it_is_free_and_used_once():
      "int32_t", "size_t", "INT32_MAX", "UINT8_C", "HUGE_VAL", "NULL", "FP_NAN", "sqrtf", "fabsf"],
 )
 def test_names_of_pe_h_c_and_the_program_are_not_free(taken):
-    assert Names(PE).new(taken) == f"{taken}_"
+    assert IdentifierNames(PE).new(taken) == f"{taken}_"
 
 
 @pytest.mark.parametrize("free", ["x", "m", "M_EVEN", "FP_EVEN", "SIZE", "copy", "t", "max_t_"])
 def test_other_names_are_free(free):
-    assert Names(PE).new(free) == free
+    assert IdentifierNames(PE).new(free) == free
 
 
 def test_pe_h_says_what_is_taken():

@@ -7,7 +7,13 @@ import pytest
 import yaml
 
 from lairmake.stages.layer.search import proposal
-from lairmake.stages.layer.search.coordinates import Digit, describe, make, meet, meet_digits
+from lairmake.stages.layer.search.coordinates import (
+    CoordinateDigit,
+    describe,
+    make,
+    meet,
+    meet_digits,
+)
 from lairmake.stages.make.core.action import run_stage
 from tests.layer.built import build
 
@@ -185,8 +191,8 @@ def test_spans_are_the_values_of_an_iterator_at_one_place(text, spans, runs):
 
 
 def test_digits_of_one_iterator_meet_in_a_block():
-    upper = Digit(k=0, size=32, block=16)
-    lower = Digit(k=0, size=32, block=4, modulus=4)
+    upper = CoordinateDigit(k=0, size=32, block=16)
+    lower = CoordinateDigit(k=0, size=32, block=4, modulus=4)
     assert meet_digits(upper, lower) == (4, 1)
     x, y = (make(INSTANCES, 0, ((1, digit),)) for digit in (upper, lower))
     assert meet(x, y) == meet(describe(x.relation), describe(y.relation)) == ((4, 16), (1, 1))

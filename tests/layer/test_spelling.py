@@ -24,7 +24,7 @@ from lairmake.stages.pe.nodes import (
     Offset,
     Return,
     Scope,
-    Statement,
+    StatementNode,
     Switch,
     Task,
 )
@@ -119,7 +119,7 @@ def test_long_lines_are_broken_and_short_ones_are_not():
 def test_each_kind_of_node_is_spelled_by_a_macro_of_its_name(name):
     text = (shipped("templates") / name).read_text(encoding="utf-8")
     macros = set(re.findall(r"macro ([A-Z]\w*)\(", text))
-    kinds = set(node_classes().values()) - {Node, Value, Statement, Act}
+    kinds = set(node_classes().values()) - {Node, Value, StatementNode, Act}
     assert macros == {kind.__name__ for kind in kinds}
 
 

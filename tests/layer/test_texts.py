@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from lairmake.stages.diagnose import Source, UserErrors
-from lairmake.stages.fabric.layout import Layout, write_layout
-from lairmake.stages.layer.texts.task_graph import Graph, read_graph, write_graph
+from lairmake.stages.fabric.layout import FabricLayout, write_layout
+from lairmake.stages.layer.texts.task_graph import TaskGraph, read_graph, write_graph
 from lairmake.stages.layer.texts.yaml_files import Decision, write_decisions
 from lairmake.stages.mapping.records import SCALARS, Absent, as_data, list_fields
 from lairmake.stages.mapping.yaml_text import write_document
@@ -50,19 +50,19 @@ def random_of(rng, type_):
 
 
 Decisions = Mapping[str, Decision]
-TEXTS = {Graph: write_graph, Layout: write_layout, Decisions: write_decisions}
+TEXTS = {TaskGraph: write_graph, FabricLayout: write_layout, Decisions: write_decisions}
 RANDOM = [
     (type_, text_of, random_of(random.Random(seed), type_))
     for type_, text_of in TEXTS.items()
     for seed in range(20)
 ]
-GRAPHS = [value for type_, _, value in RANDOM if type_ is Graph]
+GRAPHS = [value for type_, _, value in RANDOM if type_ is TaskGraph]
 
 
 @pytest.mark.parametrize("layer", COMMITTED)
 def test_a_task_graph_is_written_as_it_was_read(layer):
     text = committed(layer)
-    assert write_graph(from_data(Graph, yaml.safe_load(text))) == text
+    assert write_graph(from_data(TaskGraph, yaml.safe_load(text))) == text
 
 
 @pytest.mark.parametrize("layer", COMMITTED)

@@ -4,7 +4,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.layer.codegen.instruction import find_base_address
-from lairmake.stages.layer.texts.yaml_files import Local
+from lairmake.stages.layer.texts.yaml_files import LocalDecision
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.c import spell
 from tests.layer.built import MV, build, function
@@ -228,7 +228,7 @@ def test_reductions_start_at_the_neutral_element_of_their_type(op, type_, initia
 def test_an_affine_index_is_part_of_the_address_and_others_are_charged(index, text, scalar):
     known = isl.Set("[PE_X, index] -> { : 0 <= PE_X <= 3 and 0 <= index <= 9 }")
     base = index if isinstance(index, int) else f"[PE_X, index] -> {{ [({index})] }}"
-    operand = Local(local="y_local", type="float16", base=(base,), strides=(1,))
+    operand = LocalDecision(local="y_local", type="float16", base=(base,), strides=(1,))
     block = Block()
     address = find_base_address(operand, block, known)
     assert spell(address) == f"&my->y_local[{text}]"

@@ -11,7 +11,7 @@ import pytest
 from lairmake.stages.make.store import shelf as shelves, store as stores
 from lairmake.stages.make.store.files import digest_of
 from lairmake.stages.make.store.shelf import FolderShelf
-from lairmake.stages.make.store.store import Entry, Store
+from lairmake.stages.make.store.store import ResultStore, StoreEntry
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes other users")
 TEAM, OTHERS = 7001, 7002
@@ -63,14 +63,14 @@ def team(place, mode, group=TEAM):
 
 
 def opened(place, who):
-    return Store(FolderShelf(place / who / ".lairmake/store"),
+    return ResultStore(FolderShelf(place / who / ".lairmake/store"),
                  FolderShelf(place / "team", is_shared=True))
 
 
 def build(place, who, key, text):
     """Publish what an action gave, as a build does; return what the local store then knows."""
     store = opened(place, who)
-    entry = Entry(stage="parse", outputs={"lair.isl": digest_of(text)}, reads={}, further=[],
+    entry = StoreEntry(stage="parse", outputs={"lair.isl": digest_of(text)}, reads={}, further=[],
                   code=digest_of(b""), seconds=1.5, when=2.5)
     with store.lock(key):
         store.publish(entry, key, key, {"lair.isl": text}, {})

@@ -9,8 +9,8 @@ import pytest
 
 from lairmake.stages.make.report import difference
 from lairmake.stages.make.report.difference import (
-    Change,
-    Part,
+    ChangedPart,
+    FileChange,
     count_elements,
     count_of_lines,
     find_differences,
@@ -35,26 +35,26 @@ def test_equal_files_do_not_differ():
 def test_of_a_set_what_was_added_and_removed_is_told_within_what_both_state():
     old = "A := [N] -> { A[i] : 0 <= i < N <= 3 }"
     assert objects(old, "A := [N] -> { A[i] : N = 4 and 4 <= i <= 5 }") == {
-        "A": Change(
-            removed=Part(set="[N] -> { A[i] : N <= 3 and 0 <= i < N }", points=6,
+        "A": FileChange(
+            removed=ChangedPart(set="[N] -> { A[i] : N <= 3 and 0 <= i < N }", points=6,
                          sample="[N = 1] -> { A[0] }"),
-            added=Part(set="[N] -> { A[i] : N = 4 and 4 <= i <= 5 }", points=2,
+            added=ChangedPart(set="[N] -> { A[i] : N = 4 and 4 <= i <= 5 }", points=2,
                        sample="[N = 4] -> { A[4] }"),
         )
     }
     old, new = "A := { A[i, j] : 0 <= i, j < 4 }", "A := { A[i, j] : 0 <= i < 4 and 0 <= j < 6 }"
     found = objects(old, new)
     assert found == {
-        "A": Change(
+        "A": FileChange(
             known="{ A[i, j] : 0 <= i <= 3 and j >= 0 }",
-            added=Part(set="{ A[i, j] : 4 <= j <= 5 }", points=8, sample="{ A[0, 4] }"),
+            added=ChangedPart(set="{ A[i, j] : 4 <= j <= 5 }", points=8, sample="{ A[0, 4] }"),
         )
     }
 
 
 def test_of_a_relation_the_pairs_are_counted():
     found = objects("A := { A[i] -> B[i] : 0 <= i < 4 }", "A := { A[i] -> B[i] : 1 <= i < 4 }")
-    assert found["A"].removed == Part(
+    assert found["A"].removed == ChangedPart(
         set="{ A[0] -> B[0] }", points=1, sample="{ A[0] -> B[0] }"
     )
     assert found["A"].added is None
@@ -64,7 +64,7 @@ def test_a_function_that_is_another_one_is_told_from_what_to_what():
     old = "A := { A[i] -> B[i] : 0 <= i < 4; A[i] -> C[i] : 0 <= i < 4 }"
     new = "A := { A[i] -> B[i + 1] : 0 <= i < 4; A[i] -> C[i] : 0 <= i < 4 }"
     assert objects(old, new) == {
-        "A": Change(functions=(("{ A[i] -> B[i] }", "{ A[i] -> B[1 + i] }"),))
+        "A": FileChange(functions=(("{ A[i] -> B[i] }", "{ A[i] -> B[1 + i] }"),))
     }
 
 
@@ -75,17 +75,21 @@ def test_a_point_for_each_symbolic_constant_is_a_function():
 
 def test_a_function_that_is_defined_on_more_is_told_as_a_relation():
     found = objects("A := { A[i] -> B[i] : 0 <= i < 4 }", "A := { A[i] -> B[i] : 0 <= i < 6 }")
-    assert found == {"A": Change(
-        known="{ A[i] -> B[i'] : i >= 0 }",
-        added=Part(set="{ A[i] -> B[i] : 4 <= i <= 5 }", points=2, sample="{ A[4] -> B[4] }"),
-    )}
+    assert found == {
+        "A": FileChange(
+            known="{ A[i] -> B[i'] : i >= 0 }",
+            added=ChangedPart(
+                set="{ A[i] -> B[i] : 4 <= i <= 5 }", points=2, sample="{ A[4] -> B[4] }"
+            ),
+        )
+    }
 
 
 def test_only_the_symbolic_constants_that_both_know_count():
     known = {"on_x": isl.Set("[N] -> { : 0 <= N < 3 }")}
     old, new = "[N] -> { A[i] : i <= N }", "[N] -> { A[i] : i <= N or (i <= N + 1 and N > 7) }"
     assert objects(f"on_x := {old}", f"on_x := {new}", known) == {
-        "on_x": Change(note="the same for the symbolic constants that both have")
+        "on_x": FileChange(note="the same for the symbolic constants that both have")
     }
     assert objects(f"on_x_known := {old}", f"on_x_known := {new}", known)["on_x_known"].added
     assert objects(f"on_xy := {old}", f"on_xy := {new}", known)["on_xy"].added
@@ -93,7 +97,7 @@ def test_only_the_symbolic_constants_that_both_know_count():
 
 def test_equal_sets_in_another_spelling_are_said_to_be_that():
     assert objects("A := { A[i] : 0 <= i < 4 }", "A := { A[i] : -1 < i <= 3 }") == {
-        "": Change(note="only its spelling changed")
+        "": FileChange(note="only its spelling changed")
     }
 
 
@@ -105,8 +109,8 @@ def test_infinite_sets_are_not_counted():
 
 def test_a_set_that_is_new_is_told_whole():
     found = objects("A := { A[0] }", "A := { A[0] };\nB := { B[i] : 0 <= i < 3 }")
-    part = Part(set="{ B[i] : 0 <= i <= 2 }", points=3, sample="{ B[0] }")
-    assert found == {"B": Change(added=part)}
+    part = ChangedPart(set="{ B[i] : 0 <= i <= 2 }", points=3, sample="{ B[0] }")
+    assert found == {"B": FileChange(added=part)}
 
 
 def test_a_set_that_became_a_relation_is_told_whole():
@@ -117,7 +121,7 @@ def test_a_set_that_became_a_relation_is_told_whole():
 def test_what_is_hard_to_tell_is_not_told(monkeypatch):
     monkeypatch.setattr(difference, "MOST_OPERATIONS", 10)
     found = objects("A := { A[i, j] : 0 <= i < j < 9 }", "A := { A[i, j] : 0 <= i < 2j < 9 }")
-    assert found == {"A": Change(note="changed; what is added or removed is hard to tell")}
+    assert found == {"A": FileChange(note="changed; what is added or removed is hard to tell")}
 
 
 def test_many_points_are_not_counted():
@@ -131,7 +135,7 @@ def test_what_is_added_and_removed_makes_the_new_set_of_the_old():
     rng = random.Random(7)
     for _ in range(20):
         old, new = (random_set(rng) for _ in range(2))
-        change = objects(f"A := {old}", f"A := {new}").get("A", Change())
+        change = objects(f"A := {old}", f"A := {new}").get("A", FileChange())
         within = isl.UnionSet(change.known or "{ A[i, j] }")
         added, removed = (
             isl.UnionSet("{ }") if part is None else isl.UnionSet(part.set).intersect(within)
@@ -155,28 +159,30 @@ def test_data_is_compared_by_keys():
     old = b"a: {b: 1, c: [1, 2], e: [{f: 1}]}\ng: {h: 1}\n"
     new = b"a: {b: 1.0, c: [1], d: '1', e: [{f: 2}]}\n"
     assert find_differences("a.yaml", old, new) == {
-        "a.b": Change(values={"old": 1, "new": 1.0}),
-        "a.c": Change(values={"old": [1, 2], "new": [1]}),
-        "a.e[0].f": Change(values={"old": 1, "new": 2}),
-        "a.d": Change(values={"new": "1"}),
-        "g": Change(note="is gone", values={"old": {"h": 1}}),
+        "a.b": FileChange(values={"old": 1, "new": 1.0}),
+        "a.c": FileChange(values={"old": [1, 2], "new": [1]}),
+        "a.e[0].f": FileChange(values={"old": 1, "new": 2}),
+        "a.d": FileChange(values={"new": "1"}),
+        "g": FileChange(note="is gone", values={"old": {"h": 1}}),
     }
 
 
 def test_sets_in_data_are_compared_as_sets():
     old, new = b"a: '{ [i] : 0 <= i < 3 }'\n", b"a: '{ [i] : 0 <= i < 2 }'\n"
     (found,) = find_differences("a.yaml", old, new).values()
-    assert found.removed == Part(set="{ [2] }", points=1, sample="{ [2] }")
+    assert found.removed == ChangedPart(set="{ [2] }", points=1, sample="{ [2] }")
     same = b"a: '{ [i] : i >= 0 and i < 3 }'\n"
-    assert find_differences("a.yaml", old, same) == {"": Change(note="only its spelling changed")}
+    assert find_differences("a.yaml", old, same) == {
+        "": FileChange(note="only its spelling changed")
+    }
 
 
 def test_arrays_are_compared_by_elements():
     assert find_differences("y.npy", npy(np.arange(4)), npy(np.array([0, 1, 5, 3]))) == {
-        "": Change(note="1 of 4 elements differ")
+        "": FileChange(note="1 of 4 elements differ")
     }
     assert find_differences("y.npy", npy(np.zeros(4)), npy(np.zeros((2, 2), np.float16))) == {
-        "": Change(values={"old": "float64[4]", "new": "float16[2, 2]"})
+        "": FileChange(values={"old": "float64[4]", "new": "float16[2, 2]"})
     }
 
 
@@ -187,7 +193,7 @@ def test_lines_are_counted():
 
 def test_a_file_that_cannot_be_read_is_said_to_be_that():
     assert find_differences("a.isl", b"A := { A[0] };\n", b"A := nonsense\n") == {
-        "": Change(note="cannot be read: line 1: expected `name := { ... };`")
+        "": FileChange(note="cannot be read: line 1: expected `name := { ... };`")
     }
 
 

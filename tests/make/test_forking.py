@@ -3,11 +3,11 @@
 import os
 import threading
 
-from lairmake.stages.make.store.state import State
+from lairmake.stages.make.store.state import WorkspaceState
 
 
 def test_a_process_forked_while_another_thread_reads_does_not_wait_for_it(tmp_path):
-    state = State(tmp_path)
+    state = WorkspaceState(tmp_path)
     state.keep("memo", {"a": 1})
     ends = threading.Event()
 

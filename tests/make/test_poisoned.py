@@ -16,7 +16,13 @@ from lairmake.stages.make.store.files import read_file
 from lairmake.stages.make.store.folders import is_inside, matches, names_of
 from lairmake.stages.make.store.shelf import FolderShelf
 from lairmake.stages.make.store.state import Memo
-from lairmake.stages.make.store.store import Entry, Store, bytes_of, bytes_of_further, record_of
+from lairmake.stages.make.store.store import (
+    ResultStore,
+    StoreEntry,
+    bytes_of,
+    bytes_of_further,
+    record_of,
+)
 
 pytestmark = pytest.mark.usefixtures("said")
 KEY = "ab" + "0" * 62
@@ -25,7 +31,7 @@ FIELDS = {
     "stage": "parse", "outputs": {"lair.isl": DIGEST}, "reads": {"a.lair": DIGEST, "b": None},
     "further": ["mine.yaml"], "code": DIGEST, "seconds": 1.5, "when": 2.5,
 }
-ENTRY = Entry(**FIELDS)
+ENTRY = StoreEntry(**FIELDS)
 
 
 @pytest.fixture
@@ -129,7 +135,7 @@ def test_an_entry_that_names_what_its_stage_does_not_declare_is_refused(
 ):
     shared = FolderShelf(tmp_path / "shared")
     shared.write("entries", KEY, sealed(json.dumps({**FIELDS, "stage": stage, "outputs": outputs})))
-    store = Store(FolderShelf(tmp_path / ".lairmake" / "store"), shared)
+    store = ResultStore(FolderShelf(tmp_path / ".lairmake" / "store"), shared)
     assert store.lookup(KEY, "render", ("build/simd/pe_*.c", "build/layout.yaml")) is None
     assert said == [f"the shared store holds entries/{KEY} damaged"]
     assert list(tmp_path.rglob(KEY)) == []
@@ -235,7 +241,7 @@ def test_a_pipe_is_never_waited_for(layer, tmp_path):
 
 def test_what_else_an_action_reads_is_only_what_a_user_names(layer, tmp_path):
     """Names of files that a store adds: those that layer.yaml has count, others do not."""
-    store, memo = Store(FolderShelf(tmp_path / ".lairmake" / "store")), Memo(tmp_path)
+    store, memo = ResultStore(FolderShelf(tmp_path / ".lairmake" / "store")), Memo(tmp_path)
     (layer.path.parent / "mine.yaml").write_text("lanes: 8\n", encoding="utf-8")
     primary = action_key("parse", layer, store, memo).primary
     names = ["../mine.yaml", "../../../others/pe_mine.c", "/etc/passwd", "other.yaml"]

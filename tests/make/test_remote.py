@@ -8,7 +8,7 @@ import pytest
 from lairmake.stages.make.store import remote, store as module
 from lairmake.stages.make.store.remote import RemoteShelf, answer_of
 from lairmake.stages.make.store.shelf import FolderShelf
-from lairmake.stages.make.store.store import Store
+from lairmake.stages.make.store.store import ResultStore
 
 DIGEST = "ab" + "0" * 62
 
@@ -51,7 +51,7 @@ def test_a_server_that_never_answers_is_asked_once_and_one_warning(tmp_path, rea
     said, files = [], Silent()
     monkeypatch.setattr(module, "warn", said.append)
     monkeypatch.setattr(remote, "PATIENCE", 0.05)
-    store = Store(FolderShelf(tmp_path), reached(files))
+    store = ResultStore(FolderShelf(tmp_path), reached(files))
     assert [store.blob(DIGEST), store.blob(DIGEST), store.further(DIGEST)] == [None, None, []]
     assert (said, files.asked) == (["the shared store is left out: no answer for 0 s"], 1)
 

@@ -3,7 +3,7 @@
 from lairmake.stages.make.core.derived import names_of_parts, old_slots
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
-from lairmake.stages.make.store.store import Store
+from lairmake.stages.make.store.store import ResultStore
 
 
 def test_what_slots_of_a_search_built_is_of_an_old_one_as_their_texts_are(tmp_path, monkeypatch):
@@ -12,7 +12,7 @@ def test_what_slots_of_a_search_built_is_of_an_old_one_as_their_texts_are(tmp_pa
     for path in (folder.cache / "candidates.yaml", folder.cache / "slot1/simd.yaml", built):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("", encoding="utf-8")
-    monkeypatch.setattr(Store, "has_blob", lambda *_: True)
+    monkeypatch.setattr(ResultStore, "has_blob", lambda *_: True)
     assert old_slots(folder) == [
         "build/slot2/limits/machine.yaml", "candidates.yaml", "slot1/simd.yaml"]
     assert file_of(folder, "build/slot2/limits/machine.yaml") == built

@@ -15,7 +15,7 @@ from lairmake.stages.make.store.files import (
     write_whole,
 )
 from lairmake.stages.make.store.lock import locked
-from lairmake.stages.make.store.state import SECOND, Memo, State, is_fresh
+from lairmake.stages.make.store.state import SECOND, Memo, WorkspaceState, is_fresh
 
 NOW = 1_700_000_000 * SECOND + 123_456_789
 ONE = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
@@ -51,9 +51,9 @@ def test_digests_are_remembered_and_kept(tmp_path):
     memo = Memo(tmp_path)
     assert memo.digest(file) == ONE
     memo.save()
-    ((name, (*mark, digest)),) = State(tmp_path).every("memo").items()
+    ((name, (*mark, digest)),) = WorkspaceState(tmp_path).every("memo").items()
     assert digest == ONE
-    State(tmp_path).keep("memo", {name: (*mark, "0" * 64)})
+    WorkspaceState(tmp_path).keep("memo", {name: (*mark, "0" * 64)})
     assert Memo(tmp_path).digest(file) == "0" * 64
 
 

@@ -9,7 +9,7 @@ import pytest
 from lairmake.stages.diagnose import UserErrors
 from lairmake.stages.make.store import lock, settings, state
 from lairmake.stages.make.store.lock import has_locks, locked
-from lairmake.stages.make.store.state import State
+from lairmake.stages.make.store.state import WorkspaceState
 from lairmake.stages.make.store.state_folder import _folder_of, make_state_folder, state_folder
 
 WHY = "programs of the build are kept there: it has to be yours alone (chmod go-w)"
@@ -160,7 +160,7 @@ def test_a_store_without_locks_is_used_with_a_warning(tmp_path, lockless):
 
 
 def test_without_locks_of_the_system_sqlite_has_one_of_its_own(tmp_path, lockless):
-    first, second = State(tmp_path), State(tmp_path)
+    first, second = WorkspaceState(tmp_path), WorkspaceState(tmp_path)
     for number, each in enumerate((first, second, first)):
         each.keep("kind", {f"{number}": number})
     assert second.every("kind") == {"0": 0, "1": 1, "2": 2}
@@ -174,5 +174,5 @@ def test_the_lock_of_a_process_that_was_killed_goes(tmp_path, lockless, monkeypa
     monkeypatch.setattr(state, "PATIENCE", 1.0)
     (tmp_path / "state.db.lock").mkdir()
     os.utime(tmp_path / "state.db.lock", (time.time() - 2,) * 2)
-    State(tmp_path).keep("kind", {"a": 1})
-    assert State(tmp_path).get("kind", "a") == 1
+    WorkspaceState(tmp_path).keep("kind", {"a": 1})
+    assert WorkspaceState(tmp_path).get("kind", "a") == 1

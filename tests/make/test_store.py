@@ -6,14 +6,14 @@ import hashlib
 
 import pytest
 
-from lairmake.stages.make.store.store import Entry, FolderShelf, Store
+from lairmake.stages.make.store.store import FolderShelf, ResultStore, StoreEntry
 
 pytestmark = pytest.mark.usefixtures("said")
 KEY = "ab" + "0" * 62
 PRIMARY = "cd" + "0" * 62
 TEXT = b"one\n"
 DIGEST = hashlib.sha256(TEXT).hexdigest()
-ENTRY = Entry(
+ENTRY = StoreEntry(
     stage="parse", outputs={"lair.isl": DIGEST}, reads={"a.lair": DIGEST}, further=["mine.yaml"],
     code=DIGEST, seconds=1.5, when=2.5,
 )
@@ -37,7 +37,7 @@ def shared(tmp_path):
 
 
 def open_store(folder, second=None):
-    return Store(FolderShelf(folder / "store"), second)
+    return ResultStore(FolderShelf(folder / "store"), second)
 
 
 def publish(store):

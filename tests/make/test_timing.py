@@ -1,6 +1,6 @@
 """The critical path of a build, and its trace."""
 
-from lairmake.stages.make.report.timing import Times, critical_path, timing_of, trace
+from lairmake.stages.make.report.timing import TaskTimes, critical_path, timing_of, trace
 from lairmake.stages.make.store.state import BuildRecord
 
 AFTER = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": []}
@@ -28,7 +28,7 @@ def test_a_trace_has_a_thread_for_each_process():
     tasks = [line("c", 103.0, 0.25, 8), line("a", 101.5, 1.0, 7), {"task": "b", "how": "same"}]
     build = BuildRecord(id="x", begin={"when": 101.0}, tasks=tasks, end=None)
     found = timing_of(build, {"a": [], "b": ["a"], "c": ["b"]})
-    assert isinstance(found, Times)
+    assert isinstance(found, TaskTimes)
     assert (found.path, found.same, found.seconds) == (["a", "c"], 1, None)
     named = {"name": "thread_name", "ph": "M", "pid": 1}
     args = {"key": "0" * 64, "critical": True}

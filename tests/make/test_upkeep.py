@@ -7,7 +7,7 @@ import pytest
 
 from lairmake.stages.make.doit.commands.cache import SIZE, bytes_of
 from lairmake.stages.make.store.shelf import FolderShelf
-from lairmake.stages.make.store.store import Entry, Store, record_of
+from lairmake.stages.make.store.store import ResultStore, StoreEntry, record_of
 from lairmake.stages.make.store.upkeep import sizes, sweep, verify
 
 KEYS = [f"{number:064x}" for number in range(4)]
@@ -23,11 +23,11 @@ def filled(folder):
     for number, key in enumerate(KEYS):
         content = str(number).encode() * 100
         source = f"source {number // 2}".encode()
-        entry = Entry(
+        entry = StoreEntry(
             stage="parse", outputs={"a.isl": digest(content)}, reads={"a.lair": digest(source)},
             further=[], code="0" * 64, seconds=1.0, when=2.0,
         )
-        Store(shelf).publish(entry, key, key, {"a.isl": content}, {"a.lair": source})
+        ResultStore(shelf).publish(entry, key, key, {"a.isl": content}, {"a.lair": source})
         os.utime(shelf.path("entries", key), (1000 - number, 1000 - number))
     return shelf
 

@@ -16,7 +16,7 @@ from lairmake.stages.make.store.folders import every_stage, folders_of
 from lairmake.stages.mapping.kernel_yaml import Kernel
 from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping
 from lairmake.stages.mapping.models import Strict
-from lairmake.stages.mapping.network_yaml import Graph
+from lairmake.stages.mapping.network_yaml import GraphMapping
 from lairmake.stages.mapping.program_yaml import Program
 from lairmake.stages.mapping.yaml_paths import split_reads
 from tests.contract.test_stages import ALL
@@ -172,7 +172,7 @@ def test_places_are_those_of_the_file():
 
 MODELS = {
     "layer.yaml": [LayerMapping], "kernel.yaml": [Kernel], "program.yaml": [Program],
-    "network.yaml": [network.NetworkFile, Graph],
+    "network.yaml": [network.NetworkFile, GraphMapping],
 }
 NOT_READ = {("report",), ("pin",), ("reductions",)}
 """The Make reads these, and of one there is one value."""

@@ -9,7 +9,7 @@ from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.make.core.declaration import declaration, texts_of
 from lairmake.stages.mapping.isl_texts import parse_map, parse_target
 from lairmake.stages.mapping.network_yaml import (
-    Graph,
+    GraphMapping,
     NetworkFile,
     Pinned,
     load_graph,
@@ -205,7 +205,7 @@ def test_the_schema_has_both_forms():
     forms = {
         frozenset(each.get("properties", ())) for each in network_forms()["$defs"].values()
     }
-    assert {frozenset(NetworkFile.model_fields), frozenset(Graph.model_fields)} <= forms
+    assert {frozenset(NetworkFile.model_fields), frozenset(GraphMapping.model_fields)} <= forms
 
 
 def test_what_may_be_pinned_are_the_texts_of_the_stages_of_a_graph():

@@ -3,7 +3,13 @@
 import pytest
 
 from lairmake.stages.diagnose import Source, UserErrors
-from lairmake.stages.mapping.candidates import Chosen, Ports, overlay, write_chosen, write_out
+from lairmake.stages.mapping.candidates import (
+    ChosenCandidate,
+    Ports,
+    overlay,
+    write_chosen,
+    write_out,
+)
 from lairmake.stages.mapping.layer_yaml import read_mapping
 
 LAYER = """# a layer
@@ -39,7 +45,7 @@ def source(text, path="layer.yaml"):
 def test_what_was_chosen_is_written_as_layer_yaml_has_it():
     ports = {"x": Ports(arrives="{ x[i] -> [PE[i, -1] -> index[0]] }")}
     placement = "{ a[i] -> PE[i, 0];   b[i] -> PE[0, i] }"
-    assert write_chosen(Chosen(placement=placement, tensors=ports)) == CHOSEN
+    assert write_chosen(ChosenCandidate(placement=placement, tensors=ports)) == CHOSEN
 
 
 def test_what_is_given_stays_and_what_is_open_is_what_was_chosen():

@@ -9,7 +9,7 @@ import pytest
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.mapping.network_yaml import End
-from lairmake.stages.network.crossing import Stop, check_crossing, check_given, check_sizes
+from lairmake.stages.network.crossing import CrossingStop, check_crossing, check_given, check_sizes
 from lairmake.stages.network.maps import read_moves
 from lairmake.stages.poly.sides import Rectangle
 
@@ -21,7 +21,7 @@ FROM_ROWS = "{ x[i=0:7] -> [PE[-1, i//4] -> index[i mod 4]] }"
 
 
 def stop(part, tensor, order, *, width=3, height=4, type_="float16", shape=(8,), times=1):
-    return Stop(
+    return CrossingStop(
         end=End(part=part, tensor=tensor),
         tensor=Tensor(name=tensor, type=type_, shape=shape, span=SPAN),
         order=None if order is None else isl.Map(order),

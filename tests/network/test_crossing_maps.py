@@ -13,7 +13,7 @@ from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.lair.layer import Tensor
 from lairmake.stages.mapping.isl_texts import IslText
 from lairmake.stages.mapping.network_yaml import End
-from lairmake.stages.network.crossing import Stop, check_crossing, check_given
+from lairmake.stages.network.crossing import CrossingStop, check_crossing, check_given
 from lairmake.stages.network.maps import carry, domain_of, read_moves
 from lairmake.stages.poly.sides import Rectangle
 
@@ -27,7 +27,7 @@ def tensor(name, shape, type_="float16"):
 
 
 def stop(part, given, order):
-    return Stop(
+    return CrossingStop(
         end=End(part=part, tensor=given.name), tensor=given,
         order=None if order is None else isl.Map(order).intersect_domain(domain_of(given)),
         target=Rectangle(left=0, top=0, right=2, bottom=3), times=1,

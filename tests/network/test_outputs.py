@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.mapping.network_yaml import Graph
-from lairmake.stages.network.operators.draft import Draft
+from lairmake.stages.mapping.network_yaml import GraphMapping
+from lairmake.stages.network.operators.draft import NetworkDraft
 from lairmake.stages.network.operators.elementwise import apply
 from lairmake.stages.network.reference import NetworkRun, choose_arbiter
 from lairmake.stages.network.tensorflow.model import GraphDef
@@ -18,12 +18,12 @@ GRAPH = GraphDef(node=[{"name": "image", "op": "Placeholder"}]).SerializeToStrin
 
 def whole(arrays, **said):
     """Return a network with y = x + 1, of TensorFlow, beside arrays by the names of their files."""
-    draft = Draft("float32")
+    draft = NetworkDraft("float32")
     x = draft.give("x", (1, 3))
     y = apply(draft, "y", "{0} + {1}", [x, 1.0])
     program = draft.program("g", [y])
     return NetworkRun(
-        given=Graph(**said), program=program, volumes=draft.volumes([x, y]),
+        given=GraphMapping(**said), program=program, volumes=draft.volumes([x, y]),
         names={"inputs": {"image": x}, "outputs": {"Identity": y}, "weights": []},
         made=[{"x": Y}], weights={}, file="g.pb", content=GRAPH, beside=None,
         told={n: each for n, each in arrays.items() if n.startswith("outputs/")} or None,

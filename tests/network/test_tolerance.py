@@ -6,7 +6,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.machine.types import TYPES as OF_LAIR
-from lairmake.stages.mapping.network_yaml import Graph
+from lairmake.stages.mapping.network_yaml import GraphMapping
 from lairmake.stages.network.onnx.model import load_model, nothing_beside
 from lairmake.stages.network.onnx.node import NUMBERS
 from lairmake.stages.network.onnx.reader import extract
@@ -78,7 +78,7 @@ class Network:
         weights = {n: w.astype(computed) for n, w in found.draft.weights.items() if n in used}
         volumes = found.draft.volumes(used)
         self.asked = NetworkRun(
-            given=Graph(type=computed), program=program, volumes=volumes, made=[{"x": x}],
+            given=GraphMapping(type=computed), program=program, volumes=volumes, made=[{"x": x}],
             names={"inputs": {"x": "x"}, "outputs": {"y": "y"}, "weights": list(weights)},
             weights=weights, file=FILE, content=content, beside=nothing_beside,
             told=None if told is None else {"outputs/y.npy": told}, read=["inputs/x.npy"],
@@ -171,7 +171,7 @@ def test_each_type_that_is_accepted_anywhere_has_a_row():
     computed = ("float32", "float16")
     assert set(list_types()) == NUMBERS == {"bool", *TYPES}
     assert {VALUES[name][0] for name in OF_TENSORFLOW} <= NUMBERS
-    assert set(Graph.model_fields["type"].annotation.__args__) == set(computed)
+    assert set(GraphMapping.model_fields["type"].annotation.__args__) == set(computed)
     assert {(one, other) for one in NUMBERS for other in computed} <= set(TOLERANCES)
     assert {(each, each) for each in OF_LAIR} <= set(TOLERANCES)
 

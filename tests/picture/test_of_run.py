@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.fabric.deadlock import Waiting, WaitingStep
+from lairmake.stages.fabric.deadlock import DeadlockStep, WaitingPe
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.fabric.outcome import DEEDS
 from lairmake.stages.layer.outcome import record
@@ -188,9 +188,9 @@ def test_until_a_stop_the_last_events_of_who_waits_are_shown(inputs, usage, monk
     moved = {name: np.zeros((17, 16), np.int32) for name in ("received", "sent")}
     moved["received"][4, 5], moved["sent"][4, 6], moved["sent"][9, 9] = 30, 10, 5000
     usage = replace(usage, until=1000, quantities={**usage.quantities, **moved})
-    step = WaitingStep(waits=(5, 4), on=(6, 4), colour=None, kind="behind", said=None)
+    step = DeadlockStep(waits=(5, 4), on=(6, 4), colour=None, kind="behind", said=None)
     port = replace(step, waits=(5, -1), on=(5, 4))
-    waiting = Waiting(steps=(port, step), left_out=0, is_circle=False, cause="")
+    waiting = WaitingPe(steps=(port, step), left_out=0, is_circle=False, cause="")
     asked = choose_last(layout, usage, waiting)
     assert asked.pes.is_equal(isl.Set("{ PE[x, 4] : 5 <= x <= 6 }")) and asked.begin == 0
     monkeypatch.setattr(of_run, "MOST_EVENTS", 40 * of_run.EVENTS_OF_MOVES // 2)
@@ -198,6 +198,6 @@ def test_until_a_stop_the_last_events_of_who_waits_are_shown(inputs, usage, monk
 
 
 def test_all_pes_of_a_small_grid_have_events_until_a_stop(layout, usage):
-    waiting = Waiting(steps=(), left_out=0, is_circle=False, cause="")
+    waiting = WaitingPe(steps=(), left_out=0, is_circle=False, cause="")
     asked = choose_last(layout, usage, waiting)
     assert asked.pes.is_equal(isl.Set(layout.grid)) and asked.begin == 0

@@ -5,7 +5,14 @@ import pytest
 
 from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.picture.grid import Events, Line, Phase, Recorded, Segment, Usage
+from lairmake.stages.picture.grid import (
+    Events,
+    GridLine,
+    GridRecording,
+    GridUsage,
+    PathSegment,
+    Phase,
+)
 from lairmake.stages.picture.page import pack
 from lairmake.stages.picture.pages import report_layer
 from lairmake.stages.picture.report import READS, read_written
@@ -20,9 +27,9 @@ LEFT, RIGHT = 230, 1180 - 190
 SCALE = (RIGHT - LEFT) / UNTIL
 """Where charts over time begin, and how wide a cycle is."""
 PATH = (
-    Segment(x=3, y=3, begin=120, end=140, cause="moving", name="send_y", colour="y_even"),
-    Segment(x=1, y=3, begin=60, end=120, cause="no_input"),
-    Segment(x=0, y=0, begin=0, end=60, cause="starting", name="relay_x"),
+    PathSegment(x=3, y=3, begin=120, end=140, cause="moving", name="send_y", colour="y_even"),
+    PathSegment(x=1, y=3, begin=60, end=120, cause="no_input"),
+    PathSegment(x=0, y=0, begin=0, end=60, cause="starting", name="relay_x"),
 )
 EVENTS = {"pe": [4, 13, 13], "begin": [0, 30, 38], "duration": [5, 8, 22], "kind": [0, 0, 3],
           "name": [1, 0, -1], "cause": [-1, -1, 2]}
@@ -33,9 +40,9 @@ PHASES = (
     Phase(name="x", kind="arrives", roles=(), begin=0, end=8, count=8, cycles=0),
     Phase(name="on_x", kind="task", roles=("compute",), begin=10, end=60, count=28, cycles=400),
 )
-RECORDED = Recorded(
+RECORDED = GridRecording(
     path=PATH, left_out=7, sums={"moving": 20, "no_input": 60, "starting": 60}, phases=PHASES,
-    shorter=5, line=Line(left_out=3, **{
+    shorter=5, line=GridLine(left_out=3, **{
         name: pack(np.array(values)) for name, values in LINE.items()}),
     events=Events(names=("on_x", "init_y", "no_input"), until=90, **{
         name: pack(np.array(values)) for name, values in EVENTS.items()}),
@@ -53,7 +60,7 @@ def make_usage():
         "link_wavelets": np.stack([number, number, number, number + 7, number]),
         "link_stalls": np.stack([0 * number] * 3 + [number] * 2),
     }
-    return Usage(until=UNTIL, hops=400, quantities=maps, links=links, bin_width=10, bins={
+    return GridUsage(until=UNTIL, hops=400, quantities=maps, links=links, bin_width=10, bins={
         "busy": np.array([20, 60, 10]), "no_input": np.array([100, 40, 0])})
 
 

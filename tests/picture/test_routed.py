@@ -6,7 +6,7 @@ import pytest
 from lairmake.stages.fabric.engine import SEGMENT
 from lairmake.stages.fabric.grid import Grid, read_colours
 from lairmake.stages.fabric.outcome import DEEDS
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.movement.flow import RouterColour
 from lairmake.stages.picture import run
 from lairmake.stages.picture.run import Journeys, find_corners, find_journeys
 
@@ -25,7 +25,9 @@ def make_path(*parts):
 def follow(texts, source, target, colour=0, enters=False, leaves=False, most=20):
     """Return the corners of one journey on routes by colour, of which one may have positions."""
     colours = {
-        f"c{number}": Colour(number=number, positions=(text,) if isinstance(text, str) else text)
+        f"c{number}": RouterColour(
+            number=number, positions=(text,) if isinstance(text, str) else text
+        )
         for number, text in enumerate(texts)
     }
     routes = np.bitwise_or.reduce(read_colours(colours, GRID).routes, axis=0)

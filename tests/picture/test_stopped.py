@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from lairmake.stages.diagnose import Source
-from lairmake.stages.fabric.deadlock import FabricStopped, Waiting, WaitingStep, error_of
+from lairmake.stages.fabric.deadlock import DeadlockStep, FabricStopped, WaitingPe, error_of
 from lairmake.stages.picture import run
 from lairmake.stages.picture.pages import find_rest, report_stop
 from tests.fabric.planned import stop
@@ -71,7 +71,7 @@ def test_what_moved_last_and_what_else_waits_is_the_rest():
     said = (STOPS / "a_ring_turns_and_a_PE_waits.txt").read_text(encoding="utf-8")
     cause = "the external PE beside PE[2, 0] should have sent 1 more element on x"
     lines = said.splitlines()
-    waiting = Waiting(steps=(), left_out=0, is_circle=False, cause=cause)
+    waiting = WaitingPe(steps=(), left_out=0, is_circle=False, cause=cause)
     assert find_rest(said, waiting).splitlines() == [*lines[1:6], *lines[-3:]]
     assert find_rest(said, None).splitlines() == lines[1:]
 
@@ -83,10 +83,10 @@ def test_an_error_goes_to_another_process_with_what_is_drawn(library):
 
 
 def test_steps_that_are_left_out_count(library, recorded, tmp_path):
-    steps = tuple(WaitingStep(waits=(x, 0), on=(x + 1, 0), colour=None, kind="behind", said=None)
+    steps = tuple(DeadlockStep(waits=(x, 0), on=(x + 1, 0), colour=None, kind="behind", said=None)
                   for x in range(4))
     stopped = plant(library, "each sends first")
-    waiting = Waiting(steps=steps, left_out=7, is_circle=False, cause=stopped.waiting.cause)
+    waiting = WaitingPe(steps=steps, left_out=7, is_circle=False, cause=stopped.waiting.cause)
     stopped = dataclasses.replace(stopped, waiting=waiting)
     page = draw(stopped, tmp_path / "report.html", record_again(recorded, "each sends first"))
     assert [step["number"] for step in page["steps"]] == [1, 2, 10, 11]

@@ -8,7 +8,7 @@ import pytest
 from lairmake.stages.diagnose import UserError, source_of
 from lairmake.stages.fabric.engine import EVENT
 from lairmake.stages.fabric.grid import Grid
-from lairmake.stages.fabric.layout import Memory, Role
+from lairmake.stages.fabric.layout import Role, RoleMemory
 from lairmake.stages.fabric.outcome import KINDS
 from lairmake.stages.picture import LARGEST_TRACE
 from lairmake.stages.picture.trace import trace, write_trace
@@ -34,8 +34,11 @@ def test_a_limit_is_offered_where_it_may_be_so_high(count, more):
 def test_tracks_of_a_part_have_its_names_of_streams():
     """Two PEs of two parts take what comes on colour 0, and a router between them is of none."""
     roles = {
-        part: Role(at="{ }", streams={"colour0": name}, memory=Memory(data=0, code=0), tensors={})
-        for part, name in (("a.compute", "x"), ("b.compute", "y_even"))}
+        part: Role(
+            at="{ }", streams={"colour0": name}, memory=RoleMemory(data=0, code=0), tensors={}
+        )
+        for part, name in (("a.compute", "x"), ("b.compute", "y_even"))
+    }
     events = np.zeros(3, EVENT)
     events["node"], events["kind"], events["name"] = [0, 1, 2], KINDS.index("stream"), -1
     run = SimpleNamespace(

@@ -12,7 +12,7 @@ import pytest
 
 from lairmake.stages.diagnose import source_of
 from lairmake.stages.fabric.layout import read_layout
-from lairmake.stages.picture.grid import QUANTITIES, Usage, quantities_of_run
+from lairmake.stages.picture.grid import QUANTITIES, GridUsage, quantities_of_run
 from lairmake.stages.picture.page import write_page
 from lairmake.stages.picture.pages import LayerOnPage
 from lairmake.stages.picture.run import describe_fabric
@@ -149,7 +149,7 @@ def make_usage():
     """Return what a run did, with numbers of which no two neighbours are alike."""
     draw = np.random.default_rng(0)
     maps = {name: draw.integers(0, 30_000, (HEIGHT, WIDTH), np.int32) for name in QUANTITIES}
-    return Usage(
+    return GridUsage(
         until=30_000, hops=10**9, quantities=maps, links={
             name: draw.integers(0, 999, (5, HEIGHT, WIDTH), np.int32)
             for name in ("link_wavelets", "link_stalls")},

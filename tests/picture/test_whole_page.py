@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.picture.pages import Edge, PartOnPage, Tile, WholeOnPage, report_whole
+from lairmake.stages.picture.pages import PageEdge, PageTile, PartOnPage, WholeOnPage, report_whole
 from lairmake.stages.picture.run import describe_fabric
 from tests.picture.browser import PHONE, needs_browser
 from tests.picture.test_framed import crowd
@@ -24,11 +24,11 @@ def result(n):
 
 
 def edges():
-    yield Edge(source="image", target=name(0), tensor="x")
+    yield PageEdge(source="image", target=name(0), tensor="x")
     for n in range(1, COUNT):
-        yield Edge(source=name(n - 1), target=name(n), tensor="y", says="2 ports, west to east")
+        yield PageEdge(source=name(n - 1), target=name(n), tensor="y", says="2 ports, west to east")
         if n % EVERY == 0:
-            yield Edge(source=name(n - EVERY), target=name(n), tensor="y")
+            yield PageEdge(source=name(n - EVERY), target=name(n), tensor="y")
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def network(tmp_path_factory):
     """Parts are given from the last to the first."""
     path = tmp_path_factory.mktemp("whole") / "report.html"
     parts = [PartOnPage(name=name(n), columns=1 + n, rows=3, expected=90) for n in range(COUNT)]
-    tiles = [Tile(name=f"{name(z)}_{x}", least=(z, 0, 4 * x), steps=(1, 1, 1), sizes=(1, 8, 4))
+    tiles = [PageTile(name=f"{name(z)}_{x}", least=(z, 0, 4 * x), steps=(1, 1, 1), sizes=(1, 8, 4))
              for z in range(3) for x in range(2)]
     path.write_text(report_whole(WholeOnPage(
         title="<b>", says="", texts={}, parts=tuple(reversed(parts)), edges=tuple(edges()),

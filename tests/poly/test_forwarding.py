@@ -2,7 +2,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.movement.border import (
-    Line,
+    BorderLine,
     backwards,
     border_chain,
     border_line,
@@ -20,7 +20,7 @@ RAGGED = isl.Set("{ [0, 3]; [1, 1]; [1, 4]; [3, 1] }")
 FEEDS = isl.Map("{ [2] -> [l] : l = 0 or l = 1 or l = 3 }")
 
 
-def _lines(side: str) -> list[Line]:
+def _lines(side: str) -> list[BorderLine]:
     turned = turn(side, RECTANGLE)
     lines = [inward_line(RAGGED, side, turned, 1, spread=spread) for spread in (False, True)]
     return [*lines, border_line(FEEDS, side, turned)]

@@ -5,12 +5,12 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.fabric.driver import run_fabric
-from lairmake.stages.fabric.layout import Memory, Role
+from lairmake.stages.fabric.layout import Role, RoleMemory
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.c import spell
-from lairmake.stages.program.irg.addresses import Addresses, Place
-from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
+from lairmake.stages.program.irg.addresses import Addresses, EntryPlace
+from lairmake.stages.program.irg.graph import FROM_FILE, GraphEntry, ProgramGraph
 from lairmake.stages.program.lowering.c import find_geo_condition, find_geo_number
 from lairmake.stages.program.lowering.control import write_merge, write_reduction, write_response
 from lairmake.stages.program.lowering.executive import write_executive
@@ -22,7 +22,7 @@ from lairmake.stages.program.sections.program import (
     SectionCall,
     Sections,
     SendSection,
-    Stop,
+    StopState,
     finish_procedure,
 )
 from lairmake.stages.program.vm.colours import find_features, number_colours
@@ -45,10 +45,10 @@ class Machine:
         if array.ndim == 2:
             array = array[..., None]
         type_, at = array.dtype.name, -(-self.end // 16) * 16
-        self.entries[name] = Entry(name=name, kind="LocalArray", type=type_, shape=array.shape,
+        self.entries[name] = GraphEntry(name=name, kind="LocalArray", type=type_, shape=array.shape,
                                    initial=FROM_FILE, output=True)
         self.end = at + BYTES[type_] * array.shape[2]
-        self.places[name] = Place(name=name, space="workers", address=at, first=-1, last=9,
+        self.places[name] = EntryPlace(name=name, space="workers", address=at, first=-1, last=9,
                                   bytes=self.end - at)
         self.data[name] = array
         return at // 2
@@ -66,13 +66,13 @@ class Machine:
         self.call(kind="halt")
         sections = Sections(
             procedures=tuple(self.procedures), sections=(tuple(self.calls),), slots=(),
-            states=(SendSection(section=0), Stop()), filters=self.filters, workers=self.end,
+            states=(SendSection(section=0), StopState()), filters=self.filters, workers=self.end,
             shares=((len(self.calls), 0),),
         )
         material, layout = self.lay_out(sections)
         programs = write_all(material)
         roles = {each.role: Role(at=str(material.roles[each.role]), tensors=each.tensors,
-                                 memory=Memory(data=each.data, code=0)) for each in programs}
+                                 memory=RoleMemory(data=each.data, code=0)) for each in programs}
         library = build_texts({each.role: spell(each.listing) for each in programs})
         arrays = make_arrays(material.graph, sections, material.geometry, self.data)
         shapes = {name: each.shape for name, each in self.entries.items()}
@@ -86,7 +86,7 @@ class Machine:
         layout = make_layout(painting, *self.field, self.profile.name)
         numbers = number_colours(painting.colours, self.profile)
         material = Material(
-            graph=Graph(field=self.field, entries=self.entries, items=()), accesses={},
+            graph=ProgramGraph(field=self.field, entries=self.entries, items=()), accesses={},
             addresses=Addresses(places=self.places, workers=self.end, executive=0),
             sections=sections, profile=self.profile, roles=painting.roles,
             geometry=Geometry(width=self.field[0], height=self.field[1], responses=1),

@@ -11,7 +11,7 @@ from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.pe.c import spell
 from lairmake.stages.program.irg.addresses import Addresses
-from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.irg.graph import ProgramGraph
 from lairmake.stages.program.lowering.control import write_merge, write_response
 from lairmake.stages.program.lowering.executive import write_executive
 from lairmake.stages.program.lowering.lowered import Material, PeProgram
@@ -21,7 +21,7 @@ from lairmake.stages.program.sections.program import (
     SectionCall,
     Sections,
     SendSection,
-    Stop,
+    StopState,
 )
 from lairmake.stages.program.vm.colours import Features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry
@@ -97,7 +97,7 @@ def finish(sections, shares, responses):
     return Sections(
         procedures=tuple(Procedure(name=f"log_{n}", kind="take_sum", count=n) for n in COUNTS),
         sections=(*sections, last[0]), shares=(*shares, last[1]), responses=responses,
-        states=(*(SendSection(section=k) for k in range(len(sections) + 1)), Stop()),
+        states=(*(SendSection(section=k) for k in range(len(sections) + 1)), StopState()),
     )
 
 
@@ -124,7 +124,7 @@ def run_control(sections, field, machine, work=0, probes=None):
     painting, profile = _painting(geometry), load_profile(machine, {})
     numbers = {n: c.number for n, c in number_colours(painting.colours, profile).items()}
     material = Material(
-        graph=Graph(field=field, entries={}, items=()), accesses={},
+        graph=ProgramGraph(field=field, entries={}, items=()), accesses={},
         addresses=Addresses(places={}, workers=0, executive=0), sections=sections,
         geometry=geometry, profile=profile, colours=numbers, variables=painting.variables,
         roles=painting.roles,

@@ -4,7 +4,7 @@ import ast
 
 import numpy as np
 
-from lairmake.stages.program.front.value import WORLD, Value, take_array
+from lairmake.stages.program.front.value import WORLD, HostValue, take_array
 from lairmake.stages.program.values.api import execute, set_parameters
 
 HEAD = """\
@@ -33,4 +33,4 @@ def run(source, head=OBJECTS, expected=None, **parameters):
 
 
 def read(value):
-    return np.array(take_array(value)) if isinstance(value, Value) else value
+    return np.array(take_array(value)) if isinstance(value, HostValue) else value

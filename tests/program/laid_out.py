@@ -6,7 +6,7 @@ import numpy as np
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.grid import read_colours, read_grid
-from lairmake.stages.fabric.layout import Layout, Memory, Role
+from lairmake.stages.fabric.layout import FabricLayout, Role, RoleMemory
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.program.vm.colours import Features, number_colours
 from lairmake.stages.program.vm.geometry import Geometry
@@ -30,9 +30,9 @@ def paint(width, height, responses=1, features=ALL):
 
 
 def make_layout(painting, width, height, profile="wse2"):
-    return Layout(
+    return FabricLayout(
         grid=f"{{ PE[x, y] : 0 <= x < {width} and 0 <= y < {height + 3} }}",
-        roles={name: Role(at=str(pes), memory=Memory(data=0, code=0), tensors={})
+        roles={name: Role(at=str(pes), memory=RoleMemory(data=0, code=0), tensors={})
                for name, pes in painting.roles.items()},
         colours=number_colours(painting.colours, load_profile(profile)),
         arrivals={}, departures={},

@@ -1,11 +1,19 @@
 """Random graphs with loops and branches, for what gives memory to their entries."""
 
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.program.irg.graph import Branch, Entry, ForLoop, Graph, Leave, Node, WhileLoop
-from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.irg.graph import (
+    BranchNode,
+    ForLoop,
+    GraphEntry,
+    GraphNode,
+    Leave,
+    ProgramGraph,
+    WhileLoop,
+)
+from lairmake.stages.program.irg.regions import RegionAccess, RegionAccesses
 
 TYPES = tuple(BYTES)
-SCALAR = Access(low=(), sizes=(), axes=(), start=(), step=())
+SCALAR = RegionAccess(low=(), sizes=(), axes=(), start=(), step=())
 DEEPEST = 3
 
 
@@ -16,7 +24,7 @@ def random_graph(rng, size=30):
 
 def slice_of(start, stop):
     """Return the elements of an array on one PE, from one to before another."""
-    return Access(low=(0, 0, start), sizes=(1, 1, stop - start), axes=(0, 1, 2),
+    return RegionAccess(low=(0, 0, start), sizes=(1, 1, stop - start), axes=(0, 1, 2),
                   start=(0, 0, start), step=(1, 1, 1))
 
 
@@ -33,7 +41,7 @@ class _Maker:
         items = []
         while self.left > 0:
             items += self.statement(0)
-        graph = Graph(field=(1, 1), entries=self.entries, items=tuple(items))
+        graph = ProgramGraph(field=(1, 1), entries=self.entries, items=tuple(items))
         return graph, self.accesses
 
     def entry(self, prefix, temporary, kind=None):
@@ -44,7 +52,7 @@ class _Maker:
         length = rng.choice((1, 2, 5, 8, 12, 16, 31, 50, 64))
         shape = {"LocalArray": (1, 1, length), "LocalScalar": (1, 1), "GlobalArray": (length,)}
         name = f"{prefix}{len(self.entries)}"
-        self.entries[name] = Entry(
+        self.entries[name] = GraphEntry(
             name=name, kind=kind, type=rng.choice(TYPES), shape=shape.get(kind, ()),
             initial=0 if not temporary and rng.random() < 0.4 else None,
             output=not temporary and rng.random() < 0.2, temporary=temporary)
@@ -87,9 +95,9 @@ class _Maker:
     def node(self, dst, src, is_partial=False):
         self.left -= 1
         id_ = self.next()
-        self.accesses[id_] = Accesses(
+        self.accesses[id_] = RegionAccesses(
             dst=self.access(dst, is_partial), src=tuple(self.access(s, True) for s in src))
-        return Node(id=id_, op="add", dst=dst, src=src, il=0)
+        return GraphNode(id=id_, op="add", dst=dst, src=src, il=0)
 
     def access(self, name, is_partial):
         entry = self.entries[name]
@@ -101,7 +109,9 @@ class _Maker:
             start, stop = sorted(self.rng.sample(range(length + 1), 2))
         if entry.kind == "LocalArray":
             return slice_of(start, stop)
-        return Access(low=(start,), sizes=(stop - start,), axes=(0,), start=(start,), step=(1,))
+        return RegionAccess(
+            low=(start,), sizes=(stop - start,), axes=(0,), start=(start,), step=(1,)
+        )
 
     def condition(self):
         """Return the source of a condition, if there is a global scalar."""
@@ -130,7 +140,7 @@ class _Maker:
             found = WhileLoop(id=id_, name=name, when="", src=src, il=0, body=self.body(depth))
         else:
             over = self.rng.choice(arrays) if arrays and self.rng.random() < 0.5 else (0, 3, 1)
-            self.entries[name] = Entry(name=name, kind="GlobalScalar", type="float32")
+            self.entries[name] = GraphEntry(name=name, kind="GlobalScalar", type="float32")
             found = ForLoop(id=id_, name=name, over=over, il=0, body=self.body(depth))
         self.loops.pop()
         return found
@@ -139,5 +149,5 @@ class _Maker:
         self.left -= 1
         id_, src = self.next(), self.condition()
         otherwise = self.rng.random() < 0.5
-        return Branch(id=id_, name=f"b{id_}", when="", src=src, il=0, body=self.body(depth),
+        return BranchNode(id=id_, name=f"b{id_}", when="", src=src, il=0, body=self.body(depth),
                       otherwise=self.body(depth) if otherwise else ())

@@ -18,13 +18,13 @@ from lairmake.stages.program.irg.graph import FROM_FILE, ForLoop, list_items, pa
 from lairmake.stages.program.irg.regions import read_regions
 from lairmake.stages.program.sections.program import (
     Begin,
-    Compute,
+    ComputeState,
     Go,
     GoUnless,
-    Next,
+    NextState,
     SendGlobal,
     SendSection,
-    Stop,
+    StopState,
     TakeSum,
 )
 from lairmake.stages.program.values.forms import ON_PES, ON_WORKERS
@@ -92,7 +92,7 @@ class Machine:
         at = 0
         for _ in range(LONGEST):
             state = self.sections.states[at]
-            if isinstance(state, Stop):
+            if isinstance(state, StopState):
                 break
             at = self.step(state, at)
             if self.is_eager:
@@ -119,12 +119,12 @@ class Machine:
                 dst = self.store.arrays[self.items[state.node].dst]
                 assert dst.dtype == value.dtype
                 dst[...] = value
-            case Compute():
+            case ComputeState():
                 node = self.items[state.node]
                 prepare_step(node, self.regions[node.id], self.graph, self.store)()
             case Begin():
                 self.store.counters[state.loop][...] = 0
-            case Next():
+            case NextState():
                 return at + 1 if self.take_next(state.loop) else state.otherwise
             case GoUnless():
                 return at + 1 if self.holds(self.items[state.item]) else state.to

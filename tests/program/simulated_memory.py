@@ -6,7 +6,7 @@ conditions hold, and how often loops run, is random.
 
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.irg.addresses import COUNTER
-from lairmake.stages.program.irg.graph import Branch, ForLoop, Leave, Node, WhileLoop
+from lairmake.stages.program.irg.graph import BranchNode, ForLoop, GraphNode, Leave, WhileLoop
 
 UNKNOWN = -1
 
@@ -68,7 +68,7 @@ class SimulatedRun:
         for item in items:
             self.steps += 1
             match item:
-                case Node():
+                case GraphNode():
                     operands = self.accesses[item.id]
                     for name, access in zip(item.src, operands.src, strict=True):
                         self.read(name, access)
@@ -76,7 +76,7 @@ class SimulatedRun:
                 case Leave():
                     if self.holds(item.src):
                         return item
-                case Branch():
+                case BranchNode():
                     left = self.run(item.body if self.holds(item.src) else item.otherwise)
                     if left is not None:
                         return left

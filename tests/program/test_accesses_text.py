@@ -7,7 +7,7 @@ import islpy as isl
 from lairmake.stages.diagnose import Source
 from lairmake.stages.poly.text import read_objects, write_objects
 from lairmake.stages.program.il.run import capture_program
-from lairmake.stages.program.irg.graph import HEADER, Access, write_accesses
+from lairmake.stages.program.irg.graph import HEADER, GraphAccess, write_accesses
 from lairmake.stages.program.source.translation import translate_source
 from tests.program.random_programs import RandomProgram
 
@@ -26,7 +26,7 @@ def draw_access(chosen, node):
         element.insert(chosen.randrange(len(element) + 1), (0, 0, chosen.randrange(9)))
     place = chosen.choice(["dst", "src0", "src1"])
     entry = chosen.choice(["myLA", "x", "t4", f"n{node}", "min"])
-    return Access(
+    return GraphAccess(
         node=node, place=place, entry=entry, instances=instances, on_pes=on_pes,
         element=tuple(element))
 

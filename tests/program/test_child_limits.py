@@ -4,7 +4,7 @@ import pytest
 
 from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.mapping.program_yaml import read_program
-from lairmake.stages.program.sandbox.limits import LIMITS, MOST, Limits, suggest_more
+from lairmake.stages.program.sandbox.limits import LIMITS, MOST, ChildLimits, suggest_more
 from lairmake.stages.program.sandbox.parent import tell_of_limits
 from tests.program.started import Folder
 
@@ -21,9 +21,9 @@ WAITS = "hint: nothing comes from outside while a program is built: what waits i
 
 
 @pytest.mark.parametrize(("line", "limits", "said", "hint"), [
-    ("re.match('(a*)*b', 'a' * 40)", Limits(seconds=0.5),
+    ("re.match('(a*)*b', 'a' * 40)", ChildLimits(seconds=0.5),
      "the program takes more than 0.5 s of a processor", SLOW),
-    ("time.sleep(9)", Limits(seconds=0.5, clock=0.7),
+    ("time.sleep(9)", ChildLimits(seconds=0.5, clock=0.7),
      "the program does not end in 0.7 s, in which it takes less than 0.5 s of a processor", WAITS),
 ])
 def test_code_that_hangs_is_ended_with_its_line_in_c_too(tmp_path, line, limits, said, hint):
@@ -35,19 +35,19 @@ def test_code_that_hangs_is_ended_with_its_line_in_c_too(tmp_path, line, limits,
 
 def test_what_a_program_printed_follows_the_remedy(folder):
     said = folder.error("import time\nprint('step 1', flush=True)\ntime.sleep(9)\n",
-                        Limits(seconds=0.5, clock=0.7))
+                        ChildLimits(seconds=0.5, clock=0.7))
     assert said.endswith(f"{WAITS}  it printed last:\n  step 1\n".replace("  it", "it"))
 
 
 @pytest.mark.long
 def test_the_time_in_which_others_have_the_processor_does_not_count(folder):
     """A second of the clock, of which the program takes a part."""
-    folder.run("import time\ntime.sleep(1.2)\n", Limits(seconds=1))
+    folder.run("import time\ntime.sleep(1.2)\n", ChildLimits(seconds=1))
 
 
 def test_two_threads_take_the_time_of_a_processor_twice(folder):
     """Which is as limited as that of the clock; and no handler of a user sees the signal."""
-    limits = Limits(seconds=1)
+    limits = ChildLimits(seconds=1)
     threads = "for _ in range(3):\n    threading.Thread(target=spin).start()\n"
     spin = "def spin():\n    x = b'x' * 99_000_000\n    while True:\n        hashlib.md5(x)\n"
     said = folder.error(f"import hashlib, threading\n{spin}{threads}spin()\n", limits)
@@ -55,7 +55,7 @@ def test_two_threads_take_the_time_of_a_processor_twice(folder):
 
 
 def test_what_is_given_back_is_limited(folder):
-    said = folder.error("found['x'] = bytes(100_000)\n", Limits(answer=99_999))
+    said = folder.error("found['x'] = bytes(100_000)\n", ChildLimits(answer=99_999))
     assert said == (
         "heat.py:1:1: error: the program gives back more than 99999 bytes\n"
         "  found['x'] = bytes(100_000)\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"

@@ -7,7 +7,7 @@ import pytest
 from lairmake.stages.diagnose import Source
 from lairmake.stages.program.capture import find_place
 from lairmake.stages.program.il.run import capture_program, record_program, write_captured
-from lairmake.stages.program.sandbox.faults import Place
+from lairmake.stages.program.sandbox.faults import SourcePlace
 from lairmake.stages.program.source.translation import translate_source
 from lairmake.stages.program.values.forms import ProgramError
 from tests.program.captured import capture
@@ -105,6 +105,6 @@ def test_what_goes_wrong_has_its_place_in_the_source(edit):
     trace = traces[-1]._rawentry
     place = list(trace.tb_frame.f_code.co_positions())[trace.tb_lasti // 2]
     keys = ("line", "end_line", "column", "end_column")
-    raised = Place(file="a.py", **dict(zip(keys, place, strict=True)))
+    raised = SourcePlace(file="a.py", **dict(zip(keys, place, strict=True)))
     found = find_place(il, Source(path="a.py", text=source), raised)
     assert (found.line, found.column) == (15, 4)

@@ -7,7 +7,7 @@ import pytest
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.program.capture import find_place
 from lairmake.stages.program.il.run import capture_program
-from lairmake.stages.program.sandbox.limits import Limits
+from lairmake.stages.program.sandbox.limits import ChildLimits
 from lairmake.stages.program.sandbox.parent import run_apart
 from lairmake.stages.program.source.translation import translate_source
 from tests.program.started import Folder
@@ -29,7 +29,7 @@ def test_what_hangs_is_at_its_line_of_the_source(tmp_path):
     folder.write("heat.py", SOURCE)
     il = translate_source(Source(path="heat.py", text=SOURCE)).text
     with pytest.raises(UserError) as error:
-        run_apart(capture_program, folder.inputs(), {"il": il}, limits=Limits(seconds=1.0),
+        run_apart(capture_program, folder.inputs(), {"il": il}, limits=ChildLimits(seconds=1.0),
                   find=partial(find_place, il))
     assert str(error.value).replace(f"{tmp_path}/", "") == (
         "heat.py:8:5: error: the program takes more than 1 s of a processor\n      while n: pass\n"

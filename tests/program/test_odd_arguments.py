@@ -7,7 +7,7 @@ words, with what to write, by the source on x86 and by the graph alike.
 import pytest
 
 from lairmake.stages.program.sandbox.faults import describe
-from lairmake.stages.program.sandbox.limits import Watch
+from lairmake.stages.program.sandbox.limits import FileWatch
 from lairmake.stages.program.values.api import set_parameters
 from lairmake.stages.program.values.forms import ProgramError
 from tests.program.captured import capture
@@ -35,7 +35,7 @@ def test_what_is_given_is_taken_or_refused_in_words(call, tmp_path):
             try:
                 run_it(call.replace("ODD", given))
             except Exception as error:
-                assert describe(error, Watch(str(tmp_path), [])).bug is None, (call, given)
+                assert describe(error, FileWatch(str(tmp_path), [])).bug is None, (call, given)
 
 
 def capture_it(text):

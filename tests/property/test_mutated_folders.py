@@ -36,7 +36,7 @@ from lairmake.stages.make.core.pipeline import needed, orders, tasks_of_folders
 from lairmake.stages.make.core.stage import load
 from lairmake.stages.make.store.folders import file_of, folders_of
 from lairmake.stages.make.store.settings import shared_store
-from lairmake.stages.program.sandbox.limits import Limits
+from lairmake.stages.program.sandbox.limits import ChildLimits
 from tests.property.damaged_folders import MAKERS, ROOT, files_of, write_damaged, write_files
 
 FAST, FURTHER, MANY = range(200), range(3000, 8000), range(3000)
@@ -161,7 +161,7 @@ def limit():
     for stage in (capture, rehearse):
         whole = stage.run_apart
         stage.run_apart = lambda *given, whole=whole, **more: whole(
-            *given, **{"limits": Limits(seconds=FEW), **more})
+            *given, **{"limits": ChildLimits(seconds=FEW), **more})
     run.LONGEST = interpret.LONGEST = FEW
 
 

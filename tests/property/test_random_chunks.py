@@ -113,7 +113,7 @@ def test_what_runs_in_chunks_is_right(seed, workspace, monkeypatch):
     def cut(self, group, taken):
         cuts = list(group.cuts())
         chosen = rng.choice(cuts) if cuts else {}
-        return {n: cutting.Chunks(cut=cut, cycles=1, whole=2) for n, cut in chosen.items()}
+        return {n: cutting.CutChunks(cut=cut, cycles=1, whole=2) for n, cut in chosen.items()}
 
     monkeypatch.setattr(cutting.Cutter, "_best", cut)
     if rng.random() < 0.6:
@@ -131,6 +131,6 @@ def force_rings(rng, monkeypatch):
 
     monkeypatch.setattr(cutting.Cutter, "_rolling", roll)
     never = property(lambda chunks: chunks.ring is None)
-    monkeypatch.setattr(cutting.Chunks, "is_whole", never)
+    monkeypatch.setattr(cutting.CutChunks, "is_whole", never)
     for module in (plan, route):
         monkeypatch.setattr(module, "count_needed", lambda plan: 1 << 30)

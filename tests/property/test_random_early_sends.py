@@ -94,7 +94,7 @@ def force(rng, monkeypatch):
     def cut(self, group, taken):
         cuts = list(group.cuts())
         chosen = rng.choice(cuts) if cuts else {}
-        return {n: cutting.Chunks(cut=cut, cycles=1, whole=2) for n, cut in chosen.items()}
+        return {n: cutting.CutChunks(cut=cut, cycles=1, whole=2) for n, cut in chosen.items()}
 
     def choose(given):
         return rng.choice(given) if given else None

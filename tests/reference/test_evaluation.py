@@ -14,7 +14,15 @@ import pytest
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.lair import Layer, Statement, parse_lair, specialise
-from lairmake.stages.lair.tree import Access, Affine, Binary, Call, Expr, Number, Unary
+from lairmake.stages.lair.tree import (
+    AccessSyntax,
+    Affine,
+    Binary,
+    CallSyntax,
+    Expr,
+    NumberSyntax,
+    Unary,
+)
 from lairmake.stages.reference.error_bound import is_exact
 from lairmake.stages.reference.strided import blocks, reduce
 from tests.reference.single import evaluate, magnitude
@@ -96,22 +104,22 @@ def loops(layer: Layer, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
     return result
 
 
-def element(access: Access, at: Mapping[str, int]) -> tuple[int, ...]:
+def element(access: AccessSyntax, at: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(row.constant + sum(c * at[n] for n, c in row.coefficients) for row in access.rows)
 
 
 def number(expr: Expr, at: Mapping[str, int], inputs: Mapping[str, np.ndarray]) -> Any:
     match expr:
-        case Number():
+        case NumberSyntax():
             return expr.value
-        case Access():
+        case AccessSyntax():
             return inputs[expr.tensor][element(expr, at)].item()
         case Unary():
             return -number(expr.operand, at, inputs)
         case Binary():
             left, right = number(expr.left, at, inputs), number(expr.right, at, inputs)
             return OPERATORS[expr.op](left, right)
-        case Call():
+        case CallSyntax():
             return FUNCTIONS[expr.function](*(number(a, at, inputs) for a in expr.arguments))
     raise AssertionError(expr)
 
@@ -229,8 +237,14 @@ def test_reduce_of_a_target_that_is_no_box() -> None:
     span = layer_of(REVERSED).statements[0].span
     row = Affine(coefficients=(("a", 1), ("b", 2)), constant=0)
     statement = Statement(
-        name="s", iterators=("a", "b"), sizes=(2, 2), op="+=", expr=Number(value=1, span=span),
-        target=Access(tensor="y", rows=(row,), span=span), reads=(), span=span,
+        name="s",
+        iterators=("a", "b"),
+        sizes=(2, 2),
+        op="+=",
+        expr=NumberSyntax(value=1, span=span),
+        target=AccessSyntax(tensor="y", rows=(row,), span=span),
+        reads=(),
+        span=span,
     )
     ones = reduce(statement, (4,), np.int64, lambda block: np.asarray(1))
     assert ones.tolist() == [1, 1, 1, 1]

@@ -7,7 +7,7 @@ import pytest
 
 from lairmake.stages.diagnose import UserErrors
 from lairmake.stages.reference.data import generate, read_inputs
-from lairmake.stages.reference.evaluate import Around
+from lairmake.stages.reference.evaluate import Surroundings
 from tests.reference.layers import fc, layer_of
 from tests.reference.single import evaluate
 
@@ -150,7 +150,7 @@ def test_what_is_only_added_may_be_infinite() -> None:
 
 def test_what_never_arrives_may_be_infinite() -> None:
     """As what is around that of which a maximum is taken."""
-    around = {"x": Around(value=-np.inf, mask=np.array([True, False]))}
+    around = {"x": Surroundings(value=-np.inf, mask=np.array([True, False]))}
     given = {"x": np.array([-np.inf, 1])}
     assert read_inputs(given, fc(1, 2), around=around)["x"][0].tolist() == [-np.inf, 1]
     with pytest.raises(UserErrors):

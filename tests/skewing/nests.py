@@ -5,7 +5,7 @@ from dataclasses import replace
 import islpy as isl
 
 from lairmake.stages.skewing.elements import read_lair
-from lairmake.stages.skewing.statements import Machine, find_space, group_statements
+from lairmake.stages.skewing.statements import SkewMachine, find_space, group_statements
 from lairmake.stages.skewing.timed import skew
 from lairmake.stages.skewing.topology import Topology
 
@@ -38,7 +38,7 @@ def machine_for(space, memory=LARGE, wishes=(), remote=100):
     """Return a machine with elements of two bytes that runs an instance in a cycle."""
     tensors = {a.get_tuple_name(isl.dim_type.out) for n in space.clocks for a in space.used(n)}
     sizes, lanes = dict.fromkeys(tensors, 2), dict.fromkeys(tensors, 1)
-    return Machine(memory=memory, sizes=sizes, wishes=dict(wishes), remote=remote, lanes=lanes)
+    return SkewMachine(memory=memory, sizes=sizes, wishes=dict(wishes), remote=remote, lanes=lanes)
 
 
 def lags(space, memory=LARGE, wishes=()):

@@ -7,7 +7,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.mapping.records import as_data
-from lairmake.stages.skewing.lags import Choice, depth_of
+from lairmake.stages.skewing.lags import LagChoice, depth_of
 from lairmake.stages.skewing.skew import skewed
 from lairmake.stages.skewing.spaces import links
 from lairmake.stages.skewing.statements import group_statements
@@ -33,7 +33,7 @@ class Skewed:
         self.before, self.after = {}, {}
         for group in group_statements(space, machine_for(space)):
             lags = skew(group)
-            choice = Choice(wanted=lags, taken=lags, depth=depth_of(lags), weighed=())
+            choice = LagChoice(wanted=lags, taken=lags, depth=depth_of(lags), weighed=())
             for name, (times, said) in skewed(space, group, choice).items():
                 self.running[name] = as_data(said.running)
                 self.before[name] = values_of(space.times(name))

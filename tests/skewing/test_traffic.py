@@ -5,7 +5,7 @@ import pytest
 
 from lairmake.stages.poly.quota import limit_operations
 from lairmake.stages.skewing.topology import Topology, hierarchical, neighbours
-from lairmake.stages.skewing.traffic import Accesses, sources, total
+from lairmake.stages.skewing.traffic import TrafficAccesses, sources, total
 from tests.skewing.instrumented import count
 
 MESH = neighbours(Topology(kind="mesh", sizes=(3, 3)))
@@ -22,7 +22,7 @@ NAMES = ["mesh", "torus", "octagonal", "hexagonal", "in one direction"]
 def accesses(instances, relations, placement, steps):
     within = isl.UnionSet(f"{{ {instances} }}")
     maps = [isl.UnionMap(f"{{ {r} }}").intersect_domain(within) for r in relations]
-    return Accesses(
+    return TrafficAccesses(
         relations=tuple(isl.Map.from_union_map(m) for m in maps if not m.is_empty()),
         placement=isl.UnionMap(f"{{ {placement} }}").intersect_domain(within),
         times=isl.UnionMap(f"{{ {steps} }}").intersect_domain(within),

@@ -1,7 +1,7 @@
 """The tables of docs/broadcast.md, from counts."""
 
 from lairmake.stages.mapping.records import reader_of
-from lairmake.stages.skewing.skew_yaml import Counts
+from lairmake.stages.skewing.skew_yaml import SkewCounts
 from tools.evaluation.broadcasts import document, pictures
 
 
@@ -14,7 +14,7 @@ def clock(remote, neighbour, local, steps):
 
 
 BOTH = {"before": clock(75, 0, 25, 10), "after": clock(25, 50, 25, 15)}
-COUNTS = reader_of(Counts)(BOTH, ())
+COUNTS = reader_of(SkewCounts)(BOTH, ())
 
 
 def test_the_tables_have_shares_and_factors():

@@ -13,7 +13,7 @@ from lairmake.stages.diagnose import source_of
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.store.folders import file_of
 from lairmake.stages.mapping.records import read_record
-from lairmake.stages.skewing.skew_yaml import Counted, Counts, GridPart
+from lairmake.stages.skewing.skew_yaml import Counted, GridPart, SkewCounts
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, build
 from tools.evaluation.plot import plot
@@ -24,17 +24,17 @@ SIDES = (1, 2, 4, 8, 16, 32)
 """The PEs along each side of the grid, of which the product of matrices is counted."""
 
 
-def counted(case: Case, workspace: Path) -> Counts:
+def counted(case: Case, workspace: Path) -> SkewCounts:
     """Return the counts.yaml of a case, and nothing else of it is built.
 
     Raises UserError or UserErrors.
     """
     folder = open_folder(build(case, workspace, STAGES))
     path = file_of(folder, "counts.yaml")
-    return read_record(source_of(str(path), path.read_bytes()), Counts)
+    return read_record(source_of(str(path), path.read_bytes()), SkewCounts)
 
 
-def document(found: Mapping[str, Counts], grids: Mapping[int, Counts]) -> str:
+def document(found: Mapping[str, SkewCounts], grids: Mapping[int, SkewCounts]) -> str:
     """Return the document; counts by layer, and of the product by the side of the grid."""
     return template("broadcast.md.j2").render(
         example=example_table(found["matmul"]),
@@ -45,7 +45,7 @@ def document(found: Mapping[str, Counts], grids: Mapping[int, Counts]) -> str:
     )
 
 
-def pictures(grids: Mapping[int, Counts]) -> dict[str, str]:
+def pictures(grids: Mapping[int, SkewCounts]) -> dict[str, str]:
     """Return the plots by name, as SVG."""
     remote = {
         "before": [(float(side), _percent(each.before)[0]) for side, each in grids.items()],
@@ -62,7 +62,7 @@ def _drawn(lines: Mapping[str, list[tuple[float, float]]], label: str) -> str:
     return template("plot.svg.j2").render(plot(lines, "PEs along a side", label, True))
 
 
-def example_table(counts: Counts) -> str:
+def example_table(counts: SkewCounts) -> str:
     """Return the table of Sec. IV, and the steps."""
     rows = [
         (name, *(f"{_percent(each)[k]:.3f} %" for each in (counts.before, counts.after)))
@@ -72,7 +72,7 @@ def example_table(counts: Counts) -> str:
     return table(("", "before", "after"), [*rows, steps])
 
 
-def places_table(counts: Counts) -> str:
+def places_table(counts: SkewCounts) -> str:
     """Return the remote accesses of a PE of each part of the grid."""
     after = counts.after.pes
     rows = (
@@ -92,14 +92,14 @@ def _mean(part: GridPart) -> float:
     return part.remote / part.number
 
 
-def layers_table(found: Mapping[str, Counts]) -> str:
+def layers_table(found: Mapping[str, SkewCounts]) -> str:
     """Return, for each layer, the traffic saved and the latency paid."""
     head = ("layer", "accesses", "remote before", "after", "fewer by", "neighbour before", "after",
             "local before", "after", "steps before", "after", "longer by")
     return table(head, (_row(name, counts) for name, counts in found.items()))
 
 
-def _row(name: str, counts: Counts) -> tuple[Any, ...]:
+def _row(name: str, counts: SkewCounts) -> tuple[Any, ...]:
     """Return a layer's row; `fewer by` and `longer by` are factors."""
     before, after = counts.before, counts.after
     shares = [
@@ -114,13 +114,13 @@ def _row(name: str, counts: Counts) -> tuple[Any, ...]:
     )
 
 
-def edges_table(found: Mapping[str, Counts]) -> str:
+def edges_table(found: Mapping[str, SkewCounts]) -> str:
     """Return, for each layer, the remote accesses of a PE inside, and of those with the most."""
     head = ("layer", "inside before", "after", "most before", "after", "after at")
     return table(head, (_edges(name, counts) for name, counts in found.items()))
 
 
-def _edges(name: str, counts: Counts) -> tuple[Any, ...]:
+def _edges(name: str, counts: SkewCounts) -> tuple[Any, ...]:
     before, after = counts.before.pes, counts.after.pes
     most = [max(pes, key=lambda part: _mean(pes[part])) for pes in (before, after)]
     return (
@@ -129,7 +129,7 @@ def _edges(name: str, counts: Counts) -> tuple[Any, ...]:
     )
 
 
-def grids_table(grids: Mapping[int, Counts]) -> str:
+def grids_table(grids: Mapping[int, SkewCounts]) -> str:
     """Return remote accesses and steps of the product by the side of the grid."""
     head = ("PEs", "remote before", "after", "steps before", "after", "longer by")
     return table(head, (
@@ -149,5 +149,5 @@ def _percent(clock: Counted) -> list[float]:
     return [100 * part / every for part in (found.remote, found.neighbour, found.local)]
 
 
-def _longer(counts: Counts) -> float:
+def _longer(counts: SkewCounts) -> float:
     return counts.after.steps / counts.before.steps

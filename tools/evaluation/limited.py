@@ -13,7 +13,7 @@ from typing import Any
 
 from lairmake.stages import PIPELINE
 from lairmake.stages.diagnose import UserError, UserErrors, source_of
-from lairmake.stages.fabric.layout import Layout, read_layout
+from lairmake.stages.fabric.layout import FabricLayout, read_layout
 from lairmake.stages.layer.texts.yaml_files import Results, read_results
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.declaration import declaration
@@ -73,7 +73,7 @@ def _compile_again(folder: Path) -> bool:
     return True
 
 
-def _programs(folder: Path) -> tuple[dict[str, bytes], Layout]:
+def _programs(folder: Path) -> tuple[dict[str, bytes], FabricLayout]:
     """Return the programs, and the layout but for how much memory they take."""
     layout = folder / "build/layout.yaml"
     programs = {path.name: path.read_bytes() for path in folder.glob("build/simd/*.c")}

@@ -19,7 +19,7 @@ from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.program import PIPELINE, execute
 from lairmake.stages.program.lowering import running
-from lairmake.stages.program.lowering.results import Results
+from lairmake.stages.program.lowering.results import ProgramResults
 from lairmake.stages.program.vm.geometry import Geometry
 from tools.evaluation.document import table
 from tools.evaluation.templates import template
@@ -83,7 +83,7 @@ class Found:
     """A run, the cycles from the executive's first index to the merge PE's first wavelet, and the
     share of the cycles of response PEs in which they are busy."""
 
-    results: Results
+    results: ProgramResults
     path: int
     responding: float
 

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.layout import Layout, LocalTensor, Memory, Role
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.fabric.layout import FabricLayout, LocalTensor, Role, RoleMemory
+from lairmake.stages.movement.flow import RouterColour
 from tools.fidelity.rows import columns_of
 
 Array = NDArray[Any]
-Routes = Mapping[str, str | Colour]
+Routes = Mapping[str, str | RouterColour]
 """By the name of a colour, its routes, or all of it."""
 
 ROOM = 512
@@ -28,7 +28,7 @@ FEW = 16
 class Case:
     """A layout, the tensors in the memory of its PEs, and what must be there at the end."""
 
-    layout: Layout
+    layout: FabricLayout
     arrays: Mapping[str, Array]
     expected: Array
 
@@ -62,7 +62,7 @@ def star(elements: int, pes: int) -> Case:
     """Return sums of v on PE 0, to which all others send theirs, the nearest first."""
     v = _values(pes, 1, elements)
     root = "[PE[0, 0] -> E[]] -> ramp[]"
-    turning = Colour(
+    turning = RouterColour(
         number=0,
         positions=(f"{{ {root}; [PE[x, 0] -> ramp[]] -> W[] : 0 < x < {pes} }}",
                    f"{{ [PE[x, 0] -> E[]] -> W[] : 0 < x < {pes - 1} }}"),
@@ -207,16 +207,19 @@ def _local(
 
 def _laid_out(
     role: str, routes: Routes, columns: int, rows: int, tensors: Mapping[str, LocalTensor],
-) -> Layout:
+) -> FabricLayout:
     grid = f"{{ PE[x, y] : 0 <= x < {columns} and 0 <= y < {rows} }}"
-    return Layout(
+    return FabricLayout(
         grid=grid,
-        roles={role: Role(at=grid, memory=Memory(data=0, code=0), tensors=tensors)},
+        roles={role: Role(at=grid, memory=RoleMemory(data=0, code=0), tensors=tensors)},
         colours={
-            name: each if isinstance(each, Colour) else Colour(number=number, routes=each)
+            name: each
+            if isinstance(each, RouterColour)
+            else RouterColour(number=number, routes=each)
             for number, (name, each) in enumerate(routes.items())
         },
-        arrivals={}, departures={},
+        arrivals={},
+        departures={},
     )
 
 

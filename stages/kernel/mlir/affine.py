@@ -22,10 +22,10 @@ from xdsl.ir.affine import (
 
 from lairmake.stages.diagnose import Span, UserError, plural
 from lairmake.stages.kernel.mlir.comparisons import CompareOp, write_condition
-from lairmake.stages.kernel.mlir.draft import Draft, write_box, write_tuple
+from lairmake.stages.kernel.mlir.draft import KernelDraft, write_box, write_tuple
 from lairmake.stages.kernel.mlir.syntax import show_form
 from lairmake.stages.lair.expressions import write_expression
-from lairmake.stages.lair.tree import Binary, Expr, Number, Reference, mentions
+from lairmake.stages.lair.tree import Binary, Expr, NumberSyntax, ReferenceSyntax, mentions
 
 # --- Affine expressions of MLIR as texts of isl, and as coefficients ----------------------------
 
@@ -96,7 +96,7 @@ def linear(expr: AffineExpr, dims: int) -> tuple[list[int], int] | None:
 AFFINE = "an index is a sum of others times numbers, or such a sum divided by a positive number"
 
 
-def write_index(draft: Draft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
+def write_index(draft: KernelDraft, value: SSAValue, known: Mapping[int, str] | None = None) -> str:
     """Return a value of type index as isl reads it; `known` names some values by identity.
 
     What is no affine expression of others is a symbolic constant of its own.
@@ -112,7 +112,7 @@ def write_index(draft: Draft, value: SSAValue, known: Mapping[int, str] | None =
     return text
 
 
-def _text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None) -> str | None:
+def _text(draft: KernelDraft, value: SSAValue, known: Mapping[int, str] | None) -> str | None:
     owner = value.owner
     match owner:
         case ConstantOp(value=IntegerAttr() as number):
@@ -134,7 +134,7 @@ def _text(draft: Draft, value: SSAValue, known: Mapping[int, str] | None) -> str
     return None
 
 
-def _size(draft: Draft, operation: DimOp, at: str) -> str | None:
+def _size(draft: KernelDraft, operation: DimOp, at: str) -> str | None:
     """Return the size that tensor.dim is; None where which one is not known."""
     sizes = draft.sizes(operation.source)
     if not is_number(at):
@@ -145,7 +145,7 @@ def _size(draft: Draft, operation: DimOp, at: str) -> str | None:
     return sizes[int(at)]
 
 
-def read_map(draft: Draft, operation: ApplyOp) -> AffineMap:
+def read_map(draft: KernelDraft, operation: ApplyOp) -> AffineMap:
     """Return the map that affine.apply applies. Raises UserError where it gives no one index."""
     by: AffineMap = operation.map.data
     wanted, given = by.num_dims + by.num_symbols, len(operation.mapOperands)
@@ -159,14 +159,14 @@ def read_map(draft: Draft, operation: ApplyOp) -> AffineMap:
 
 
 def _binary(
-    draft: Draft, owner: Operation, operator: str, known: Mapping[int, str] | None
+    draft: KernelDraft, owner: Operation, operator: str, known: Mapping[int, str] | None
 ) -> str:
     left, right = (write_index(draft, each, known) for each in owner.operands)
     return f"({left} {operator} ({right}))"
 
 
 def read_mixed(
-    draft: Draft, numbers: Sequence[int], values: Sequence[SSAValue]
+    draft: KernelDraft, numbers: Sequence[int], values: Sequence[SSAValue]
 ) -> list[str]:
     """Return offsets, sizes or strides: numbers, and values where the text has none."""
     rest = iter(values)
@@ -182,7 +182,7 @@ def is_number(text: str) -> bool:
 
 
 def read_strides(
-    draft: Draft, operation: Operation, numbers: Sequence[int], values: Sequence[SSAValue]
+    draft: KernelDraft, operation: Operation, numbers: Sequence[int], values: Sequence[SSAValue]
 ) -> list[str]:
     """Return strides, which are numbers. Raises UserError for others."""
     found = read_mixed(draft, numbers, values)
@@ -192,7 +192,7 @@ def read_strides(
     return found
 
 
-def _not_affine(draft: Draft, operation: Operation, stride: str) -> UserError:
+def _not_affine(draft: KernelDraft, operation: Operation, stride: str) -> UserError:
     return draft.error(operation, f"stride {stride} is no number", "elements are affine: fix it")
 
 # --- What depends on the indices of instances: which of two values is taken, which element is read
@@ -223,7 +223,7 @@ class Positions:
     """Volumes that an operation reads by the indices of its instances."""
 
     def __init__(
-        self, draft: Draft, owner: Operation, loops: Loops, indices: Mapping[int, str]
+        self, draft: KernelDraft, owner: Operation, loops: Loops, indices: Mapping[int, str]
     ) -> None:
         """Take the loops, and which values of type index are which of them."""
         self._draft, self._owner, self._loops, self._indices = draft, owner, loops, indices
@@ -286,9 +286,9 @@ class Positions:
 
     def _own(self, value: Expr, elements: Mapping[str, str], operation: Operation) -> str:
         """Return the element that a value is, that of a new volume where it is computed."""
-        if isinstance(value, Reference):
+        if isinstance(value, ReferenceSyntax):
             return elements[value.name]
-        if isinstance(value, Number):
+        if isinstance(value, NumberSyntax):
             name = self._draft.new_volume("constant", self._type(operation), [])
             entry = {"kind": "constant", "constant": value.value}
             self._draft.add(name, entry, self._owner, operation.name)
@@ -321,7 +321,7 @@ class Positions:
         if loop is not None:
             return read(*self._counter(loop, type_))
         if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
-            return Number(value=owner.value.value.data, span=span)
+            return NumberSyntax(value=owner.value.value.data, span=span)
         for kind, op in ARITHMETIC:
             if isinstance(owner, kind):
                 left, right = (self.number(each, type_, read) for each in owner.operands)
@@ -347,9 +347,9 @@ class Positions:
 
 def _sum(row: tuple[list[int], int], terms: Sequence[Expr], span: Span) -> Expr:
     """Return the sum of terms times factors, and of a constant."""
-    found: Expr = Number(value=row[1], span=span)
+    found: Expr = NumberSyntax(value=row[1], span=span)
     for factor, term in zip(row[0], terms, strict=True):
-        by = Number(value=factor, span=span)
+        by = NumberSyntax(value=factor, span=span)
         product = Binary(op="*", left=by, right=term, span=span)
         found = Binary(op="+", left=found, right=product, span=span)
     return found

@@ -30,17 +30,17 @@ from lairmake.stages.kernel.mlir.comparisons import (
     select,
 )
 from lairmake.stages.kernel.mlir.dialect import read_element_type
-from lairmake.stages.kernel.mlir.draft import Draft, write_tuple
+from lairmake.stages.kernel.mlir.draft import KernelDraft, write_tuple
 from lairmake.stages.kernel.mlir.verifier import check_index
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.layer import NEUTRAL
 from lairmake.stages.lair.tree import (
-    Access,
+    AccessSyntax,
     Binary,
-    Call,
+    CallSyntax,
     Expr,
-    Number,
-    Reference,
+    NumberSyntax,
+    ReferenceSyntax,
     Unary,
     mentions,
     rewrite,
@@ -54,12 +54,12 @@ def find_reduction(expr: Expr, label: str) -> tuple[str, Expr] | None:
     match expr:
         case Binary(op="+" | "*" as op, left=left, right=right):
             pair = (left, right)
-        case Call(function="max" | "min" as op, arguments=(left, right)):
+        case CallSyntax(function="max" | "min" as op, arguments=(left, right)):
             pair = (left, right)
         case _:
             return None
     for own, other in (pair, pair[::-1]):
-        if isinstance(own, Reference) and own.name == label and not mentions(other, label):
+        if isinstance(own, ReferenceSyntax) and own.name == label and not mentions(other, label):
             return op, other
     return None
 
@@ -80,8 +80,8 @@ def find_reductions(
     for expr, each in zip((left, right), found, strict=True):
         if each is not None:
             values.append(each[1])
-        elif isinstance(expr, Reference) and expr.name == label:
-            values.append(Number(value=NEUTRAL[f"{operator}="], span=expr.span))
+        elif isinstance(expr, ReferenceSyntax) and expr.name == label:
+            values.append(NumberSyntax(value=NEUTRAL[f"{operator}="], span=expr.span))
         else:
             return None
     return operator, values[0], values[1]
@@ -89,14 +89,14 @@ def find_reductions(
 
 def write_reduction(label: str, operator: str, value: Expr) -> Expr:
     """Return `label operator value`."""
-    own = Reference(name=label, indices=(), span=value.span)
+    own = ReferenceSyntax(name=label, indices=(), span=value.span)
     if operator in ("max", "min"):
-        return Call(function=operator, arguments=(own, value), span=value.span)
+        return CallSyntax(function=operator, arguments=(own, value), span=value.span)
     return Binary(op=operator, left=own, right=value, span=value.span)
 
 # --- Constants of MLIR: their numbers, and the volumes that they are ----------------------------
 
-def constant(draft: Draft, operation: Operation) -> None:
+def constant(draft: KernelDraft, operation: Operation) -> None:
     """Add arith.constant: one value, or a dense tensor of them."""
     assert isinstance(operation, ConstantOp)
     value, type_ = operation.value, operation.result.type
@@ -156,7 +156,7 @@ HINT = (
 
 # --- Bodies of structured operations as expressions of LAIR -------------------------------------
 
-class Body:
+class KernelBody:
     """The values of a block as expressions of elements, each called by a label.
 
     `elements` says which element an instance reads, by its label. `at` is where tensors are read
@@ -164,7 +164,7 @@ class Body:
     """
 
     def __init__(
-        self, draft: Draft, owner: Operation, loops: Loops, at: Sequence[str] | None = None
+        self, draft: KernelDraft, owner: Operation, loops: Loops, at: Sequence[str] | None = None
     ) -> None:
         self.elements: dict[str, str] = {}
         self.growing: set[str] = set()
@@ -256,7 +256,7 @@ class Body:
             return self._converted(operation)
         where = self._positions.where(operation.results[0])
         if where is not None:
-            one, none = (Number(value=k, span=self._span) for k in (1, 0))
+            one, none = (NumberSyntax(value=k, span=self._span) for k in (1, 0))
             return self._chosen(where, (one, none), operation)
         if name == SELECT:
             return self._selected(operation)
@@ -282,7 +282,7 @@ class Body:
         if where is not None:
             return self._chosen(where, (left, right), operation)
         for each in (left, right):
-            if isinstance(each, Number) and math.isinf(each.value):
+            if isinstance(each, NumberSyntax) and math.isinf(each.value):
                 hint = "select between numbers, and reduce that"
                 raise self._draft.error(operation, "a reduction of some values only", hint)
         return select(self.value(truth), left, right)
@@ -300,14 +300,14 @@ class Body:
         if name in OPERATORS:
             return Binary(op=OPERATORS[name], left=operands[0], right=operands[1], span=span)
         if name in FUNCTIONS:
-            return Call(function=FUNCTIONS[name], arguments=tuple(operands), span=span)
+            return CallSyntax(function=FUNCTIONS[name], arguments=tuple(operands), span=span)
         if name == NEGATION:
             return Unary(op="-", operand=operands[0], span=span)
         if name in COMPOSED:
             known = {f"x{k}": each for k, each in enumerate(operands)}
 
             def operand(leaf: Expr) -> Expr:
-                return known[leaf.tensor] if isinstance(leaf, Access) else leaf
+                return known[leaf.tensor] if isinstance(leaf, AccessSyntax) else leaf
 
             return rewrite(parse_expression(COMPOSED[name]), operand)
         return operands[0]
@@ -330,7 +330,7 @@ class Body:
             source = owner.input
         if isinstance(source.type, IndexType):
             return self._positions.number(source, type_, self._element)
-        if operation.name != "arith.sitofp" or not isinstance(self.value(source), Reference):
+        if operation.name != "arith.sitofp" or not isinstance(self.value(source), ReferenceSyntax):
             hint = "convert signed integers to floats, in an operation of its own"
             raise self._draft.error(operation, f"{operation.name} within a body", hint)
         return self.value(source)
@@ -360,18 +360,20 @@ class Body:
             hint = "round in an operation of its own"
             raise self._draft.error(operation, f"{operation.name} within a body", hint)
 
-    def _reference(self, label: str) -> Reference:
-        return Reference(name=label, indices=(), span=self._span)
+    def _reference(self, label: str) -> ReferenceSyntax:
+        return ReferenceSyntax(name=label, indices=(), span=self._span)
 
-    def _number(self, owner: ConstantOp) -> Number:
+    def _number(self, owner: ConstantOp) -> NumberSyntax:
         assert isinstance(owner.value, FloatAttr | IntegerAttr)
         found = read_number(owner.value)
         if not math.isfinite(found):
             raise self._draft.error(owner, f"a body has no {found}")
-        return Number(value=abs(found) if owner.result.type == TRUTH else found, span=self._span)
+        return NumberSyntax(
+            value=abs(found) if owner.result.type == TRUTH else found, span=self._span
+        )
 
 
-def _loop_indices(draft: Draft, owner: Operation, loops: Loops) -> dict[int, str]:
+def _loop_indices(draft: KernelDraft, owner: Operation, loops: Loops) -> dict[int, str]:
     """Return which loop each linalg.index in an operation is. Raises UserError for none of it."""
     found = {}
     for each in owner.walk():
@@ -381,7 +383,7 @@ def _loop_indices(draft: Draft, owner: Operation, loops: Loops) -> dict[int, str
     return found
 
 
-def check_defined(draft: Draft, operation: Operation, value: SSAValue) -> None:
+def check_defined(draft: KernelDraft, operation: Operation, value: SSAValue) -> None:
     """Raise UserError for elements that have no values yet."""
     if isinstance(value.owner, EmptyOp):
         hint = "linalg.fill gives them values"

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.parser import Parser
 
-from lairmake.stages.lair.tree import Binary, Call, Expr, Number
+from lairmake.stages.lair.tree import Binary, CallSyntax, Expr, NumberSyntax
 
 TRUTH = IntegerType(1)
 ORDERS = {
@@ -174,7 +174,7 @@ def compare(word: str, left: Expr, right: Expr) -> Expr:
     """
     span = left.span
     if word in ("true", "false"):
-        return Number(value=int(word == "true"), span=span)
+        return NumberSyntax(value=int(word == "true"), span=span)
     if word in ("ord", "uno"):
         both = _both(_ordered("eq", left, left), _ordered("eq", right, right))
         return both if word == "ord" else negate(both)
@@ -191,26 +191,26 @@ def compare(word: str, left: Expr, right: Expr) -> Expr:
 def _ordered(order: str, left: Expr, right: Expr) -> Expr:
     function, swap = ORDERS[order]
     sides = (right, left) if swap else (left, right)
-    return Call(function=function, arguments=sides, span=left.span)
+    return CallSyntax(function=function, arguments=sides, span=left.span)
 
 
 def negate(truth: Expr) -> Expr:
     """Return 1 - truth; the truth of which it is that, if it is."""
     match truth:
-        case Number():
+        case NumberSyntax():
             return replace(truth, value=1 - truth.value)
-        case Binary(op="-", left=Number(value=1)):
+        case Binary(op="-", left=NumberSyntax(value=1)):
             return truth.right
-    return Binary(op="-", left=Number(value=1, span=truth.span), right=truth, span=truth.span)
+    return Binary(op="-", left=NumberSyntax(value=1, span=truth.span), right=truth, span=truth.span)
 
 
 def _both(left: Expr, right: Expr) -> Expr:
-    return Call(function="min", arguments=(left, right), span=left.span)
+    return CallSyntax(function="min", arguments=(left, right), span=left.span)
 
 
 def either(left: Expr, right: Expr) -> Expr:
     """Return the truth that one of two is."""
-    return Call(function="max", arguments=(left, right), span=left.span)
+    return CallSyntax(function="max", arguments=(left, right), span=left.span)
 
 
 def combine(name: str, left: Expr, right: Expr) -> Expr:
@@ -225,15 +225,15 @@ def combine(name: str, left: Expr, right: Expr) -> Expr:
 def select(truth: Expr, left: Expr, right: Expr) -> Expr:
     """Return the left value where a truth is 1, else the right one: max or min if it is that."""
     match truth:
-        case Number():
+        case NumberSyntax():
             return left if truth.value else right
-        case Binary(op="-", left=Number(value=1)):
+        case Binary(op="-", left=NumberSyntax(value=1)):
             return select(truth.right, right, left)
-        case Call(function="less" | "less_equal", arguments=sides):
+        case CallSyntax(function="less" | "less_equal", arguments=sides):
             if sides in ((left, right), (right, left)):
                 function = "min" if sides == (left, right) else "max"
-                return Call(function=function, arguments=(left, right), span=truth.span)
-    return Call(function="select", arguments=(truth, left, right), span=truth.span)
+                return CallSyntax(function=function, arguments=(left, right), span=truth.span)
+    return CallSyntax(function="select", arguments=(truth, left, right), span=truth.span)
 
 
 def write_condition(word: str, left: str, right: str) -> str:

@@ -34,7 +34,7 @@ TYPES = {**ELEMENTS, **UNCUT}
 Entry = dict[str, Any]
 
 
-class Draft:
+class KernelDraft:
     """What is known of a kernel so far."""
 
     def __init__(self, text: Text) -> None:
@@ -219,7 +219,7 @@ def write_box(indices: Sequence[str], sizes: Sequence[str]) -> str:
 # Source   MLIR, dialect linalg: iterator_types of linalg.generic
 
 def check_loops(
-    draft: Draft, operation: LinalgStructuredOperation, maps: Sequence[AffineMap]
+    draft: KernelDraft, operation: LinalgStructuredOperation, maps: Sequence[AffineMap]
 ) -> None:
     """Raise UserError for types of loops that contradict the maps: instances of a loop that is
     parallel write elements of their own."""

@@ -15,12 +15,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from lairmake.stages.kernel.mlir.affine import Loops, linear, write_affine
-from lairmake.stages.kernel.mlir.body import Body, check_defined, find_reduction
+from lairmake.stages.kernel.mlir.body import KernelBody, check_defined, find_reduction
 from lairmake.stages.kernel.mlir.comparisons import TRUTH
 from lairmake.stages.kernel.mlir.dialect import MapOp, ReduceOp, read_element_type
 from lairmake.stages.kernel.mlir.draft import (
-    Draft,
     Entry,
+    KernelDraft,
     check_loops,
     name_dimensions,
     write_tuple,
@@ -49,7 +49,7 @@ class Structure:
         return [*self.inputs, *self.outputs]
 
 
-def structured(draft: Draft, operation: Operation) -> None:
+def structured(draft: KernelDraft, operation: Operation) -> None:
     """Add an operation of linalg to a kernel. Raises UserError if it has no volumes."""
     assert isinstance(operation, LinalgStructuredOperation)
     maps = [each.data for each in operation.get_indexing_maps()]
@@ -60,7 +60,7 @@ def structured(draft: Draft, operation: Operation) -> None:
     ))
 
 
-def broadcast(draft: Draft, operation: Operation) -> None:
+def broadcast(draft: KernelDraft, operation: Operation) -> None:
     """Add linalg.broadcast: the same elements along new dimensions."""
     assert isinstance(operation, BroadcastOp)
     new = operation.dimensions.get_values()
@@ -77,7 +77,7 @@ def _without(rank: int, dimensions: Sequence[int]) -> AffineMap:
     return AffineMap(rank, 0, tuple(AffineDimExpr(k) for k in range(rank) if k not in dimensions))
 
 
-def reduce(draft: Draft, operation: Operation) -> None:
+def reduce(draft: KernelDraft, operation: Operation) -> None:
     """Add linalg.reduce: some dimensions become one element."""
     assert isinstance(operation, ReduceOp)
     rank = len(draft.sizes(operation.inputs[0]))
@@ -90,7 +90,7 @@ def reduce(draft: Draft, operation: Operation) -> None:
     ))
 
 
-def map_(draft: Draft, operation: Operation) -> None:
+def map_(draft: KernelDraft, operation: Operation) -> None:
     """Add linalg.map: a function of elements at one place."""
     assert isinstance(operation, MapOp)
     rank, block = len(draft.sizes(operation.outputs[0])), operation.body.block
@@ -103,7 +103,7 @@ def map_(draft: Draft, operation: Operation) -> None:
     ))
 
 
-def elementwise(draft: Draft, operation: Operation) -> None:
+def elementwise(draft: KernelDraft, operation: Operation) -> None:
     """Add arithmetic on tensors of one shape, or on scalars; truths are no volumes."""
     (result,) = operation.results
     is_truth = read_element_type(result) == TRUTH
@@ -118,7 +118,7 @@ def elementwise(draft: Draft, operation: Operation) -> None:
     if is_truth:
         return
     loops = Loops(names=name_dimensions("d", len(sizes)), sizes=sizes)
-    body = Body(draft, operation, loops, loops.names)
+    body = KernelBody(draft, operation, loops, loops.names)
     found = body.apply(operation)
     instance, instances = loops.instances(name)
     writes = f"{instance} -> {write_tuple(name, loops.names)}"
@@ -128,7 +128,7 @@ def elementwise(draft: Draft, operation: Operation) -> None:
     ))
 
 
-def _from(instance: str, body: Body, values: Sequence[Expr]) -> dict[str, str]:
+def _from(instance: str, body: KernelBody, values: Sequence[Expr]) -> dict[str, str]:
     """Return { instance -> element } for all elements that some values are made of."""
     return {
         label: f"{instance} -> {element}" for label, element in body.elements.items()
@@ -136,7 +136,7 @@ def _from(instance: str, body: Body, values: Sequence[Expr]) -> dict[str, str]:
     }
 
 
-def add(draft: Draft, structure: Structure) -> None:
+def add(draft: KernelDraft, structure: Structure) -> None:
     """Add a structured operation: a computation, or a copy where it only moves elements."""
     operation = structure.operation
     if not operation.results:
@@ -148,7 +148,7 @@ def add(draft: Draft, structure: Structure) -> None:
             draft.claim(operation, names[0], f"{own} = {other}")
     dims = name_dimensions("d", structure.loops)
     loops = Loops(names=dims, sizes=_extents(draft, structure, names[0]))
-    body = Body(draft, operation, loops)
+    body = KernelBody(draft, operation, loops)
     labels = _labels(structure, body, dims)
     last = structure.block.last_op
     assert last is not None
@@ -170,7 +170,7 @@ def add(draft: Draft, structure: Structure) -> None:
     ))
 
 
-def _labels(structure: Structure, body: Body, dims: Sequence[str]) -> list[str]:
+def _labels(structure: Structure, body: KernelBody, dims: Sequence[str]) -> list[str]:
     """Return what the body calls its arguments; those of results that are reduced grow."""
     found = []
     triples = zip(structure.block.args, structure.operands, structure.maps, strict=True)
@@ -188,7 +188,7 @@ def _loops_of(by: AffineMap) -> set[int]:
 
 
 def _check_read(
-    draft: Draft, structure: Structure, labels: Sequence[str], values: Sequence[Expr],
+    draft: KernelDraft, structure: Structure, labels: Sequence[str], values: Sequence[Expr],
     results: Sequence[Entry],
 ) -> None:
     """Raise UserError for a sum that is read as it grows, or for elements without values."""
@@ -207,7 +207,7 @@ def _element(volume: str, by: AffineMap, loops: Sequence[str]) -> str:
     return write_tuple(volume, [write_affine(each, loops) for each in by.results])
 
 
-def _extents(draft: Draft, structure: Structure, name: str) -> list[str]:
+def _extents(draft: KernelDraft, structure: Structure, name: str) -> list[str]:
     """Return how far each loop goes, in sizes of operands; accesses beyond these are claims.
 
     A loop goes as far as a dimension that it alone indexes.
@@ -244,7 +244,7 @@ def _reach(
 
 
 def _result(
-    draft: Draft, structure: Structure, position: int, value: Expr, label: str
+    draft: KernelDraft, structure: Structure, position: int, value: Expr, label: str
 ) -> Entry:
     """Return operator and value of a result, with the volume that a reduction starts from.
 
@@ -273,7 +273,7 @@ def _result(
     return entry | {"init": draft.volume(init)}
 
 
-def _finish(draft: Draft, operation: Operation, entry: Entry) -> None:
+def _finish(draft: KernelDraft, operation: Operation, entry: Entry) -> None:
     """Add a computation by its results; one that only moves elements of a type is a copy."""
     name, result = next(iter(entry["results"].items()))
     read = entry["reads"].get(result["value"], "").partition(" -> ")[2].partition("[")[0]

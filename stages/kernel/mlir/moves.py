@@ -22,7 +22,13 @@ from xdsl.ir import Operation, SSAValue
 
 from lairmake.stages.kernel.mlir.affine import is_number, read_mixed, read_strides, write_index
 from lairmake.stages.kernel.mlir.body import constant
-from lairmake.stages.kernel.mlir.draft import Draft, Entry, name_dimensions, write_box, write_tuple
+from lairmake.stages.kernel.mlir.draft import (
+    Entry,
+    KernelDraft,
+    name_dimensions,
+    write_box,
+    write_tuple,
+)
 
 # --- Operations that move elements: padding, slices, concatenation, new types -------------------
 #
@@ -32,14 +38,14 @@ BOUNDARY = "boundary"
 PERIODIC = "periodic"
 
 
-def empty(draft: Draft, operation: Operation) -> None:
+def empty(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.empty: sizes, and no values."""
     assert isinstance(operation, EmptyOp)
     name = draft.define(operation.tensor, {"kind": "empty"}, operation, operation.name)
     _claim_unknown(draft, name, operation, operation.tensor, operation.dynamic_sizes)
 
 
-def splat(draft: Draft, operation: Operation) -> None:
+def splat(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.splat: one value everywhere."""
     assert isinstance(operation, SplatOp)
     name = draft.introduce(operation.result, operation, operation.name)
@@ -49,7 +55,7 @@ def splat(draft: Draft, operation: Operation) -> None:
     copy(draft, name, operation, [f"{own} -> {draft.volume(operation.input)}[]"], sizes)
 
 
-def extract(draft: Draft, operation: Operation) -> None:
+def extract(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.extract: one element, a scalar."""
     assert isinstance(operation, ExtractOp)
     name = draft.introduce(operation.result, operation, operation.name)
@@ -61,7 +67,7 @@ def extract(draft: Draft, operation: Operation) -> None:
 
 
 def _claim_unknown(
-    draft: Draft, name: str, operation: Operation, result: SSAValue, given: Sequence[SSAValue]
+    draft: KernelDraft, name: str, operation: Operation, result: SSAValue, given: Sequence[SSAValue]
 ) -> None:
     """Claim that the sizes which a type leaves open are those given."""
     assert isinstance(result.type, TensorType)
@@ -74,7 +80,7 @@ def _claim_unknown(
         draft.claim(operation, name, f"{size} = {write_index(draft, value)}")
 
 
-def cast(draft: Draft, operation: Operation) -> None:
+def cast(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.cast: the same elements, with other sizes known."""
     assert isinstance(operation, CastOp)
     name = draft.introduce(operation.dest, operation, operation.name)
@@ -86,7 +92,7 @@ def cast(draft: Draft, operation: Operation) -> None:
     copy(draft, name, operation, [f"{write_tuple(name, at)} -> {write_tuple(source, at)}"], sizes)
 
 
-def pad(draft: Draft, operation: Operation) -> None:
+def pad(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.pad: inside, the source; outside, what the boundary says.
 
     That is one value, which the region yields; or `tensor.extract` of any tensor at affine indices
@@ -116,7 +122,11 @@ def pad(draft: Draft, operation: Operation) -> None:
 
 
 def _boundary(
-    draft: Draft, operation: PadOp, name: str, at: list[str], dims: Sequence[tuple[str, str, str]]
+    draft: KernelDraft,
+    operation: PadOp,
+    name: str,
+    at: list[str],
+    dims: Sequence[tuple[str, str, str]],
 ) -> str:
     """Return the element that stands outside: `volume[element] : constraints`."""
     kind = operation.attributes.get(BOUNDARY)
@@ -145,7 +155,11 @@ def _boundary(
 
 
 def _periodic(
-    draft: Draft, operation: PadOp, name: str, at: list[str], dims: Sequence[tuple[str, str, str]]
+    draft: KernelDraft,
+    operation: PadOp,
+    name: str,
+    at: list[str],
+    dims: Sequence[tuple[str, str, str]],
 ) -> str:
     """Return the source as it is repeated around itself, at most once on each side."""
     source = name_dimensions("t", len(at))
@@ -159,7 +173,7 @@ def _periodic(
     return f"{write_tuple(draft.volume(operation.source), source)} : {' and '.join(terms)}"
 
 
-def extract_slice(draft: Draft, operation: Operation) -> None:
+def extract_slice(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.extract_slice: a view with offsets, sizes and strides."""
     assert isinstance(operation, ExtractSliceOp)
     name = draft.introduce(operation.result, operation, operation.name)
@@ -169,7 +183,7 @@ def extract_slice(draft: Draft, operation: Operation) -> None:
     copy(draft, name, operation, [f"{write_tuple(name, at)} -> {source}"], sizes)
 
 
-def insert_slice(draft: Draft, operation: Operation) -> None:
+def insert_slice(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.insert_slice: in the slice the source, elsewhere the destination."""
     assert isinstance(operation, InsertSliceOp)
     name = draft.introduce(operation.result, operation, operation.name)
@@ -190,7 +204,7 @@ def insert_slice(draft: Draft, operation: Operation) -> None:
 
 
 def _slice(
-    draft: Draft, operation: ExtractSliceOp | InsertSliceOp, name: str, part: SSAValue,
+    draft: KernelDraft, operation: ExtractSliceOp | InsertSliceOp, name: str, part: SSAValue,
     whole: SSAValue,
 ) -> tuple[list[str], list[str]]:
     """Return dimensions of the part, and the element of the whole that each of them is.
@@ -218,7 +232,7 @@ def _slice(
 
 
 def _kept(
-    draft: Draft, operation: ExtractSliceOp | InsertSliceOp, sizes: list[str], part: SSAValue
+    draft: KernelDraft, operation: ExtractSliceOp | InsertSliceOp, sizes: list[str], part: SSAValue
 ) -> list[int]:
     """Return which dimensions of a slice the part has: those of size 1 may be left out."""
     assert isinstance(part.type, TensorType)
@@ -237,7 +251,7 @@ def _kept(
     return found
 
 
-def concat(draft: Draft, operation: Operation) -> None:
+def concat(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.concat: operands one after another along a dimension."""
     assert isinstance(operation, ConcatOp)
     name = draft.introduce(operation.result, operation, operation.name)
@@ -261,7 +275,11 @@ def concat(draft: Draft, operation: Operation) -> None:
 
 
 def copy(
-    draft: Draft, name: str, operation: Operation, copies: Sequence[str], sizes: Sequence[str],
+    draft: KernelDraft,
+    name: str,
+    operation: Operation,
+    copies: Sequence[str],
+    sizes: Sequence[str],
     at: Sequence[str] | None = None,
 ) -> None:
     """Add an operation that copies; each of `copies` is `result[i] -> operand[e] : constraints`."""
@@ -274,7 +292,7 @@ def copy(
 #
 # Source   MLIR, dialect tensor: collapse_shape, expand_shape; elements keep their order
 
-def collapse(draft: Draft, operation: Operation) -> None:
+def collapse(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.collapse_shape: a group of dimensions becomes one, the last of it the fastest."""
     assert isinstance(operation, CollapseShapeOp)
     name = draft.introduce(operation.result, operation, operation.name)
@@ -290,7 +308,7 @@ def collapse(draft: Draft, operation: Operation) -> None:
     copy(draft, name, operation, [f"{write_tuple(name, at)} -> {source}"], flat)
 
 
-def expand(draft: Draft, operation: Operation) -> None:
+def expand(draft: KernelDraft, operation: Operation) -> None:
     """Add tensor.expand_shape: a dimension becomes a group of them, the last of it the fastest."""
     assert isinstance(operation, ExpandShapeOp)
     name = draft.introduce(operation.result, operation, operation.name)
@@ -312,7 +330,7 @@ def _groups(given: ArrayAttr[ArrayAttr[IntegerAttr]]) -> list[list[int]]:
 
 
 def _claim(
-    draft: Draft, operation: Operation, name: str, flat: Sequence[str], wide: Sequence[str],
+    draft: KernelDraft, operation: Operation, name: str, flat: Sequence[str], wide: Sequence[str],
     groups: Sequence[Sequence[int]],
 ) -> None:
     """Claim that a dimension is as large as its group; without groups all sizes are 1."""

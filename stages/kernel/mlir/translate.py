@@ -21,12 +21,12 @@ from lairmake.stages.kernel.mlir import linalg, moves
 from lairmake.stages.kernel.mlir.affine import write_index
 from lairmake.stages.kernel.mlir.body import ELEMENTWISE, HINT, constant
 from lairmake.stages.kernel.mlir.dialect import Text, check_definitions
-from lairmake.stages.kernel.mlir.draft import Draft
+from lairmake.stages.kernel.mlir.draft import KernelDraft
 from lairmake.stages.kernel.mlir.moves import collapse, expand
 from lairmake.stages.kernel.mlir.syntax import show_form
 from lairmake.stages.kernel.mlir.verifier import check_form
 
-HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
+HANDLERS: Mapping[str, Callable[[KernelDraft, Operation], None]] = {
     "arith.constant": constant,
     "tensor.empty": moves.empty,
     "tensor.cast": moves.cast,
@@ -45,13 +45,13 @@ HANDLERS: Mapping[str, Callable[[Draft, Operation], None]] = {
 }
 
 
-def translate(text: Text) -> tuple[Draft, list[str]]:
+def translate(text: Text) -> tuple[KernelDraft, list[str]]:
     """Return the operations of a function, and the volumes that it returns.
 
     Raises UserError for an operation not on volumes, or one that uses an undefined value.
     """
     check_definitions(text)
-    draft = Draft(text)
+    draft = KernelDraft(text)
     for argument in text.function.body.block.args:
         if isinstance(argument.type, IndexType):
             draft.indices[id(argument)] = draft.symbol(text.names[id(argument)])
@@ -68,7 +68,7 @@ def translate(text: Text) -> tuple[Draft, list[str]]:
     return draft, list(dict.fromkeys(outputs))
 
 
-def _add_checked(draft: Draft, operation: Operation) -> None:
+def _add_checked(draft: KernelDraft, operation: Operation) -> None:
     """Add an operation. Raises UserError for one that xDSL finds malformed, if we stumble over it.
 
     It is not asked before: our errors say more.
@@ -84,7 +84,7 @@ def _add_checked(draft: Draft, operation: Operation) -> None:
         raise
 
 
-def _verify(draft: Draft, operation: Operation) -> None:
+def _verify(draft: KernelDraft, operation: Operation) -> None:
     """Raise UserError for an operation that xDSL finds malformed, with what it says if that is
     meant to be read."""
     try:
@@ -97,7 +97,7 @@ def _verify(draft: Draft, operation: Operation) -> None:
         raise draft.error(operation, message, show_form(operation.name)) from error
 
 
-def _add(draft: Draft, operation: Operation) -> None:
+def _add(draft: KernelDraft, operation: Operation) -> None:
     if all(isinstance(result.type, IndexType) for result in operation.results):
         for result in operation.results:
             write_index(draft, result)
@@ -111,7 +111,7 @@ def _add(draft: Draft, operation: Operation) -> None:
     handler(draft, operation)
 
 
-def _unknown(draft: Draft, operation: Operation) -> UserError:
+def _unknown(draft: KernelDraft, operation: Operation) -> UserError:
     if operation.dialect_name() in ("arith", "math"):
         return draft.error(operation, f"{operation.name} is no arithmetic here", HINT)
     hint = "write it as linalg.generic, or as tensor.pad, extract_slice, insert_slice or concat"

@@ -28,13 +28,13 @@ from xdsl.ir import Block, Operation, SSAValue
 from lairmake.stages.diagnose import UserError, plural
 from lairmake.stages.kernel.mlir.affine import find_fault
 from lairmake.stages.kernel.mlir.dialect import MapOp, ReduceOp
-from lairmake.stages.kernel.mlir.draft import Draft, find_rank
+from lairmake.stages.kernel.mlir.draft import KernelDraft, find_rank
 from lairmake.stages.kernel.mlir.syntax import show_form
 
 Found = Iterator[str]
 
 
-def check_form(draft: Draft, operation: Operation) -> None:
+def check_form(draft: KernelDraft, operation: Operation) -> None:
     """Raise UserError for an operation of which an attribute contradicts its operands."""
     for kind, check in CHECKS.items():
         if isinstance(operation, kind):
@@ -48,7 +48,7 @@ def check_form(draft: Draft, operation: Operation) -> None:
                 raise _malformed(draft, inner, wrong)
 
 
-def check_index(draft: Draft, operation: IndexOp, loops: int) -> None:
+def check_index(draft: KernelDraft, operation: IndexOp, loops: int) -> None:
     """Raise UserError for a linalg.index of a loop that there is not."""
     loop = operation.dim.value.data
     if not 0 <= loop < loops:
@@ -57,7 +57,7 @@ def check_index(draft: Draft, operation: IndexOp, loops: int) -> None:
         raise draft.error(operation, message, last if loops else "it has no loop")
 
 
-def _malformed(draft: Draft, operation: Operation, said: str) -> UserError:
+def _malformed(draft: KernelDraft, operation: Operation, said: str) -> UserError:
     return draft.error(operation, f"{operation.name} {said}", show_form(operation.name))
 
 

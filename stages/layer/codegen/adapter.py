@@ -12,7 +12,7 @@ import islpy as isl
 from lairmake.stages.layer.codegen.collector import Collector, Forwarder, lane_colour
 from lairmake.stages.layer.codegen.departures import TurnTaking
 from lairmake.stages.layer.codegen.model import Model
-from lairmake.stages.layer.codegen.program import Program, find_forwarding_pes, forward_along
+from lairmake.stages.layer.codegen.program import RoleProgram, find_forwarding_pes, forward_along
 from lairmake.stages.layer.codegen.streams import (
     add_odometer,
     begin_data_task,
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 #
 # Source   design, The machine; stages/movement/gather.py
 
-def send_replicas(program: Program, name: str, arrival: Arrival, then: str) -> str:
+def send_replicas(program: RoleProgram, name: str, arrival: Arrival, then: str) -> str:
     """Write the task that ends the replica of a PE, and sends the next one; return its name.
 
     After the last one it calls `then`.
@@ -84,7 +84,7 @@ def send_replicas(program: Program, name: str, arrival: Arrival, then: str) -> s
 
 
 def end_replica(
-    program: Program, block: Block, name: str, arrival: Arrival, again: Block | None = None
+    program: RoleProgram, block: Block, name: str, arrival: Arrival, again: Block | None = None
 ) -> None:
     """Append the end of the replica of a PE, which returns unless it was the last one.
 
@@ -104,7 +104,7 @@ def end_replica(
     block.add(Assign(Field(replica), Number(0)), SendTurn(colour, last=True))
 
 
-def _count_takers(program: Program, name: str, arrival: Arrival, replicas: str) -> None:
+def _count_takers(program: RoleProgram, name: str, arrival: Arrival, replicas: str) -> None:
     """Let `main` count the PEs of the lane that take the stream."""
     model = program.model
     turned = turn(arrival.side, model.grid)
@@ -129,7 +129,7 @@ def _count_takers(program: Program, name: str, arrival: Arrival, replicas: str) 
 class Border:
     """The program of the adapters on a side: what they spread, and what they collect."""
 
-    program: Program
+    program: RoleProgram
     spread: Mapping[str, Arrival]
     collected: Mapping[str, Sequence[str]]
     turn_taking: TurnTaking
@@ -153,7 +153,7 @@ def write_sparse(border: Border, restart: Body, name: str, arrival: Arrival) -> 
     react(program, name, arrival.source, "adapters")
 
 
-def _write_relay(program: Program, name: str, arrival: Arrival) -> None:
+def _write_relay(program: RoleProgram, name: str, arrival: Arrival) -> None:
     """Write the data task that sends an element on, if the lane needs it."""
     tensor, task, naming = arrival.tensor, f"relay_{name}", program.naming
     type_ = program.model.graph.tensors[tensor].type
@@ -215,7 +215,7 @@ def write_spread(
 #
 # Paper    V Sec. 4.2, (5)
 
-def make_adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
+def make_adapter_programs(model: Model, profile: Profile, vectors: bool) -> list[RoleProgram]:
     """Return the program of each side that has adapters."""
     found = []
     for side, described in SIDES.items():
@@ -226,7 +226,7 @@ def make_adapter_programs(model: Model, profile: Profile, vectors: bool) -> list
         }
         collected = collections_on(side, model)
         if spread or collected:
-            program = Program(
+            program = RoleProgram(
                 role=f"adapter_{described.word}",
                 model=model,
                 profile=profile,
@@ -260,7 +260,7 @@ def _adapters(
     return pes.union(find_forwarding_pes(model, (f"{name}_source" for name in spread))).coalesce()
 
 
-def _keep_sources(program: Program, spread: dict[str, Arrival]) -> None:
+def _keep_sources(program: RoleProgram, spread: dict[str, Arrival]) -> None:
     model = program.model
     for arrival in spread.values():
         local = f"{arrival.tensor}_source_local"
@@ -269,7 +269,7 @@ def _keep_sources(program: Program, spread: dict[str, Arrival]) -> None:
 
 
 def _border(
-    program: Program, spread: dict[str, Arrival], collected: dict[str, list[str]]
+    program: RoleProgram, spread: dict[str, Arrival], collected: dict[str, list[str]]
 ) -> Border:
     """Return what adapters on a side do, and by departure who waits for whom.
 

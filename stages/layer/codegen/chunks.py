@@ -11,7 +11,7 @@ import islpy as isl
 from lairmake.stages.layer.codegen.departures import EarlySends
 from lairmake.stages.layer.codegen.instruction import transfer_loops
 from lairmake.stages.layer.codegen.model import Model, holds
-from lairmake.stages.layer.codegen.program import Program
+from lairmake.stages.layer.codegen.program import RoleProgram
 from lairmake.stages.layer.codegen.streams import COUNTER, TAKEN, Transfer, run_task
 from lairmake.stages.layer.streams.cutting import AHEAD
 from lairmake.stages.layer.texts import task_graph
@@ -42,7 +42,7 @@ from lairmake.stages.poly.functions import name_indices
 # Paper    V Sec. 4.2, 5.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class ProgramCut:
     """An arrival in chunks: how many there are in each dimension, and how many are full.
 
     `here` counts those that a PE has taken; `transfers` are what receives them, by task. If it
@@ -65,7 +65,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class ChunkRoom:
     """A departure that rolls: for the results of how many steps there has been room, up to now.
 
     At first these are `depth` ones. It leaves on `pes`.
@@ -96,26 +96,26 @@ class Stepping:
     at: Field
     needs: Field
     done: Field
-    rooms: Sequence[Room]
+    rooms: Sequence[ChunkRoom]
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunks:
+class ChunkedArrivals:
     """What arrives in chunks, and the statements that run in steps, by name."""
 
-    program: Program
-    cuts: Mapping[str, Cut]
+    program: RoleProgram
+    cuts: Mapping[str, ProgramCut]
     steps: Mapping[str, Stepping]
     number: Name
 
 
-def configure_chunks(program: Program) -> Chunks:
+def configure_chunks(program: RoleProgram) -> ChunkedArrivals:
     """Return the chunks of a program, the instructions that receive them configured."""
     arrivals, model = program.model.graph.arrivals, program.model
     number = Name(program.naming.of("chunk"))
     computing = model.of_kind(task_graph.Compute).items()
-    return Chunks(
+    return ChunkedArrivals(
         program=program,
         cuts={n: _cut(program, n, a.chunks, number) for n, a in arrivals.items() if a.chunks},
         steps={t.statement: _stepping(program, n, t) for n, t in computing if t.chunks},
@@ -123,9 +123,9 @@ def configure_chunks(program: Program) -> Chunks:
     )
 
 
-def _cut(program: Program, name: str, cut: InChunks, number: Name) -> Cut:
-    tasks = program.model.taking(task_graph.Receive, name)
-    return Cut(
+def _cut(program: RoleProgram, name: str, cut: InChunks, number: Name) -> ProgramCut:
+    tasks = program.model.taking(task_graph.ReceiveTask, name)
+    return ProgramCut(
         name=name,
         counts=cut.counts,
         whole=prod(cut.counts) - int(cut.rest is not None),
@@ -140,18 +140,18 @@ def _cut(program: Program, name: str, cut: InChunks, number: Name) -> Cut:
     )
 
 
-def _stepping_tasks(program: Program) -> Sequence[task_graph.Compute]:
+def _stepping_tasks(program: RoleProgram) -> Sequence[task_graph.Compute]:
     return [task for task in program.model.of_kind(task_graph.Compute).values() if task.chunks]
 
 
-def _transfer(program: Program, task: str, size: int | None, number: Name) -> Transfer:
+def _transfer(program: RoleProgram, task: str, size: int | None, number: Name) -> Transfer:
     """Configure the instruction that receives a chunk, or the last one if that is smaller."""
     transfer = Transfer(program, task, count=f"{{ [({size})] }}", slots=AHEAD, slot=number)
     transfer.configure("COPY", TAKEN, program.pes_of(program.model.known(task)))
     return transfer
 
 
-def _stepping(program: Program, task: str, described: task_graph.Compute) -> Stepping:
+def _stepping(program: RoleProgram, task: str, described: task_graph.Compute) -> Stepping:
     naming, statement = program.naming, described.statement
     others = len(program.model.waits.get(statement, ())) - len(described.follows)
     cut = program.model.graph.arrivals[described.chunks[0]].chunks
@@ -172,12 +172,12 @@ def _stepping(program: Program, task: str, described: task_graph.Compute) -> Ste
     )
 
 
-def _rooms(program: Program, statement: str) -> Iterator[Room]:
+def _rooms(program: RoleProgram, statement: str) -> Iterator[ChunkRoom]:
     """Yield the departures that roll, of what a statement writes."""
     for name, departure in program.model.graph.departures.items():
         early = departure.early
         if early is not None and early.ring is not None and early.statement == statement:
-            yield Room(
+            yield ChunkRoom(
                 name=name,
                 depth=early.ring,
                 steps=Field(program.naming.of(f"{name}_room")),
@@ -206,7 +206,7 @@ def _reads_whole(model: Model, statement: str, triggers: Sequence[str]) -> bool:
 #
 # Paper    V Sec. 4.2, 5.1
 
-def write_chunks(chunks: Chunks, early_sends: EarlySends) -> None:
+def write_chunks(chunks: ChunkedArrivals, early_sends: EarlySends) -> None:
     """Write the step of each statement, and the task that takes a chunk of each arrival."""
     for cut in chunks.cuts.values():
         if cut.rolls:
@@ -219,7 +219,7 @@ def write_chunks(chunks: Chunks, early_sends: EarlySends) -> None:
         _write_chunk(chunks, cut)
 
 
-def satisfy(chunks: Chunks, block: Block, statement: str) -> None:
+def satisfy(chunks: ChunkedArrivals, block: Block, statement: str) -> None:
     """Append that the steps of a statement, if it has some, wait for one thing less.
 
     After the last one, those run whose chunks are here.
@@ -237,7 +237,7 @@ def satisfy(chunks: Chunks, block: Block, statement: str) -> None:
     loop.add(Call(stepping.step))
 
 
-def begin_chunks(program: Program, block: Block, cut: Cut) -> None:
+def begin_chunks(program: RoleProgram, block: Block, cut: ProgramCut) -> None:
     """Append that no chunk of an arrival is here; on PEs that take none, all are."""
     taken = program.model.pes(cut.name, "taken").intersect(program.pes)
     here, none = holds(taken, program.pes), Number(0)
@@ -249,7 +249,7 @@ def begin_chunks(program: Program, block: Block, cut: Cut) -> None:
         block.add(Assign(cut.used, Number(0)))
 
 
-def begin_steps(chunks: Chunks, block: Block) -> None:
+def begin_steps(chunks: ChunkedArrivals, block: Block) -> None:
     """Append that no step has run, of statements that share a ring, and for how many is room."""
     for room in (room for stepping in chunks.steps.values() for room in stepping.rooms):
         chunks.program.hold(room.steps.name)
@@ -260,12 +260,12 @@ def begin_steps(chunks: Chunks, block: Block) -> None:
             block.add(Assign(stepping.done, Number(0)))
 
 
-def _shares_ring(chunks: Chunks, stepping: Stepping) -> bool:
+def _shares_ring(chunks: ChunkedArrivals, stepping: Stepping) -> bool:
     cuts = (chunks.cuts[name] for name in stepping.triggers)
     return any(cut.rolls and len(cut.readers) > 1 for cut in cuts)
 
 
-def receive_first(chunks: Chunks, block: Block, cut: Cut) -> None:
+def receive_first(chunks: ChunkedArrivals, block: Block, cut: ProgramCut) -> None:
     """Append the receives of the first chunks."""
     number, first = chunks.number, Number(min(AHEAD, cut.whole))
     loop = block.nest(For(number, Number(0), compare(number, "<", first)))
@@ -275,7 +275,7 @@ def receive_first(chunks: Chunks, block: Block, cut: Cut) -> None:
         _receive(chunks, rest, cut, f"rest_{cut.name}", number)
 
 
-def _write_chunk(chunks: Chunks, cut: Cut) -> None:
+def _write_chunk(chunks: ChunkedArrivals, cut: ProgramCut) -> None:
     """Write the task that takes a chunk."""
     program, number = chunks.program, chunks.number
     tensor = program.model.graph.arrivals[cut.name].tensor
@@ -297,7 +297,7 @@ def _write_chunk(chunks: Chunks, cut: Cut) -> None:
     program.add(body)
 
 
-def _write_next(chunks: Chunks, cut: Cut) -> None:
+def _write_next(chunks: ChunkedArrivals, cut: ProgramCut) -> None:
     """Write what receives the chunk that takes the place of one of a ring.
 
     Where several statements use it, all have run that step, and the last one finds that.
@@ -319,7 +319,7 @@ def _write_next(chunks: Chunks, cut: Cut) -> None:
     program.add(body)
 
 
-def _go_on(chunks: Chunks, block: Block, cut: Cut) -> Block:
+def _go_on(chunks: ChunkedArrivals, block: Block, cut: ProgramCut) -> Block:
     """Append the receive of the next chunk but one; return the block where there is none."""
     number, following = chunks.number, Later(chunks.number, AHEAD)
     if cut.whole > AHEAD:
@@ -334,7 +334,7 @@ def _go_on(chunks: Chunks, block: Block, cut: Cut) -> Block:
     return block
 
 
-def _run(chunks: Chunks, block: Block, cut: Cut, stepping: Stepping) -> None:
+def _run(chunks: ChunkedArrivals, block: Block, cut: ProgramCut, stepping: Stepping) -> None:
     """Append the step of a chunk, if those of other arrivals with its number are here.
 
     What comes last finds all of them, and all steps before this one have run.
@@ -354,7 +354,9 @@ def _run(chunks: Chunks, block: Block, cut: Cut, stepping: Stepping) -> None:
     inner.add(Assign(stepping.at, chunks.number), Call(stepping.step))
 
 
-def _receive(chunks: Chunks, block: Block, cut: Cut, task: str, number: Value) -> None:
+def _receive(
+    chunks: ChunkedArrivals, block: Block, cut: ProgramCut, task: str, number: Value
+) -> None:
     """Append the instruction of a task that receives a chunk, given its number."""
     program, transfer, inner = chunks.program, cut.transfers[task], Block()
     where = transfer.where(inner)
@@ -363,7 +365,7 @@ def _receive(chunks: Chunks, block: Block, cut: Cut, task: str, number: Value) -
     _given(block, cut, number, inner)
 
 
-def _unpack(chunks: Chunks, block: Block, cut: Cut) -> None:
+def _unpack(chunks: ChunkedArrivals, block: Block, cut: ProgramCut) -> None:
     """Append loops that bring a chunk to where it belongs, if need be."""
     program, number = chunks.program, chunks.number
     for task, transfer in cut.transfers.items():
@@ -376,7 +378,7 @@ def _unpack(chunks: Chunks, block: Block, cut: Cut) -> None:
             _given(inner, cut, number, loops)
 
 
-def _repeat(chunks: Chunks, block: Block, cut: Cut) -> None:
+def _repeat(chunks: ChunkedArrivals, block: Block, cut: ProgramCut) -> None:
     """Append what copies the end of a ring to its front, if windows reach over it."""
     program = chunks.program
     for task, described in program.model.of_kind(task_graph.Halo).items():
@@ -387,7 +389,7 @@ def _repeat(chunks: Chunks, block: Block, cut: Cut) -> None:
             _given(block, cut, chunks.number, inner)
 
 
-def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> None:
+def _write_step(chunks: ChunkedArrivals, stepping: Stepping, early_sends: EarlySends) -> None:
     """Write what runs the instances of a step."""
     program, inner = chunks.program, Block()
     body = Body(name=stepping.step.name, comment=f"{stepping.statement} runs on what is here.")
@@ -415,14 +417,14 @@ def _write_step(chunks: Chunks, stepping: Stepping, early_sends: EarlySends) -> 
     program.add(body)
 
 
-def _end_steps(program: Program, block: Block, statement: str) -> None:
+def _end_steps(program: RoleProgram, block: Block, statement: str) -> None:
     """Append that all steps of a statement have run, which waits for that, too."""
     left = Less(Field(program.naming.of(f"waiting_{statement}")))
     finish = program.task(f"finish_{statement}")
     block.nest(If(compare(left, "==", 0))).add(Activate(finish))
 
 
-def _write_left(chunks: Chunks, stepping: Stepping, room: Room) -> None:
+def _write_left(chunks: ChunkedArrivals, stepping: Stepping, room: ChunkRoom) -> None:
     """Write the task that follows when results have left, with the step for which there is room.
 
     It runs if its chunks are here.
@@ -443,7 +445,7 @@ def _write_left(chunks: Chunks, stepping: Stepping, room: Room) -> None:
     program.add(body)
 
 
-def _given(block: Block, cut: Cut, number: Value, inner: Block) -> None:
+def _given(block: Block, cut: ProgramCut, number: Value, inner: Block) -> None:
     """Append a block, with the symbolic constants of a chunk: the digits of its number."""
     constants: dict[str, Value] = {}
     for k, constant in enumerate(name_indices(len(cut.counts))):

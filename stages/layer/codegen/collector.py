@@ -8,7 +8,7 @@ import islpy as isl
 
 from lairmake.stages.layer.codegen.departures import configure_forward, find_in_turn, send_sequences
 from lairmake.stages.layer.codegen.model import Model, holds
-from lairmake.stages.layer.codegen.program import Program
+from lairmake.stages.layer.codegen.program import RoleProgram
 from lairmake.stages.layer.codegen.streams import (
     IN,
     OUT,
@@ -58,7 +58,7 @@ class Collector:
     """Writes the functions of the adapters that collect one departure."""
 
     def __init__(
-        self, program: Program, departure: str, collections: typing.Sequence[str], then: str
+        self, program: RoleProgram, departure: str, collections: typing.Sequence[str], then: str
     ) -> None:
         """Take the departure and its collections, and the task that comes after each of these."""
         self.program, self.model, self.naming = program, program.model, program.naming
@@ -131,7 +131,7 @@ class Collector:
 class Forwarder:
     """Writes the function of the adapters that forward one collection."""
 
-    def __init__(self, program: Program, name: str, lane: str, then: str) -> None:
+    def __init__(self, program: RoleProgram, name: str, lane: str, then: str) -> None:
         """Take the collection, the colour of a lane's elements, and the task that comes after."""
         self.program, self.name, self.lane, self.then = program, name, lane, then
         self.described = program.model.graph.collections[name]

@@ -10,7 +10,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError, working_on
 from lairmake.stages.layer.codegen.chunks import (
-    Chunks,
+    ChunkedArrivals,
     begin_chunks,
     begin_steps,
     configure_chunks,
@@ -26,7 +26,7 @@ from lairmake.stages.layer.codegen.instruction import (
 )
 from lairmake.stages.layer.codegen.layout import has_too_many_tasks
 from lairmake.stages.layer.codegen.model import Model, value
-from lairmake.stages.layer.codegen.program import Program, find_forwarding_pes, forward_along
+from lairmake.stages.layer.codegen.program import RoleProgram, find_forwarding_pes, forward_along
 from lairmake.stages.layer.codegen.streams import (
     OUT,
     add_odometer,
@@ -43,7 +43,7 @@ from lairmake.stages.layer.codegen.streams import (
 )
 from lairmake.stages.layer.texts import task_graph, yaml_files
 from lairmake.stages.layer.texts.task_graph import Arrival
-from lairmake.stages.layer.texts.yaml_files import Decision, Local, Streamed
+from lairmake.stages.layer.texts.yaml_files import Decision, LocalDecision, Streamed
 from lairmake.stages.pe.block import Block, Body, total
 from lairmake.stages.pe.nodes import (
     Activate,
@@ -62,7 +62,7 @@ from lairmake.stages.pe.nodes import (
     Operand,
     Pass,
     Receive,
-    Statement,
+    StatementNode,
     Store,
     Task,
     UnblockColour,
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 #
 # Paper    V Sec. 4.2, 5
 
-def operate(program: Program, block: Block, name: str, task: task_graph.Operate) -> None:
+def operate(program: RoleProgram, block: Block, name: str, task: task_graph.Operate) -> None:
     """Append the instruction of a task, and configure it in main. Raises UserError if it has none.
     """
     _check(program.model.simd[name], name)
@@ -102,7 +102,7 @@ def operate(program: Program, block: Block, name: str, task: task_graph.Operate)
 
 def _check(decision: Decision, name: str) -> None:
     """Raise UserError if a text was edited so that a task on a stream has no instruction."""
-    kinds_of = [Local | Streamed, Streamed, Local | yaml_files.Number]
+    kinds_of = [LocalDecision | Streamed, Streamed, LocalDecision | yaml_files.NumberDecision]
     pairs = zip(decision.operands, kinds_of, strict=False)
     fits = 2 <= len(decision.operands) <= len(kinds_of)
     fits = fits and all(isinstance(operand, kind) for operand, kind in pairs)
@@ -110,7 +110,9 @@ def _check(decision: Decision, name: str) -> None:
         raise UserError(f"{name} takes a stream, and has no instruction of d, the stream and b")
 
 
-def _instruction(program: Program, block: Block, name: str, task: task_graph.Operate) -> Statement:
+def _instruction(
+    program: RoleProgram, block: Block, name: str, task: task_graph.Operate
+) -> StatementNode:
     """Return what starts the stream; a block finds the addresses that it needs before."""
     vector = Address(Field(program.naming.of(name)))
     colour = program.listen(program.model.graph.arrivals[task.arrival].colour)
@@ -126,25 +128,27 @@ def _instruction(program: Program, block: Block, name: str, task: task_graph.Ope
 
 
 def _address(
-    program: Program, block: Block, name: str, operand: yaml_files.OperandDecision
+    program: RoleProgram, block: Block, name: str, operand: yaml_files.OperandDecision
 ) -> Value:
     """Return where an operand is in memory; a number has a place of its own, for the stream's time.
     """
-    if isinstance(operand, Local):
+    if isinstance(operand, LocalDecision):
         return find_base_address(operand, block, program.model.known(name))
-    assert isinstance(operand, yaml_files.Number), "a stream goes with memory, or with a number"
+    assert isinstance(operand, yaml_files.NumberDecision), (
+        "a stream goes with memory, or with a number"
+    )
     field = Element(Field(program.naming.of(f"{name}_number")), (Number(0),))
     return Address(field)
 
 
-def _configure(program: Program, name: str, vector: Value) -> None:
+def _configure(program: RoleProgram, name: str, vector: Value) -> None:
     """Append to main the configuration of an instruction, and the number that it needs."""
     decision, known = program.model.simd[name], program.model.known(name)
     block = program.when(program.main.block, program.pes_of(known))
     sizes = tuple(value(size, known) for size in decision.sizes or ())
     assert decision.operation is not None, "it was found before that there is an instruction"
     for operand in decision.operands:
-        if isinstance(operand, yaml_files.Number):
+        if isinstance(operand, yaml_files.NumberDecision):
             field = program.naming.of(f"{name}_number")
             program.keep(field, operand.type, (1,), f"{name}_number")
             literal = make_literal(operand.number, operand.type)
@@ -158,9 +162,12 @@ def _described(operands: Sequence[yaml_files.OperandDecision]) -> tuple[Operand 
     return tuple(
         Fabric(operand.type)
         if isinstance(operand, Streamed)
-        else make_operand(operand.type, operand.strides if isinstance(operand, Local) else ())
+        else make_operand(
+            operand.type, operand.strides if isinstance(operand, LocalDecision) else ()
+        )
         for operand in operands
     )
+
 
 # --- What computing PEs do with what arrives: react, or store it, and count what statements need
 #
@@ -170,18 +177,18 @@ def _described(operands: Sequence[yaml_files.OperandDecision]) -> tuple[Operand 
 class Computing:
     """The program of the computing PEs, what leaves, and what arrives in chunks."""
 
-    program: Program
+    program: RoleProgram
     departures: Departures
-    chunks: Chunks
+    chunks: ChunkedArrivals
 
 
-def waiting(program: Program, statement: str) -> Field:
+def waiting(program: RoleProgram, statement: str) -> Field:
     """Return what counts the things that a statement waits for."""
     return Field(program.naming.of(f"waiting_{statement}"))
 
 
 def run_if_ready(
-    program: Program, block: Block, statement: str, left: Value, *, at_once: bool = False
+    program: RoleProgram, block: Block, statement: str, left: Value, *, at_once: bool = False
 ) -> None:
     """Append that a statement runs if nothing is left that it waits for: as a task, or `at_once`.
     """
@@ -225,7 +232,7 @@ def _write_arrived(computing: Computing, name: str, arrival: Arrival) -> None:
     program, model = computing.program, computing.program.model
     body = Body(name=program.naming.of(f"arrived_{name}"), comment=f"All of {name} is here.")
     if arrival.chunks is None:
-        for task in model.taking(task_graph.Receive, name):
+        for task in model.taking(task_graph.ReceiveTask, name):
             unpack(program, body.block, task)
     for statement in find_readers(model, arrival):
         stepping = computing.chunks.steps.get(statement)
@@ -237,15 +244,15 @@ def _write_arrived(computing: Computing, name: str, arrival: Arrival) -> None:
     program.add(body)
 
 
-def _write_reaction(program: Program, name: str, arrival: Arrival) -> None:
+def _write_reaction(program: RoleProgram, name: str, arrival: Arrival) -> None:
     """Write the data task of a sparse stream."""
     tensor, model = arrival.tensor, program.model
     body, variable = begin_data_task(program, name, arrival, f"React to an element of {tensor}.")
 
-    def stored(element: Value) -> Statement:
+    def stored(element: Value) -> StatementNode:
         return Assign(element, Name(variable))
 
-    for task in model.taking(task_graph.Store, name):
+    for task in model.taking(task_graph.StoreTask, name):
         program.count(task)
         body.block.add(CountCall(program.naming.counter(task)))
         transfer_loops(body.block, task, model, program.naming, stored, counts=True)
@@ -281,13 +288,13 @@ def listen_again(computing: Computing, block: Block, name: str, arrival: Arrival
     if arrival.chunks is not None:
         receive_first(computing.chunks, block, computing.chunks.cuts[name])
         return
-    for task in program.model.taking(task_graph.Receive, name):
+    for task in program.model.taking(task_graph.ReceiveTask, name):
         receive(program, block, task, arrival.colour, program.naming.of(f"arrived_{name}"))
     for task, described in program.model.taking(task_graph.Operate, name).items():
         operate(program, block, task, described)
 
 
-def listen(program: Program, name: str, arrival: Arrival) -> None:
+def listen(program: RoleProgram, name: str, arrival: Arrival) -> None:
     """Append to main what a stream does where it is taken, or forwarded."""
     forward_along(program, arrival.colour)
     if arrival.sparse:
@@ -295,13 +302,13 @@ def listen(program: Program, name: str, arrival: Arrival) -> None:
         _give_room(program, name, arrival)
 
 
-def _give_room(program: Program, name: str, arrival: Arrival) -> None:
+def _give_room(program: RoleProgram, name: str, arrival: Arrival) -> None:
     """Let elements wait where PEs use different ones, so that none waits for another's turn.
 
     Where all use all that passes by, one is as fast as the other, and room would be of no use.
     """
     model = program.model
-    taken = {**model.taking(task_graph.Store, name), **model.taking(task_graph.React, name)}
+    taken = {**model.taking(task_graph.StoreTask, name), **model.taking(task_graph.React, name)}
     tasks = [task for task in model.tasks if task in taken]
     known = model.known(tasks[0])
     idle = any(not known.is_subset(model.instance_set(t).params()) for t in tasks)
@@ -329,7 +336,7 @@ def computing_pes(model: Model) -> isl.Set:
     return pes.union(find_forwarding_pes(model, model.graph.arrivals)).coalesce()
 
 
-def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
+def compute_program(model: Model, profile: Profile, vectors: bool) -> RoleProgram:
     """Return the program of the role `compute`.
 
     Each statement is a task of its own; where the machine has too few ids for these, what follows
@@ -341,13 +348,15 @@ def compute_program(model: Model, profile: Profile, vectors: bool) -> Program:
     return _compute_program(model, profile, vectors, in_turn=True)
 
 
-def _compute_program(model: Model, profile: Profile, vectors: bool, *, in_turn: bool) -> Program:
+def _compute_program(
+    model: Model, profile: Profile, vectors: bool, *, in_turn: bool
+) -> RoleProgram:
     """Return the program; with `in_turn` statements run in the tasks of those they wait for.
 
     Memory has tensors first, then the instructions of what leaves early, of chunks, and others.
     """
     pes = computing_pes(model)
-    program = Program(
+    program = RoleProgram(
         role="compute", model=model, profile=profile, vectors=vectors, pes=pes, in_turn=in_turn
     )
     for local, shape in model.shapes.items():
@@ -388,7 +397,7 @@ def _statements(model: Model) -> list[str]:
     return [s.name for s in model.layer.statements]
 
 
-def _write_task(program: Program, name: str, comment: str) -> None:
+def _write_task(program: RoleProgram, name: str, comment: str) -> None:
     """Write a task that runs at once: as a vector instruction, or as loops."""
     body = Body(name=program.naming.of(name), comment=comment)
     program.count(name)
@@ -464,18 +473,18 @@ def _wait(computing: Computing, block: Block, statement: str) -> None:
         _set(program, block, stepping.needs, [*streams, *[Number(1)] * stepping.others])
 
 
-def _set(program: Program, block: Block, field: Field, parts: list[Value]) -> None:
+def _set(program: RoleProgram, block: Block, field: Field, parts: list[Value]) -> None:
     """Append that a variable in memory is the sum of what is 0 or 1."""
     program.hold(field.name)
     block.add(Assign(field, total(parts)))
 
 
-def _takes(program: Program, arrival: str) -> Value:
+def _takes(program: RoleProgram, arrival: str) -> Value:
     """Return whether a PE takes some of a stream."""
     return program.number(program.model.pes(arrival, "taken"))
 
 
-def _streams_of(program: Program, statement: str, but: Sequence[str] = ()) -> list[Value]:
+def _streams_of(program: RoleProgram, statement: str, but: Sequence[str] = ()) -> list[Value]:
     """Return whether a statement waits on this PE for each of the streams it reads."""
     return [
         _takes(program, name)

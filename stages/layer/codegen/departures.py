@@ -10,7 +10,7 @@ import islpy as isl
 
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.layer.codegen.instruction import (
-    Operands,
+    InstructionOperands,
     combine,
     find_ends,
     find_sizes_at_run_time,
@@ -18,7 +18,7 @@ from lairmake.stages.layer.codegen.instruction import (
     transfer_loops,
 )
 from lairmake.stages.layer.codegen.model import count_most_elements, holds, value
-from lairmake.stages.layer.codegen.program import Program
+from lairmake.stages.layer.codegen.program import RoleProgram
 from lairmake.stages.layer.codegen.streams import (
     ALONE,
     COUNT,
@@ -102,7 +102,7 @@ from lairmake.stages.poly.functions import bind_set, name_indices
 # Paper    V Sec. 4.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gather:
+class GatherProgram:
     """A gathered departure of a program.
 
     Of the program's PEs, those of the `chain` send some of it, `own` elements of their own, and
@@ -110,7 +110,7 @@ class Gather:
     task `end` comes when all has left. `transfer` sends the own elements of a row.
     """
 
-    program: Program
+    program: RoleProgram
     name: str
     departure: Departure
     chain: isl.Set
@@ -252,7 +252,7 @@ class Gather:
             block.when(holds(pes, self.chain)).add(Pass(vector, OUT, IN, then))
 
 
-def gather_of(program: Program, name: str, then: str) -> Gather:
+def gather_of(program: RoleProgram, name: str, then: str) -> GatherProgram:
     """Return a gathered departure, with its instructions configured in main.
 
     Memory is declared as instructions are configured: that of the own elements comes first.
@@ -269,13 +269,13 @@ def gather_of(program: Program, name: str, then: str) -> Gather:
         if not pes.is_empty():
             vector = program.naming.of(f"{part}_{name}")
             configure_forward(program, vector, transfer.type, others[part], pes)
-    return Gather(
+    return GatherProgram(
         program=program, name=name, departure=departure, chain=chain, own=own,
         forwarding=forwarding, transfer=transfer, end=then,
     )
 
 
-def _own_elements(program: Program, name: str, in_turn: InTurn) -> Transfer:
+def _own_elements(program: RoleProgram, name: str, in_turn: InTurn) -> Transfer:
     """Return the instruction that sends the own elements of a row."""
     slots = count_most_rows(program.model.graph, program.profile) if in_turn.rows else 0
     slot = Field(program.naming.of(f"{name}_row"))
@@ -289,7 +289,7 @@ def find_in_turn(stream: Outgoing) -> InTurn:
 
 
 def configure_forward(
-    program: Program, vector: str, type_: str, count: int | str, pes: isl.Set
+    program: RoleProgram, vector: str, type_: str, count: int | str, pes: isl.Set
 ) -> None:
     """Configure in main the instruction with which some PEs forward so many elements of a type."""
     program.hold(vector, "vector")
@@ -311,7 +311,7 @@ def configure_forward(
 class EarlySends:
     """Writes what sends the elements that leave early, and says when it runs."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: RoleProgram) -> None:
         """Find the departures of which something leaves early, and configure their sends."""
         self.program, self.model, self.naming = program, program.model, program.naming
         departures = program.model.graph.departures
@@ -454,12 +454,12 @@ OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
 
 
 def send_sequences(
-    program: Program, block: Block, name: str, departure: Outgoing, then: str
+    program: RoleProgram, block: Block, name: str, departure: Outgoing, then: str
 ) -> None:
     """Append what starts a sparse departure on each PE, and write the tasks that go on with it."""
     chain, last = program.model.pes(name, "chain"), program.model.pes(name, "last")
     first = program.model.pes(name, "first")
-    sums = Sums(program, name, departure, last, last.subtract(first))
+    sums = SumProgram(program, name, departure, last, last.subtract(first))
     sums.pack()
     sums.go_on(then)
     sums.begin(block.when(holds(last, chain)))
@@ -470,11 +470,11 @@ def send_sequences(
         send_sum(program, inner, f"send_{name}", departure, farther_in, alone, then)
 
 
-class Sums:
+class SumProgram:
     """What the last PEs of a sparse departure do; those `summed` take what others send."""
 
     def __init__(
-        self, program: Program, name: str, departure: Outgoing, last: isl.Set, summed: isl.Set
+        self, program: RoleProgram, name: str, departure: Outgoing, last: isl.Set, summed: isl.Set
     ) -> None:
         """Keep memory for the sums of the other PEs, and for the wavelets of a sequence."""
         assert departure.sequences is not None, "what leaves sparse does so in sequences"
@@ -548,7 +548,7 @@ class Sums:
     def _add_received(self, block: Block, received: Value, element: Name, type_: str) -> None:
         """Append the addition of what was received for an element."""
         taken = Element(received, (Next(Field(self.position)),))
-        operands = Operands(values={"received": taken}, types={"received": type_})
+        operands = InstructionOperands(values={"received": taken}, types={"received": type_})
         own = load(element, type_, operands.type)
         op = OPERATORS[self.departure.by]
         block.add(Store(element, combine(op, own, parse_expression("received"), operands), type_))
@@ -590,7 +590,7 @@ Parts = Mapping[str, Sequence[Part]]
 class TurnTaking:
     """Writes what counts, on the PEs of a role, the parts of departures that others wait for."""
 
-    def __init__(self, program: Program, parts: Parts) -> None:
+    def __init__(self, program: RoleProgram, parts: Parts) -> None:
         """Take what is to be done for departures and arrivals: sets of routes.isl, of PEs."""
         self.program, self.naming, self.parts = program, program.naming, parts
         graph = program.model.graph.departures
@@ -657,7 +657,7 @@ class TurnTaking:
 class Departures:
     """Writes the functions of a program that send."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: RoleProgram) -> None:
         """Take the program, in which nothing is sent yet."""
         self.program, self.model, self.naming = program, program.model, program.naming
         self.departures = program.model.graph.departures
@@ -712,7 +712,7 @@ class Departures:
         for pes in taken:
             back = str(self.departures[name].feedback)
             arrived, here = self.naming.of(f"arrived_{back}"), self.program.when(block, pes)
-            for task in self.model.taking(task_graph.Receive, back):
+            for task in self.model.taking(task_graph.ReceiveTask, back):
                 receive(self.program, here, task, back, arrived)
 
     def _send(self, name: str) -> None:

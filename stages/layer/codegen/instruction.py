@@ -12,19 +12,19 @@ from lairmake.stages.diagnose import working_on
 from lairmake.stages.lair import tree
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.tree import Binary, Expr
-from lairmake.stages.layer.codegen.model import Work, holds, value
+from lairmake.stages.layer.codegen.model import ProgramModel, holds, value
 from lairmake.stages.layer.texts import yaml_files
 from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
 from lairmake.stages.layer.texts.yaml_files import (
     Arriving,
     Decision,
-    Local,
-    Number as Numeral,
-    Table,
+    LocalDecision,
+    NumberDecision as Numeral,
+    TableDecision,
 )
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
 from lairmake.stages.pe.block import Block, write_nest
-from lairmake.stages.pe.names import Naming
+from lairmake.stages.pe.names import IdentifierNaming
 from lairmake.stages.pe.nodes import (
     Address,
     Assign,
@@ -44,7 +44,7 @@ from lairmake.stages.pe.nodes import (
     Point,
     Pointed,
     RunVector,
-    Statement,
+    StatementNode,
     Store,
     make_operand,
 )
@@ -76,7 +76,7 @@ PARAM = isl.dim_type.param
 # --- What statements of LAIR compute, as values of programs, and how many operations that takes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operands:
+class InstructionOperands:
     """Where the elements of tensors are that a statement reads, and their types."""
 
     values: Mapping[str, Value]
@@ -103,17 +103,17 @@ def load(element: Value, type_: str, computed: str) -> Value:
     return element if is_integer(computed) else Loaded(element, type_)
 
 
-def make_value(expr: tree.Expr, operands: Operands) -> Value:
+def make_value(expr: tree.Expr, operands: InstructionOperands) -> Value:
     """Return the value of an expression."""
     match expr:
-        case tree.Number():
+        case tree.NumberSyntax():
             return make_literal(expr.value, operands.type)
-        case tree.Access():
+        case tree.AccessSyntax():
             tensor = expr.tensor
             return load(operands.values[tensor], operands.types[tensor], operands.type)
         case tree.Unary():
             return Computed("negative", (make_value(expr.operand, operands),), operands.type)
-        case tree.Call():
+        case tree.CallSyntax():
             arguments = tuple(make_value(a, operands) for a in expr.arguments)
             return Computed(expr.function, arguments, operands.type)
         case tree.Binary():
@@ -122,7 +122,7 @@ def make_value(expr: tree.Expr, operands: Operands) -> Value:
     raise AssertionError(f"{expr} is no expression of a specialised statement")
 
 
-def combine(op: str, left: Value, right: tree.Expr, operands: Operands) -> Value:
+def combine(op: str, left: Value, right: tree.Expr, operands: InstructionOperands) -> Value:
     """Return `left op right`, left an element; op is one of + * max min."""
     return Computed(op, (left, make_value(right, operands)), operands.type)
 
@@ -132,7 +132,7 @@ def count_scalar_operations(expr: tree.Expr) -> int:
     match expr:
         case tree.Unary():
             return 1 + count_scalar_operations(expr.operand)
-        case tree.Call():
+        case tree.CallSyntax():
             return 1 + sum(map(count_scalar_operations, expr.arguments))
         case tree.Binary():
             return 1 + count_scalar_operations(expr.left) + count_scalar_operations(expr.right)
@@ -151,12 +151,18 @@ class InField:
     strides: tuple[int, ...]
 
 
-Given = yaml_files.Local | yaml_files.Arriving | yaml_files.Streamed | yaml_files.Number | InField
+Given = (
+    yaml_files.LocalDecision
+    | yaml_files.Arriving
+    | yaml_files.Streamed
+    | yaml_files.NumberDecision
+    | InField
+)
 """An operand, with the field of memory of a part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class InstructionStep:
     """One of a task's vector instructions: its field of memory and its counter.
 
     `first` is the number of its first operand among those of all steps; `over` are the dimensions
@@ -172,13 +178,13 @@ class Step:
     looped: bool
 
 
-def find_steps(name: str, decision: Decision, naming: Naming) -> list[Step]:
+def find_steps(name: str, decision: Decision, naming: IdentifierNaming) -> list[InstructionStep]:
     """Return the vector instructions of a task, and its loops; the last one counts."""
     listed = decision.steps or (_only_step(decision),)
     every = tuple(range(len(decision.sizes or ())))
     last = len(listed) - 1
     return [
-        Step(
+        InstructionStep(
             field=naming.of(name) if k == last else naming.of(f"{name} {k}", f"{name}_{k}"),
             counter=naming.counter(name) if k == last else None,
             operation=step.operation,
@@ -201,14 +207,14 @@ def _only_step(decision: Decision) -> yaml_files.StepDecision:
     )
 
 
-def find_part_field(name: str, number: int, naming: Naming) -> str:
+def find_part_field(name: str, number: int, naming: IdentifierNaming) -> str:
     """Return the field of memory for a part of a task's statement."""
     return naming.of(f"{name} part {number}", f"{name}_part{number}")
 
 
-def _spelled(operand: yaml_files.OperandDecision, name: str, naming: Naming) -> Given:
+def _spelled(operand: yaml_files.OperandDecision, name: str, naming: IdentifierNaming) -> Given:
     """Return an operand, a part as the field that it lies in."""
-    if not isinstance(operand, yaml_files.Given):
+    if not isinstance(operand, yaml_files.GivenDecision):
         return operand
     field = find_part_field(name, operand.part, naming)
     return InField(field=field, type=operand.type, strides=operand.strides)
@@ -216,10 +222,10 @@ def _spelled(operand: yaml_files.OperandDecision, name: str, naming: Naming) -> 
 
 def find_strides(operand: Given) -> tuple[int, ...]:
     """Return over how many elements each dimension steps; nothing for what is one value."""
-    return operand.strides if isinstance(operand, yaml_files.Local | InField) else ()
+    return operand.strides if isinstance(operand, yaml_files.LocalDecision | InField) else ()
 
 
-def find_vectors(name: str, decision: Decision, naming: Naming) -> list[Step]:
+def find_vectors(name: str, decision: Decision, naming: IdentifierNaming) -> list[InstructionStep]:
     """Return the vector instructions of a task."""
     return [step for step in find_steps(name, decision, naming) if not step.looped]
 
@@ -239,15 +245,15 @@ def find_operand_address(
             return Address(Name(elements[operand.element]))
         case InField():
             return Field(operand.field)
-        case yaml_files.Number():
+        case yaml_files.NumberDecision():
             name = f"number{position}"
             block.add(Declare(name, operand.type, make_literal(operand.number, operand.type)))
             return Address(Name(name))
-        case yaml_files.Local():
+        case yaml_files.LocalDecision():
             return find_base_address(operand, block, context)
 
 
-def find_base_address(operand: yaml_files.Local, block: Block, context: isl.Set) -> Value:
+def find_base_address(operand: yaml_files.LocalDecision, block: Block, context: isl.Set) -> Value:
     """Return the address of the first element of an operand in memory.
 
     Affine indices are part of the address, as they are in loops; others take their operations.
@@ -276,11 +282,11 @@ POINTERS = ("to", "from", "from1", "from2")
 
 def call_loops(
     block: Block,
-    step: Step,
+    step: InstructionStep,
     sizes: Sequence[int | str],
     context: isl.Set,
     elements: Mapping[str, str],
-    naming: Naming,
+    naming: IdentifierNaming,
 ) -> None:
     """Append the loops of a step; `sizes` are those of the whole box.
 
@@ -288,7 +294,11 @@ def call_loops(
     """
     dimensions = _merged(step, [_function(sizes[k]) for k in step.over])
     names = [naming.own(f"i{k}") for k in range(len(dimensions))]
-    around = block.nest() if any(isinstance(operand, Local) for operand in step.operands) else block
+    around = (
+        block.nest()
+        if any(isinstance(operand, LocalDecision) for operand in step.operands)
+        else block
+    )
     arrays = _arrays(around, step, context, naming)
     to, *sources = (
         _element(operand, array, _offset([steps[k] for _, steps in dimensions], names), elements)
@@ -308,7 +318,7 @@ def call_loops(
     write_nest(around, make_element_loops(box, context, names), instance)
 
 
-def _stored(step: Step, to: Value, sources: Sequence[Value]) -> Store:
+def _stored(step: InstructionStep, to: Value, sources: Sequence[Value]) -> Store:
     """Return the statement that computes an element of a step in float32, or in integers."""
     type_, *types = (operand.type for operand in step.operands)
     computed = type_ if is_integer(type_) else "float32"
@@ -321,7 +331,7 @@ Dimension = tuple[isl.PwAff, tuple[int, ...]]
 """The size of a dimension, and over how many elements of each operand it steps."""
 
 
-def _merged(step: Step, sizes: Sequence[isl.PwAff]) -> list[Dimension]:
+def _merged(step: InstructionStep, sizes: Sequence[isl.PwAff]) -> list[Dimension]:
     """Return the dimensions of a step, one for those that are like one in all operands."""
     strides = [find_strides(o) or (0,) * len(sizes) for o in step.operands]
     found: list[Dimension] = []
@@ -349,14 +359,16 @@ def _function(size: int | str) -> isl.PwAff:
     return isl.PwAff(f"{{ [({size})] }}" if isinstance(size, int) else size)
 
 
-def _arrays(block: Block, step: Step, context: isl.Set, naming: Naming) -> list[Value | None]:
+def _arrays(
+    block: Block, step: InstructionStep, context: isl.Set, naming: IdentifierNaming
+) -> list[Value | None]:
     """Return where the operands start, None for values; what tensors hold gets a pointer."""
     found: list[Value | None] = []
     for at, operand in enumerate(step.operands):
         known = step.operands.index(operand)
         if known < at:
             found.append(found[known])
-        elif isinstance(operand, Local):
+        elif isinstance(operand, LocalDecision):
             base, name = find_base_address(operand, block, context), POINTERS[at]
             pointer = naming.of(f"pointer {name}", name)
             block.add(Point(pointer, operand.type, base))
@@ -388,7 +400,11 @@ def _offset(strides: Sequence[int], names: Sequence[str]) -> Offset:
 # Paper    V Sec. 5
 
 def add_vector_call(
-    block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
+    block: Block,
+    name: str,
+    model: ProgramModel,
+    naming: IdentifierNaming,
+    elements: Mapping[str, str],
 ) -> None:
     """Append the vector instruction of a task, under its guard.
 
@@ -419,8 +435,8 @@ def add_vector_call(
 def _run(
     block: Block,
     name: str,
-    model: Work,
-    naming: Naming,
+    model: ProgramModel,
+    naming: IdentifierNaming,
     elements: Mapping[str, str],
     context: isl.Set,
 ) -> None:
@@ -449,13 +465,13 @@ def _run(
     block.absorb(run)
 
 
-def find_table_field(task: str, table: str, naming: Naming) -> str:
+def find_table_field(task: str, table: str, naming: IdentifierNaming) -> str:
     """Return the field of memory for a table of a task."""
     return naming.of(f"{task} table {table}", f"{task}_{table}")
 
 
 def _look_up(
-    block: Block, name: str, decision: Decision, naming: Naming, run: Block
+    block: Block, name: str, decision: Decision, naming: IdentifierNaming, run: Block
 ) -> set[str]:
     """Append a constant for each entry of a table that is used, and return their names."""
     used = decision.tables.keys() & run.names()
@@ -466,14 +482,14 @@ def _look_up(
     return set(used)
 
 
-def find_table_entry(field: str, table: Table) -> Value:
+def find_table_entry(field: str, table: TableDecision) -> Value:
     """Return the entry for an index of a table in memory."""
     index, low = Name(table.by), table.least
     entry = Operation("-" if low > 0 else "+", (index, Number(abs(low)))) if low else index
     return Element(Field(field), (entry,))
 
 
-def find_ends(name: str, model: Work, context: isl.Set) -> dict[str, Value]:
+def find_ends(name: str, model: ProgramModel, context: isl.Set) -> dict[str, Value]:
     """Return the least and the greatest value of each dimension, first0, last0, ..."""
     elements = model.compressed.of(name)
     found: dict[str, Value] = {}
@@ -536,7 +552,9 @@ def _size_at_run_time(block: Block, decision: Decision, k: int) -> Value:
     return Operation("+", (Operation("-", (Name(f"last{k}"), Name(f"first{k}"))), Number(1)))
 
 
-def configuration(name: str, model: Work, naming: Naming, context: isl.Set) -> Block:
+def configuration(
+    name: str, model: ProgramModel, naming: IdentifierNaming, context: isl.Set
+) -> Block:
     """Return what configures a task's vector instructions in main.
 
     One for each size that occurs on a PE; empty where it is configured before each call.
@@ -568,7 +586,7 @@ def _needed(decision: Decision, context: isl.Set) -> Value | None:
     return holds(bind_set(isl.Set(decision.needed), names), context)
 
 
-def _configure(step: Step, vector: Value, sizes: Sequence[Value]) -> Configure:
+def _configure(step: InstructionStep, vector: Value, sizes: Sequence[Value]) -> Configure:
     """Return the statement that configures a vector instruction."""
     operands = tuple(make_operand(o.type, find_strides(o)) for o in step.operands)
     own = tuple(sizes[k] for k in step.over)
@@ -587,7 +605,11 @@ COMBINE = {"+=": "+", "*=": "*", "max=": "max", "min=": "min"}
 
 
 def add_task_loops(
-    block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
+    block: Block,
+    name: str,
+    model: ProgramModel,
+    naming: IdentifierNaming,
+    elements: Mapping[str, str],
 ) -> None:
     """Append the loops of a task that fills a tensor or runs a statement."""
     task = model.tasks[name]
@@ -600,7 +622,11 @@ def add_task_loops(
 
 
 def statement_loops(
-    block: Block, name: str, model: Work, naming: Naming, elements: Mapping[str, str]
+    block: Block,
+    name: str,
+    model: ProgramModel,
+    naming: IdentifierNaming,
+    elements: Mapping[str, str],
 ) -> None:
     """Append the loops that run a task's statement, one instance at a time."""
     task = model.tasks[name]
@@ -619,7 +645,7 @@ def statement_loops(
         types = {t: model.graph.tensors[t].type for t in (*found, *elements)}
         run = Block()
         run.add(CountInstance(naming.counter(name)))
-        operands = Operands(values=found | arriving, types=types)
+        operands = InstructionOperands(values=found | arriving, types=types)
         run.add(*assignment(target, op, expr, operands))
         for iterator, index in zip(iterators, at.arguments, strict=True):
             inner.declare({iterator: index}, run, free=is_affine(index))
@@ -630,7 +656,7 @@ def statement_loops(
     write_nest(block, make_loop_nest(time, model.known(name), names), instance)
 
 
-def _time_names(time: isl.Map, iterators: list[str], naming: Naming) -> list[str]:
+def _time_names(time: isl.Map, iterators: list[str], naming: IdentifierNaming) -> list[str]:
     """Name each dimension of time: as the iterator that it equals, if there is one."""
     free, names = list(iterators), []
     for position in range(time.dim(isl.dim_type.out)):
@@ -652,7 +678,9 @@ def local_element(access: isl.Map, names: list[str], context: isl.Set) -> Value:
     return Element(Field(access.get_tuple_name(isl.dim_type.out)), tuple(indices))
 
 
-def assignment(target: str, op: str, expr: Expr, operands: Operands) -> list[Statement]:
+def assignment(
+    target: str, op: str, expr: Expr, operands: InstructionOperands
+) -> list[StatementNode]:
     """Return `target op expr`, rounded once to the target's type."""
     type_, element = operands.types[target], operands.values[target]
     if op == "=":
@@ -675,9 +703,9 @@ def _scalar_operations(op: str, expr: Expr) -> int:
 def transfer_loops(
     block: Block,
     name: str,
-    model: Work,
-    naming: Naming,
-    moved: Callable[[Value], Statement],
+    model: ProgramModel,
+    naming: IdentifierNaming,
+    moved: Callable[[Value], StatementNode],
     *,
     then: Block | None = None,
     counts: bool = False,
@@ -713,13 +741,13 @@ def transfer_loops(
         write_nest(block, make_element_loops(instances, known, names), instance)
 
 
-def _reaching(at: Instance, name: str, model: Work) -> isl.Set:
+def _reaching(at: Instance, name: str, model: ProgramModel) -> isl.Set:
     """Return the instances of a task that reach a place in its loops."""
     whole = model.instance_set(name)
     return whole if at.instances is None else whole.intersect(at.instances)
 
 
-def _element_names(found: Sequence[Value], names: list[str], naming: Naming) -> list[str]:
+def _element_names(found: Sequence[Value], names: list[str], naming: IdentifierNaming) -> list[str]:
     """Return a name for each dimension of an element: the instance's own where they are equal."""
     return [
         each.name

@@ -12,28 +12,28 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.fabric.layout import (
-    Entry,
-    Exit,
-    Layout,
+    FabricLayout,
     LocalTensor,
-    Memory,
+    PortEntry,
+    PortExit,
     Queue,
     Role,
+    RoleMemory,
     number_queues,
 )
 from lairmake.stages.layer.codegen.model import Model
-from lairmake.stages.layer.codegen.program import Program
+from lairmake.stages.layer.codegen.program import RoleProgram
 from lairmake.stages.layer.routes.arrivals import name_positions
 from lairmake.stages.layer.texts.task_graph import (
     Arrival,
     Departure,
-    Graph,
     Outgoing,
     SumCollection,
+    TaskGraph,
 )
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.movement.flow import Colour, find_busiest_router, find_routers, share
+from lairmake.stages.movement.flow import RouterColour, find_busiest_router, find_routers, share
 from lairmake.stages.pe.listing import Local
 from lairmake.stages.pe.nodes import Act, Activate, Task, walk
 from lairmake.stages.poly.canonical import find_set, from_domain, list_maps
@@ -71,7 +71,7 @@ class TooFewQueuesError(Exception):
         self.figure, self.pe, self.colours = figure, pe, colours
 
 
-def assign_queues(model: Model, program: Program) -> Queues:
+def assign_queues(model: Model, program: RoleProgram) -> Queues:
     """Return the queue of each colour on the PEs of a program. Raises TooFewQueuesError."""
     output = _assign(model, program, "output_queues", _sent(model, program))
     threads = {queue.number for queue in (output or {}).values()}
@@ -81,7 +81,7 @@ def assign_queues(model: Model, program: Program) -> Queues:
 
 def _assign(
     model: Model,
-    program: Program,
+    program: RoleProgram,
     figure: str,
     pes: Mapping[str, isl.UnionSet],
     used: Collection[int] = (),
@@ -104,7 +104,7 @@ def _assign(
     return {name: numbered[name] for name in pes}
 
 
-def _taken(model: Model, program: Program) -> dict[str, isl.UnionSet]:
+def _taken(model: Model, program: RoleProgram) -> dict[str, isl.UnionSet]:
     """Return the PEs that take a colour, by its first stream, into a queue."""
     apart = set(program.reacting) if program.profile.data_tasks == "colours" else set()
     apart -= set(program.waiting) if program.profile.fifo > 0 else set()
@@ -116,7 +116,7 @@ def _taken(model: Model, program: Program) -> dict[str, isl.UnionSet]:
     }
 
 
-def _sent(model: Model, program: Program) -> dict[str, isl.UnionSet]:
+def _sent(model: Model, program: RoleProgram) -> dict[str, isl.UnionSet]:
     """Return the PEs that send on a colour, by its first stream."""
     return {
         streams[0]: pes
@@ -138,7 +138,7 @@ def _from_ramp(routes: isl.UnionMap) -> isl.UnionMap:
     return routes.intersect_domain(sides.wrap())
 
 
-def _here(routes: isl.UnionMap, program: Program) -> isl.UnionSet:
+def _here(routes: isl.UnionMap, program: RoleProgram) -> isl.UnionSet:
     """Return the PEs of a program on which { [PE[x, y] -> from[]] -> to[] } is defined."""
     return routes.domain().unwrap().domain().intersect(isl.UnionSet.from_set(program.places()))
 
@@ -154,7 +154,7 @@ def _find_words(model: Model) -> dict[str, int]:
     }
 
 
-def _list_words(graph: Graph) -> Iterator[tuple[str, int]]:
+def _list_words(graph: TaskGraph) -> Iterator[tuple[str, int]]:
     """Yield the words of a wavelet of each stream."""
     for arrival in graph.arrivals.values():
         wide = WIDE if arrival.sparse else _words(graph, arrival.tensor)
@@ -169,17 +169,17 @@ def _list_words(graph: Graph) -> Iterator[tuple[str, int]]:
         yield from ((each, wide) for each in (*leaving.colours, *out))
 
 
-def _words(graph: Graph, tensor: str) -> int:
+def _words(graph: TaskGraph, tensor: str) -> int:
     return -(-BYTES[graph.tensors[tensor].type] // 2)
 
 # --- The layout of the fabric: roles, memory, colours, and where tensors enter and leave --------
 #
 # This is what the simulated machine is told of a layer, in build/layout.yaml.
 
-def make_layout(model: Model, programs: Sequence[Program]) -> Layout:
+def make_layout(model: Model, programs: Sequence[RoleProgram]) -> FabricLayout:
     """Return the layout."""
     arrivals = model.graph.arrivals.items()
-    return Layout(
+    return FabricLayout(
         grid=str(model.grid.as_set()),
         roles={p.role: _role(model, p) for p in programs},
         colours={
@@ -191,7 +191,7 @@ def make_layout(model: Model, programs: Sequence[Program]) -> Layout:
     )
 
 
-def _colour(model: Model, number: int) -> Colour:
+def _colour(model: Model, number: int) -> RouterColour:
     """Return a colour: the routes and filters of all its streams, which never meet."""
     streams = [name for name, own in model.numbers.items() if own == number]
     routes, filters = isl.UnionMap("{ }"), isl.UnionMap("{ }")
@@ -203,11 +203,11 @@ def _colour(model: Model, number: int) -> Colour:
     turning = [_positions(model, name) for name in streams]
     most = max(map(len, turning))
     if most == 1:
-        return Colour(number=number, routes=str(routes), filter=filter_)
+        return RouterColour(number=number, routes=str(routes), filter=filter_)
     each = ([routes[min(k, len(routes) - 1)] for routes in turning] for k in range(most))
     positions = [functools.reduce(isl.UnionMap.union, routes) for routes in each]
     counts = count_positions(positions)
-    return Colour(
+    return RouterColour(
         number=number,
         positions=tuple(map(str, positions)),
         counts=str(counts),
@@ -267,7 +267,7 @@ def _named(model: Model, stream: str) -> str:
     return _first(model, model.numbers[model.entering(stream)])
 
 
-def _role(model: Model, program: Program) -> Role:
+def _role(model: Model, program: RoleProgram) -> Role:
     locals_ = [each for local in program.locals for each in (local, *_guests(model, local))]
     queues = assign_queues(model, program)
     return Role(
@@ -276,7 +276,7 @@ def _role(model: Model, program: Program) -> Role:
         listens=tuple(dict.fromkeys(_named(model, c) for c in program.listens)),
         input_queues=queues.input,
         output_queues=queues.output,
-        memory=Memory(data=program.data, code=program.code),
+        memory=RoleMemory(data=program.data, code=program.code),
         tensors={local.name: _tensor(model, program, local) for local in locals_},
     )
 
@@ -288,7 +288,7 @@ def _guests(model: Model, local: Local) -> Iterator[Local]:
             yield replace(local, name=f"{tensor}_local")
 
 
-def _tensor(model: Model, program: Program, local: Local) -> LocalTensor:
+def _tensor(model: Model, program: RoleProgram, local: Local) -> LocalTensor:
     found = LocalTensor(type=local.type, shape=tuple(local.shape), address=local.address)
     tensor = local.name.removesuffix("_local")
     known = model.graph.tensors.get(tensor) if tensor != local.name else None
@@ -303,7 +303,7 @@ def _tensor(model: Model, program: Program, local: Local) -> LocalTensor:
     )
 
 
-def _stored(model: Model, program: Program, tensor: str) -> isl.Map:
+def _stored(model: Model, program: RoleProgram, tensor: str) -> isl.Map:
     """Return { [PE -> T_local[l]] -> T[e] }: inputs as allocated, outputs where computed."""
     to_local = next(
         m.drop_unused_params()
@@ -323,11 +323,11 @@ def _stored(model: Model, program: Program, tensor: str) -> isl.Map:
     return relation.curry().range_reverse().uncurry()
 
 
-def _arrival(model: Model, name: str, arrival: Arrival) -> Entry:
+def _arrival(model: Model, name: str, arrival: Arrival) -> PortEntry:
     """Return how a stream enters: from the ports that somebody listens to."""
     source = isl.Map.from_union_map(from_domain(model.adapted.sources, arrival.tensor))
     ports = model.routes.pes(name, "ports")
-    return Entry(
+    return PortEntry(
         tensor=arrival.tensor,
         type=model.graph.tensors[arrival.tensor].type,
         colour=_named(model, arrival.source),
@@ -359,7 +359,7 @@ def _along(model: Model, arrival: Arrival) -> str | None:
     return str(model.routes.relations(arrival.source, "reach").reverse())
 
 
-def _departures(model: Model) -> dict[str, Exit]:
+def _departures(model: Model) -> dict[str, PortExit]:
     """Return how streams leave: straight, or from the adapters that collect them."""
     departures, collections = model.graph.departures.items(), model.graph.collections.items()
     outside = [(n, d) for n, d in departures if d.feedback is None and not d.collected]
@@ -367,7 +367,7 @@ def _departures(model: Model) -> dict[str, Exit]:
     return straight | {n: _collection(model, n, c) for n, c in collections if c.feedback is None}
 
 
-def _departure(model: Model, departure: Departure) -> Exit:
+def _departure(model: Model, departure: Departure) -> PortExit:
     """Return how a stream leaves: by the external PEs that touch the grid."""
     relation = isl.Map.from_union_map(from_domain(model.adapted.departures, departure.tensor))
     side = departure.side
@@ -376,7 +376,7 @@ def _departure(model: Model, departure: Departure) -> Exit:
     return _leaving(model, departure, departure.colours, order)
 
 
-def _collection(model: Model, name: str, collection: SumCollection) -> Exit:
+def _collection(model: Model, name: str, collection: SumCollection) -> PortExit:
     """Return how sums leave that adapters collect."""
     relation = isl.Map.from_union_map(from_domain(model.adapted.collected, collection.tensor))
     ports = model.routes.relation(name, "reach").domain()
@@ -385,8 +385,8 @@ def _collection(model: Model, name: str, collection: SumCollection) -> Exit:
 
 def _leaving(
     model: Model, stream: Outgoing, colours: Sequence[str], order: isl.Map
-) -> Exit:
-    return Exit(
+) -> PortExit:
+    return PortExit(
         tensor=stream.tensor,
         type=model.graph.tensors[stream.tensor].type,
         colours=tuple(_named(model, colour) for colour in colours),
@@ -401,7 +401,7 @@ def _leaving(
 WORDS = {"input_queues": "takes what comes on", "output_queues": "sends on"}
 
 
-def check_tasks(program: Program, profile: Profile, mapping: LayerMapping) -> None:
+def check_tasks(program: RoleProgram, profile: Profile, mapping: LayerMapping) -> None:
     """Raise UserError if a program has more tasks than the machine has ids."""
     activated, reacting = list_started(program)
     need = len(activated) + len(reacting)
@@ -416,19 +416,19 @@ def check_tasks(program: Program, profile: Profile, mapping: LayerMapping) -> No
     )
 
 
-def has_too_many_tasks(program: Program) -> bool:
+def has_too_many_tasks(program: RoleProgram) -> bool:
     """Say whether a program has more tasks than the machine has ids."""
     return 0 < program.profile.task_ids < sum(map(len, list_started(program)))
 
 
-def list_started(program: Program) -> tuple[list[str], list[str]]:
+def list_started(program: RoleProgram) -> tuple[list[str], list[str]]:
     """Return the tasks that are activated, and the streams that start others, which need ids."""
     activated = list(dict.fromkeys(_list_activated(program)))
     colours = program.profile.data_tasks == "colours"
     return activated, list(dict.fromkeys(program.reacting)) if colours else []
 
 
-def _list_activated(program: Program) -> Iterator[str]:
+def _list_activated(program: RoleProgram) -> Iterator[str]:
     """Yield the functions that are activated, at once or when a stream is complete."""
     for function in program.functions:
         for node in (node for each in function.statements for node in walk(each)):

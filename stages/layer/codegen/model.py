@@ -20,20 +20,20 @@ from lairmake.stages.layer.texts.isl_files import (
     Adapted,
     Compressions,
     Instances,
-    Placed,
+    PlacedText,
     Routing,
     Said,
 )
 from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
     Forwarding,
-    Graph,
     Initialise,
     Operate,
     React,
-    Receive,
+    ReceiveTask,
     Running,
-    Store,
+    StoreTask,
+    TaskGraph,
 )
 from lairmake.stages.layer.texts.yaml_files import Decision
 from lairmake.stages.mapping.yaml_text import read_data
@@ -52,17 +52,17 @@ MOST_OPERATIONS = 500_000
 """How much isl may work to find one convex piece."""
 
 Kind = typing.TypeVar("Kind")
-Taking = typing.TypeVar("Taking", bound=Receive | Operate | Store | React)
+Taking = typing.TypeVar("Taking", bound=ReceiveTask | Operate | StoreTask | React)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class ProgramModel:
     """A layer's tasks, decisions and instance sets, and the local memory that they access.
 
     `local` are the shapes { T_local[l] }, `allocation` is { [PE[x, y] -> T[e]] -> T_local[l] }.
     """
 
-    graph: Graph
+    graph: TaskGraph
     simd: Mapping[str, Decision]
     schedule: isl.UnionMap
     instances: Instances
@@ -170,14 +170,14 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model(Work):
+class Model(ProgramModel):
     """A layer's work, its PEs and its routes, and where arrays lie in the memory of PEs."""
 
     layer: Layer
     lair: Lair
     adapted: Adapted
     routes: Routing
-    placed: Placed
+    placed: PlacedText
 
     @cached_property
     def grid(self) -> Rectangle:
@@ -266,7 +266,7 @@ def _wrong(data: object, key: str) -> str | None:
 #
 # Source   design, The machine: an instruction with a fabric operand is queued
 
-def count_most_elements(work: Work, task: str) -> int:
+def count_most_elements(work: ProgramModel, task: str) -> int:
     """Return a bound on the elements that a task moves on any PE."""
     compressed = work.compressed.of(task)
     return min(bound_points(work.instance_set(task)), bound_points(compressed))

@@ -18,11 +18,11 @@ from lairmake.stages.layer.codegen.instruction import (
 )
 from lairmake.stages.layer.codegen.model import Model, holds, value
 from lairmake.stages.layer.texts.task_graph import Forwarding
-from lairmake.stages.layer.texts.yaml_files import Table
+from lairmake.stages.layer.texts.yaml_files import TableDecision
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end
-from lairmake.stages.pe.names import Names, Naming
+from lairmake.stages.pe.names import IdentifierNames, IdentifierNaming
 from lairmake.stages.pe.nodes import (
     Assign,
     Choice,
@@ -50,13 +50,13 @@ DATA = ("../../fabric/pe.h",)
 PE_H = Path(__file__).parents[2] / "fabric" / "pe.h"
 
 
-def read_names() -> Names:
+def read_names() -> IdentifierNames:
     """Return the names that a program may still use."""
-    return Names(PE_H.read_text(encoding="utf-8"))
+    return IdentifierNames(PE_H.read_text(encoding="utf-8"))
 
 
 @dataclass(slots=True, kw_only=True)
-class Program:
+class RoleProgram:
     """One role: the PEs that have it, what they keep, and what they do."""
 
     role: str
@@ -64,7 +64,9 @@ class Program:
     profile: Profile
     vectors: bool
     pes: isl.Set
-    naming: Naming = field(default_factory=lambda: Naming(names=read_names(), words={}))
+    naming: IdentifierNaming = field(
+        default_factory=lambda: IdentifierNaming(names=read_names(), words={})
+    )
     placed: list[Local] = field(default_factory=list)
     behind: list[Local] = field(default_factory=list)
     fields: list[Kept] = field(default_factory=list)
@@ -132,7 +134,7 @@ class Program:
         for table, described in decision.tables.items():
             self._fill(self.when(self.main.block, here), name, table, described)
 
-    def _fill(self, block: Block, name: str, table: str, described: Table) -> None:
+    def _fill(self, block: Block, name: str, table: str, described: TableDecision) -> None:
         """Append the loop that computes the entries of a table."""
         index, low = described.by, described.least
         last = compare(Name(index), "<=", low + described.entries - 1)
@@ -237,7 +239,7 @@ def find_forwarding_pes(model: Model, streams: typing.Iterable[str]) -> isl.Set:
     return pes
 
 
-def hear(program: Program, stream: str) -> Name:
+def hear(program: RoleProgram, stream: str) -> Name:
     """Return the constant that holds the colour on which a PE hears a stream.
 
     It is that of the parity of its place, or, if it is nearest to the port, that of the port.
@@ -253,14 +255,14 @@ def hear(program: Program, stream: str) -> Name:
     return _declare(program, f"{stream}_in", colour)
 
 
-def _declare(program: Program, word: str, colour: Value) -> Name:
+def _declare(program: RoleProgram, word: str, colour: Value) -> Name:
     """Let all functions that use it declare a constant that holds a colour."""
     name = program.naming.of(word)
     program.words[name] = Declare(name, "int", colour)
     return Name(name)
 
 
-def forward_along(program: Program, stream: str) -> None:
+def forward_along(program: RoleProgram, stream: str) -> None:
     """Let PEs of a role forward what they take of a stream; those that take nothing, all of it."""
     model = program.model
     if stream not in model.forwarding:
@@ -279,7 +281,7 @@ def forward_along(program: Program, stream: str) -> None:
 
 
 def _by_parity(
-    program: Program, described: Forwarding, pes: isl.Set, *, sent: bool = False
+    program: RoleProgram, described: Forwarding, pes: isl.Set, *, sent: bool = False
 ) -> Value:
     """Return the first of two colours for places that are even, else the second."""
     name = program.colour if sent else program.listen

@@ -17,7 +17,7 @@ from lairmake.stages.layer.codegen.layout import (
     make_layout,
 )
 from lairmake.stages.layer.codegen.model import Model
-from lairmake.stages.layer.codegen.program import Program
+from lairmake.stages.layer.codegen.program import RoleProgram
 from lairmake.stages.layer.routes.feedback import (
     apply_feedback,
     apply_feedback_to_layer,
@@ -38,7 +38,7 @@ from lairmake.stages.skewing.elements import read_lair
 
 if TYPE_CHECKING:
     from lairmake.stages.diagnose import Source
-    from lairmake.stages.fabric.layout import Layout
+    from lairmake.stages.fabric.layout import FabricLayout
     from lairmake.stages.lair.layer import Layer
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping import layer_yaml
@@ -84,13 +84,15 @@ def make_model(
     )
 
 
-def make_programs(model: Model, profile: Profile, vectors: bool) -> list[Program]:
+def make_programs(model: Model, profile: Profile, vectors: bool) -> list[RoleProgram]:
     """Return the programs of computing PEs and of adapters, what they keep at its addresses."""
     adapters = make_adapter_programs(model, profile, vectors)
     return [compute_program(model, profile, vectors), *adapters]
 
 
-def lay_out(model: Model, programs: list[Program], mapping: layer_yaml.LayerMapping) -> Layout:
+def lay_out(
+    model: Model, programs: list[RoleProgram], mapping: layer_yaml.LayerMapping
+) -> FabricLayout:
     """Return the layout of the fabric, in the coordinates of layer.yaml.
 
     Raises UserError where a PE has too few queues.
@@ -121,7 +123,7 @@ class Shortage:
         return f"a PE of role {self.role} needs {self.need} bytes, {has}"
 
 
-def find_shortage(programs: list[Program], profile: Profile) -> Shortage | None:
+def find_shortage(programs: list[RoleProgram], profile: Profile) -> Shortage | None:
     """Return what the largest program lacks; None where all programs have room."""
     program = max(programs, key=lambda each: each.data + each.code)
     need = program.data + program.code
@@ -136,7 +138,7 @@ def find_shortage(programs: list[Program], profile: Profile) -> Shortage | None:
 
 
 def check_machine(
-    model: Model, programs: list[Program], profile: Profile, mapping: LayerMapping
+    model: Model, programs: list[RoleProgram], profile: Profile, mapping: LayerMapping
 ) -> None:
     """Raise UserError if the layer needs more PEs, memory or tasks than the machine has."""
     grid = model.grid
@@ -147,7 +149,7 @@ def check_machine(
         check_tasks(program, profile, mapping)
 
 
-def check_memory(program: Program, profile: Profile, mapping: LayerMapping) -> None:
+def check_memory(program: RoleProgram, profile: Profile, mapping: LayerMapping) -> None:
     """Raise UserError if a program and its data do not fit in the memory of a PE."""
     lacks = find_shortage([program], profile)
     if lacks is None:
@@ -168,7 +170,9 @@ def check_memory(program: Program, profile: Profile, mapping: LayerMapping) -> N
     raise UserError(lacks.said, mapping.span("target"), f"code {lacks.code}, {parts}; {remedy}")
 
 
-def _check_in_step(program: Program, need: int, mapping: LayerMapping, profile: Profile) -> None:
+def _check_in_step(
+    program: RoleProgram, need: int, mapping: LayerMapping, profile: Profile
+) -> None:
     """Raise UserError if an arrival takes memory that another one waits for, or needs, whole."""
     arrivals = program.model.graph.arrivals
     for arrival in arrivals.values():

@@ -14,11 +14,11 @@ from lairmake.stages.layer.codegen.instruction import (
     transfer_loops,
 )
 from lairmake.stages.layer.codegen.model import count_most_elements, holds, value
-from lairmake.stages.layer.codegen.program import Program, find_by_parity
+from lairmake.stages.layer.codegen.program import RoleProgram, find_by_parity
 from lairmake.stages.layer.routes.resources import count_fifos
 from lairmake.stages.layer.texts.isl_files import Said
 from lairmake.stages.layer.texts.task_graph import AnyTask, Arrival, Box, Fills, Outgoing, Runs
-from lairmake.stages.layer.texts.yaml_files import Local
+from lairmake.stages.layer.texts.yaml_files import LocalDecision
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import (
     Address,
@@ -48,7 +48,7 @@ from lairmake.stages.pe.nodes import (
     Receive,
     Return,
     Send,
-    Statement,
+    StatementNode,
     Task,
     WaveletIndex,
     WaveletValue,
@@ -76,7 +76,7 @@ class Transfer:
 
     def __init__(
         self,
-        program: Program,
+        program: RoleProgram,
         task: str,
         *,
         apart: bool = False,
@@ -105,11 +105,11 @@ class Transfer:
             self.place = Element(self.place, (Operation("%", (slot, Number(slots))),))
         program.hold(program.naming.of(task), "vector")
 
-    def taken(self, element: Value) -> Statement:
+    def taken(self, element: Value) -> StatementNode:
         """Return that an element gets the next one of consecutive memory."""
         return Assign(element, Element(self.place, (Next(COUNT),)))
 
-    def put(self, element: Value) -> Statement:
+    def put(self, element: Value) -> StatementNode:
         """Return that the next one of consecutive memory gets an element."""
         return Assign(Element(self.place, (Next(COUNT),)), element)
 
@@ -120,10 +120,10 @@ class Transfer:
         known = self.program.model.known(self.task)
         return find_base_address(self._local(), block, known)
 
-    def _local(self) -> Local:
+    def _local(self) -> LocalDecision:
         """Return the elements in memory."""
         operand = self.decision.operands[0]
-        assert isinstance(operand, Local), "a stream is moved from memory, or to it"
+        assert isinstance(operand, LocalDecision), "a stream is moved from memory, or to it"
         return operand
 
     def pack(self, block: Block) -> None:
@@ -176,14 +176,14 @@ ROOM = 1024
 """How many wavelets of a stream may wait in the memory of a PE."""
 
 
-def declare_outer_indices(program: Program, name: str, outer: Box) -> dict[str, Value]:
+def declare_outer_indices(program: RoleProgram, name: str, outer: Box) -> dict[str, Value]:
     """Return the outer indices, kept in memory between sequences."""
     every = range(len(outer))
     return {f"index{k}": Field(program.naming.of(f"{name}_index{k}")) for k in every}
 
 
 def begin_data_task(
-    program: Program, name: str, arrival: Arrival, comment: str
+    program: RoleProgram, name: str, arrival: Arrival, comment: str
 ) -> tuple[Body, str]:
     """Return the data task of a sparse stream, and the variable of the element that arrived."""
     tensor = arrival.tensor
@@ -195,7 +195,7 @@ def begin_data_task(
     return body, variable
 
 
-def complete_task(comment: str, then: tuple[Statement, ...] = ()) -> Body:
+def complete_task(comment: str, then: tuple[StatementNode, ...] = ()) -> Body:
     """Return the task that ends an invocation once all its parts are complete.
 
     `then` is what is done before the next invocation.
@@ -208,11 +208,11 @@ def complete_task(comment: str, then: tuple[Statement, ...] = ()) -> Body:
 
 
 def add_odometer(
-    program: Program,
+    program: RoleProgram,
     block: Block,
     name: str,
     outer: Box,
-    again: tuple[Statement, ...] = (),
+    again: tuple[StatementNode, ...] = (),
 ) -> None:
     """Append the step to the next sequence, which returns unless it was the last one.
 
@@ -228,13 +228,13 @@ def add_odometer(
         block.add(Assign(Field(field), Number(low)))
 
 
-def begin_sequences(program: Program, block: Block, name: str, outer: Box) -> None:
+def begin_sequences(program: RoleProgram, block: Block, name: str, outer: Box) -> None:
     """Append that the first sequence is next."""
     for k, (low, _) in enumerate(outer):
         block.add(Assign(Field(program.naming.of(f"{name}_index{k}")), Number(low)))
 
 
-def react(program: Program, name: str, stream: str, takers: Said) -> None:
+def react(program: RoleProgram, name: str, stream: str, takers: Said) -> None:
     """Append to main what a sparse stream starts, on the PEs that take it if others hear more."""
     colour, block = program.listen(stream), program.main.block
     line = program.model.forwarding.get(stream)
@@ -246,7 +246,7 @@ def react(program: Program, name: str, stream: str, takers: Said) -> None:
 
 
 def give_room(
-    program: Program, name: str, arrival: Arrival, colour: str, known: isl.Set
+    program: RoleProgram, name: str, arrival: Arrival, colour: str, known: isl.Set
 ) -> None:
     """Let what a PE hears of a sparse stream wait in its memory, as far as there is memory.
 
@@ -274,7 +274,7 @@ def give_room(
         program.waiting += [colour] if line is None else [*line.colours, line.enters]
 
 
-def receive(program: Program, block: Block, task: str, colour: str, then: str) -> None:
+def receive(program: RoleProgram, block: Block, task: str, colour: str, then: str) -> None:
     """Append the instruction that receives all of a dense stream into memory."""
     transfer = Transfer(program, task)
     transfer.configure("COPY", TAKEN, program.model.known(task))
@@ -282,7 +282,7 @@ def receive(program: Program, block: Block, task: str, colour: str, then: str) -
     block.add(Receive(transfer.vector, program.listen(colour), where, Task(then)))
 
 
-def unpack(program: Program, block: Block, task: str) -> None:
+def unpack(program: RoleProgram, block: Block, task: str) -> None:
     """Append loops that bring what was received in order to where it belongs, if need be."""
     transfer = Transfer(program, task)
     if transfer.packed:
@@ -291,7 +291,7 @@ def unpack(program: Program, block: Block, task: str) -> None:
         transfer_loops(inner, task, program.model, program.naming, transfer.taken)
 
 
-def send(program: Program, block: Block, task: str, colour: str, then: str) -> None:
+def send(program: RoleProgram, block: Block, task: str, colour: str, then: str) -> None:
     """Append the instruction that sends elements from memory."""
     transfer = Transfer(program, task)
     transfer.configure("COPY", ALONE, program.model.known(task))
@@ -299,7 +299,7 @@ def send(program: Program, block: Block, task: str, colour: str, then: str) -> N
     send_again(program, block, task, colour, then)
 
 
-def send_again(program: Program, block: Block, task: str, colour: str, then: str) -> None:
+def send_again(program: RoleProgram, block: Block, task: str, colour: str, then: str) -> None:
     """Append the instruction that sends the elements of a task as they were sent before."""
     transfer = Transfer(program, task)
     where = transfer.where(block)
@@ -307,7 +307,7 @@ def send_again(program: Program, block: Block, task: str, colour: str, then: str
 
 
 def send_sum(
-    program: Program,
+    program: RoleProgram,
     block: Block,
     task: str,
     departure: Outgoing,
@@ -358,7 +358,7 @@ def add_sum(
         inner.add(Combine(transfer.vector, OUT, IN, where, then))
 
 
-def flush(program: Program, block: Block, name: str, then: str, pes: isl.Set) -> None:
+def flush(program: RoleProgram, block: Block, name: str, then: str, pes: isl.Set) -> None:
     """Append what activates a task when all that was sent on `out` before has left from some PEs.
 
     That is an instruction without elements, which comes after the others of its colour.
@@ -373,7 +373,7 @@ def flush(program: Program, block: Block, name: str, then: str, pes: isl.Set) ->
 
 
 def alternate_colours(
-    program: Program, departure: Outgoing, pes: isl.Set, last: isl.Set | None = None
+    program: RoleProgram, departure: Outgoing, pes: isl.Set, last: isl.Set | None = None
 ) -> dict[str, Value]:
     """Return the outgoing and incoming colours of PEs, `out` and `in`, by depth's parity.
 
@@ -398,7 +398,7 @@ def _but_last(colour: Value, is_last: Value | None, out: Value) -> Value:
 #
 # Paper    V Sec. 5
 
-def run_task(program: Program, block: Block, name: str, elements: Mapping[str, str]) -> None:
+def run_task(program: RoleProgram, block: Block, name: str, elements: Mapping[str, str]) -> None:
     """Append what a task does; both programs have the same memory, for one layout.
 
     `elements` gives the variable of each tensor whose element arrives.

@@ -9,8 +9,8 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.fabric.layout import Bools, Ints, number_elements, open_mesh
-from lairmake.stages.fabric.ports import Points, Times
-from lairmake.stages.layer.cycles.needs import Departure, Needs
+from lairmake.stages.fabric.ports import Points, PortTimes
+from lairmake.stages.layer.cycles.needs import NeededDeparture, PeNeeds
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.poly.functions import bind_set, evaluate_set
 
@@ -22,28 +22,30 @@ NEVER = -(1 << 40)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class ArrivalPlaces:
     """PEs, or external PEs: arrays [place]."""
 
     x: Ints
     y: Ints
 
 
-def way(profile: Profile, a: Places, b: Places) -> Ints:
+def way(profile: Profile, a: ArrivalPlaces, b: ArrivalPlaces) -> Ints:
     """Return the cycles from the router of `a` to that of `b`: an array [a, b]."""
     across = np.abs(a.x[:, None] - b.x[None, :]) + np.abs(a.y[:, None] - b.y[None, :])
     hops: Ints = across * profile.hop
     return hops
 
 
-def related(relation: isl.Map | None, a: Places, b: Places) -> Bools:
+def related(relation: isl.Map | None, a: ArrivalPlaces, b: ArrivalPlaces) -> Bools:
     """Return where { PE[x, y] -> PE[u, v] } holds: an array [a, b]; nowhere if it is None."""
     if relation is None:
         return np.zeros((len(a.x), len(b.x)), dtype=np.bool_)
     return _holds(relation, a, b, [])
 
 
-def taken(needs: Needs, times: Mapping[str, Times], pes: Places, profile: Profile) -> Ints:
+def taken(
+    needs: PeNeeds, times: Mapping[str, PortTimes], pes: ArrivalPlaces, profile: Profile
+) -> Ints:
     """Return when PEs can take what they need, in any order: an array [PE, wavelet] with NEVER.
 
     Of a sparse tensor they need the elements that move, and the ends of their sequences.
@@ -51,7 +53,7 @@ def taken(needs: Needs, times: Mapping[str, Times], pes: Places, profile: Profil
     found = [np.full((len(pes.x), 1), NEVER)]
     for name, relation in needs.taken.items():
         time = times[name]
-        ports = Places(x=time.x, y=time.y)
+        ports = ArrivalPlaces(x=time.x, y=time.y)
         here = _holds(relation, pes, ports, time.axes)
         ways = way(profile, pes, ports) + profile.ramp
         streams = [(here & time.sent, time.cycle)]
@@ -63,19 +65,23 @@ def taken(needs: Needs, times: Mapping[str, Times], pes: Places, profile: Profil
     return np.concatenate(found, axis=1)
 
 
-def entering(needs: Needs, times: Mapping[str, Times]) -> Iterator[tuple[Places, Ints]]:
+def entering(
+    needs: PeNeeds, times: Mapping[str, PortTimes]
+) -> Iterator[tuple[ArrivalPlaces, Ints]]:
     """Yield the ports of each stream, and how many wavelets of it pass up to the last needed."""
-    anywhere = Places(x=np.zeros(1, dtype=np.int64), y=np.zeros(1, dtype=np.int64))
+    anywhere = ArrivalPlaces(x=np.zeros(1, dtype=np.int64), y=np.zeros(1, dtype=np.int64))
     for name, relation in needs.taken.items():
         time = times[name]
-        ports = Places(x=time.x, y=time.y)
+        ports = ArrivalPlaces(x=time.x, y=time.y)
         taken_at = isl.Map.from_domain_and_range(isl.Set("{ PE[0, 0] }"), relation.range())
         needed = _holds(taken_at, anywhere, ports, time.axes)[0] & time.sent
         passed = np.where(needed, time.cycle + 1, 0).reshape(len(time.x), -1).max(axis=1, initial=0)
         yield ports, passed
 
 
-def sends(relation: isl.Map | None, ports: Places, axes: Sequence[Ints], pes: Places) -> Bools:
+def sends(
+    relation: isl.Map | None, ports: ArrivalPlaces, axes: Sequence[Ints], pes: ArrivalPlaces
+) -> Bools:
     """Return which elements, of { PE -> [PE' -> index] }, PEs send: [PE, element]."""
     if relation is None:
         return np.zeros((len(pes.x), 0), dtype=np.bool_)
@@ -83,7 +89,10 @@ def sends(relation: isl.Map | None, ports: Places, axes: Sequence[Ints], pes: Pl
 
 
 def left(
-    departure: Departure, points: Points, ports: Places, times: Mapping[str, Times],
+    departure: NeededDeparture,
+    points: Points,
+    ports: ArrivalPlaces,
+    times: Mapping[str, PortTimes],
     profile: Profile,
 ) -> Ints:
     """Return when elements can be at their ports: an array [port, index...] with NEVER.
@@ -101,7 +110,7 @@ def left(
             [len(axis) for axis in time.axes],
         )
         cycle = time.cycle.reshape(len(time.x), -1)[np.arange(len(time.x)), number]
-        hops = way(profile, ports, Places(x=time.x, y=time.y))
+        hops = way(profile, ports, ArrivalPlaces(x=time.x, y=time.y))
         cycle = cycle + hops.reshape(len(ports.x), *(1,) * len(points.axes), -1)
         last = np.where(needed, cycle + 2 * profile.ramp + 1, NEVER).max(axis=-1, initial=NEVER)
         found = np.where(points.inside, np.maximum(found, last), NEVER)
@@ -125,7 +134,7 @@ def find_at_once(profile: Profile) -> int:
     return max(1, profile.link_width // 32)
 
 
-def _holds(relation: isl.Map, a: Places, b: Places, axes: Sequence[Ints]) -> Bools:
+def _holds(relation: isl.Map, a: ArrivalPlaces, b: ArrivalPlaces, axes: Sequence[Ints]) -> Bools:
     """Return where { PE[x, y] -> [PE[u, v] -> index] } holds: an array [a, b, index...]."""
     mesh = open_mesh([a.x, b.x, *axes])
     values = [mesh[0], a.y.reshape(mesh[0].shape), mesh[1], b.y.reshape(mesh[1].shape), *mesh[2:]]

@@ -14,22 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric.grid import Grid, coordinates, members, read_grid
-from lairmake.stages.fabric.layout import Bools, Ints, Layout
+from lairmake.stages.fabric.layout import Bools, FabricLayout, Ints
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.ports import (
     Points,
-    Times,
+    PortTimes,
     find_external_points,
     find_points,
     find_times,
 )
 from lairmake.stages.lair.expressions import ACCUMULATE, BINARY
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.lair.tree import Access, Binary, Call, Expr, Unary, walk
+from lairmake.stages.lair.tree import AccessSyntax, Binary, CallSyntax, Expr, Unary, walk
 from lairmake.stages.layer.cycles.arrival import (
     MOST_POINTS,
     NEVER,
-    Places,
+    ArrivalPlaces,
     entering,
     find_at_once,
     left,
@@ -39,7 +39,7 @@ from lairmake.stages.layer.cycles.arrival import (
     taken,
     way,
 )
-from lairmake.stages.layer.cycles.needs import Departure, Needs
+from lairmake.stages.layer.cycles.needs import NeededDeparture, PeNeeds
 from lairmake.stages.layer.texts.task_graph import AnyTask, Compute, Running
 from lairmake.stages.layer.texts.yaml_files import Bound
 from lairmake.stages.machine.profile import Profile
@@ -102,7 +102,7 @@ def most_alike(statement: Statement, part: Expr) -> int:
     The iterators of which it has independent multiples, the longest ones, tell its values apart.
     """
     iterators = sorted(zip(statement.sizes, statement.iterators, strict=True), reverse=True)
-    rows = [row for access in walk(part) if isinstance(access, Access) for row in access.rows]
+    rows = [row for access in walk(part) if isinstance(access, AccessSyntax) for row in access.rows]
     columns = [[dict(row.coefficients).get(name, 0) for row in rows] for _, name in iterators]
     apart = find_pivot_rows(hermite(columns, len(rows))[0]) if rows else []
     return prod(size for k, (size, _) in enumerate(iterators) if k not in apart)
@@ -117,7 +117,7 @@ def _parts_of(expr: Expr, costs: _Costs) -> dict[Expr, Fraction]:
             own = Fraction(0) if added else costs.of(BINARY[expr.op])
         case Unary():
             parts, own = (expr.operand,), Fraction(0)
-        case Call():
+        case CallSyntax():
             parts, name = tuple(expr.arguments), VECTOR_CALLS.get(expr.function)
             own = Fraction(costs.profile.scalar) if name is None else costs.of(name)
         case _:
@@ -135,7 +135,7 @@ Values = Mapping[str, Sequence[NDArray[typing.Any]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class BoundRun:
     """What was run: `loops` is the run with loops only, which has no extra instances.
 
     `values` are those of the inputs: of all invocations, or the one that comes in each.
@@ -143,14 +143,14 @@ class Run:
 
     layer: Layer
     tasks: Mapping[str, AnyTask]
-    layout: Layout
+    layout: FabricLayout
     profile: Profile
     loops: FabricRun
     values: Values
     invocations: int
 
 
-def lower_bound(needs: Needs, run: Run) -> Bound:
+def lower_bound(needs: PeNeeds, run: BoundRun) -> Bound:
     """Return the bound in cycles and what binds; of several the first.
 
     operations  of a PE over the lanes, after the first element that it needs, and before the last
@@ -182,12 +182,12 @@ def lower_bound(needs: Needs, run: Run) -> Bound:
     return Bound(cycles=candidates[by], by=by)
 
 
-def _leaving_ports(loops: FabricRun) -> list[tuple[Places, Ints]]:
+def _leaving_ports(loops: FabricRun) -> list[tuple[ArrivalPlaces, Ints]]:
     ports = loops.leaving
-    return [(Places(x=ports.x, y=ports.y), ports.wavelets)]
+    return [(ArrivalPlaces(x=ports.x, y=ports.y), ports.wavelets)]
 
 
-def _busiest(streams: Iterable[tuple[Places, Ints]]) -> int:
+def _busiest(streams: Iterable[tuple[ArrivalPlaces, Ints]]) -> int:
     """Return the most wavelets over one external link, those of all streams together."""
     listed = list(streams)
     if not listed:
@@ -201,20 +201,20 @@ def _busiest(streams: Iterable[tuple[Places, Ints]]) -> int:
 class _Outlet:
     """The ports of a departure, and the elements that leave at each."""
 
-    departure: Departure
+    departure: NeededDeparture
     points: Points
-    ports: Places
+    ports: ArrivalPlaces
 
 
-def _outlet(departure: Departure, run: Run, grid: Grid) -> _Outlet:
+def _outlet(departure: NeededDeparture, run: BoundRun, grid: Grid) -> _Outlet:
     shape = run.layer.tensors[departure.stream.tensor].shape
     points = find_points(departure.stream, shape, grid)
     x, y = find_external_points(departure.stream, points, grid)
-    return _Outlet(departure=departure, points=points, ports=Places(x=x, y=y))
+    return _Outlet(departure=departure, points=points, ports=ArrivalPlaces(x=x, y=y))
 
 
 def _latency(
-    needs: Needs, profile: Profile, times: Mapping[str, Times], outlets: Sequence[_Outlet]
+    needs: PeNeeds, profile: Profile, times: Mapping[str, PortTimes], outlets: Sequence[_Outlet]
 ) -> int:
     """Return when the last element of any port can be there.
 
@@ -231,7 +231,11 @@ def _latency(
 
 
 def _of_pes(
-    needs: Needs, run: Run, times: Mapping[str, Times], outlets: Sequence[_Outlet], grid: Grid
+    needs: PeNeeds,
+    run: BoundRun,
+    times: Mapping[str, PortTimes],
+    outlets: Sequence[_Outlet],
+    grid: Grid,
 ) -> dict[str, int]:
     """Return the bounds by the operations, the ramps and the datapaths of PEs."""
     profile, busy = run.profile, _operations(needs, run, grid)
@@ -266,7 +270,7 @@ def _sent(outlets: Sequence[_Outlet], leaving: Sequence[Bools], pes: int) -> Int
     return found
 
 
-def _sharing(busy: Ints, moved: Ints, run: Run) -> Ints:
+def _sharing(busy: Ints, moved: Ints, run: BoundRun) -> Ints:
     """Return the cycles of the datapath of each PE, of operations and of elements that move.
 
     With an element that a stream moves one operation is done, or what a task does in a cycle.
@@ -278,12 +282,12 @@ def _sharing(busy: Ints, moved: Ints, run: Run) -> Ints:
 
 
 def _pes(
-    needs: Needs,
-    times: Mapping[str, Times],
+    needs: PeNeeds,
+    times: Mapping[str, PortTimes],
     outlets: Sequence[_Outlet],
     grid: Grid,
     busiest: int,
-) -> tuple[Places, Ints]:
+) -> tuple[ArrivalPlaces, Ints]:
     """Return PEs with instances, and their numbers: all, or where they are many some of them."""
     row, column = np.nonzero(members(needs.pes, grid))
     number = row * grid.width + column
@@ -293,7 +297,7 @@ def _pes(
     if step > 1:
         number = np.union1d(number[::step], busiest)
     x, y = coordinates(number, grid)
-    return Places(x=x, y=y), number
+    return ArrivalPlaces(x=x, y=y), number
 
 
 def _summed(outlets: Sequence[_Outlet], leaving: Sequence[Bools]) -> int:
@@ -308,7 +312,7 @@ def _summed(outlets: Sequence[_Outlet], leaving: Sequence[Bools]) -> int:
     return found
 
 
-def _away(outlets: Sequence[_Outlet], pes: Places, profile: Profile) -> Ints:
+def _away(outlets: Sequence[_Outlet], pes: ArrivalPlaces, profile: Profile) -> Ints:
     """Return the cycles from each PE to the next port that its results matter to.
 
     0 where nothing leaves, NEVER where they matter to none: then the PE's work does not count.
@@ -323,7 +327,7 @@ def _away(outlets: Sequence[_Outlet], pes: Places, profile: Profile) -> Ints:
     return np.where(found < -NEVER, found, NEVER)
 
 
-def _leaving(outlet: _Outlet, here: Bools, pes: Places, profile: Profile) -> Ints:
+def _leaving(outlet: _Outlet, here: Bools, pes: ArrivalPlaces, profile: Profile) -> Ints:
     """Return the cycles in which each PE computes and sends what leaves, and its way to a port."""
     if outlet.departure.stream.sparse:
         return np.zeros(len(pes.x), dtype=np.int64)
@@ -332,7 +336,7 @@ def _leaving(outlet: _Outlet, here: Bools, pes: Places, profile: Profile) -> Int
     return np.where(count > 0, count + ways + profile.ramp, 0)
 
 
-def _operations(needs: Needs, run: Run, grid: Grid) -> Ints:
+def _operations(needs: PeNeeds, run: BoundRun, grid: Grid) -> Ints:
     """Return the cycles, at least, that the instances of each PE of the grid take."""
     found = np.zeros(grid.size, dtype=np.int64)
     least = {each.name: _least(each, run) for each in run.layer.statements}
@@ -350,7 +354,7 @@ def _operations(needs: Needs, run: Run, grid: Grid) -> Ints:
     return found
 
 
-def _share(needs: Needs, task: Running, invocations: int) -> Fraction:
+def _share(needs: PeNeeds, task: Running, invocations: int) -> Fraction:
     """Return in which part of the invocations all instances of a task matter.
 
     How many elements a task reacts to may differ between invocations: then in all, or in none.
@@ -359,6 +363,6 @@ def _share(needs: Needs, task: Running, invocations: int) -> Fraction:
     return share if share == 1 or isinstance(task, Compute) else Fraction(0)
 
 
-def _least(statement: Statement, run: Run) -> Fraction:
+def _least(statement: Statement, run: BoundRun) -> Fraction:
     types = [run.layer.tensors[a.tensor].type for a in (statement.target, *statement.reads)]
     return least_cycles(statement, types, run.profile)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.fabric.grid import shift
-from lairmake.stages.fabric.layout import Entry, Exit, Layout
+from lairmake.stages.fabric.layout import FabricLayout, PortEntry, PortExit
 from lairmake.stages.layer.texts.isl_files import Adapted, Routing
-from lairmake.stages.layer.texts.task_graph import Graph
+from lairmake.stages.layer.texts.task_graph import TaskGraph
 from lairmake.stages.poly.functions import greatest
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import taken_by
@@ -33,7 +33,7 @@ MOST_OPERATIONS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Departure:
+class NeededDeparture:
     """What leaves: `stream` is what layout.yaml says of it.
 
     `latest` is { [[PE' -> index'] -> PE] -> index }, by arrival: the last element, among those that
@@ -43,7 +43,7 @@ class Departure:
     `once` says that no element leaves at two places.
     """
 
-    stream: Exit
+    stream: PortExit
     latest: Mapping[str, isl.Map]
     sent: isl.Map | None
     helps: isl.Map | None
@@ -51,7 +51,7 @@ class Departure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
+class PeNeeds:
     """What has to happen on the machine, whatever the programs are.
 
     Only instances count that matter to something that leaves; all where nothing does. `taken` is
@@ -61,9 +61,9 @@ class Needs:
     one needs can run before something arrives on its PE. `pes` { PE[x, y] } have instances.
     """
 
-    arrivals: Mapping[str, Entry]
+    arrivals: Mapping[str, PortEntry]
     taken: Mapping[str, isl.Map]
-    departures: tuple[Departure, ...]
+    departures: tuple[NeededDeparture, ...]
     pes: isl.Set
     counted: Mapping[str, int]
     waits: bool
@@ -73,8 +73,8 @@ class Needs:
 class Moving:
     """What stages wrote of a layer's instances, and of what enters and leaves."""
 
-    layout: Layout
-    graph: Graph
+    layout: FabricLayout
+    graph: TaskGraph
     lair: Lair
     adapted: Adapted
     routes: Routing
@@ -91,7 +91,7 @@ class Moving:
         return isl.UnionMap.from_map(shift(self.adapted.offset))
 
 
-def needs_of(moving: Moving) -> Needs:
+def needs_of(moving: Moving) -> PeNeeds:
     """Return the needs of a layer."""
     layout, lair = moving.layout, moving.lair
     placement = find_running(lair, moving.placement)
@@ -109,7 +109,7 @@ def needs_of(moving: Moving) -> Needs:
     leaving = leaving if departures else lair.instances
     counted = _whole(lair.instances, leaving)
     fed = _fed(later.intersect(placement.apply_range(placement.reverse())), entering)
-    return Needs(
+    return PeNeeds(
         arrivals=layout.arrivals,
         taken=_maps({
             name: placement.reverse().apply_range(each.intersect_domain(leaving))
@@ -122,7 +122,7 @@ def needs_of(moving: Moving) -> Needs:
     )
 
 
-def _entering(moving: Moving, name: str, arrival: Entry) -> isl.UnionMap:
+def _entering(moving: Moving, name: str, arrival: PortEntry) -> isl.UnionMap:
     """Return { S[i] -> [PE -> index] }: S[i] reads the element that enters there.
 
     Without adapters a PE takes elements from the port on its row or column. Of a `part` they are
@@ -145,17 +145,17 @@ def _entering(moving: Moving, name: str, arrival: Entry) -> isl.UnionMap:
 
 
 def _departure(
-    stream: Exit,
+    stream: PortExit,
     writes: isl.UnionMap,
     later: isl.UnionMap,
     placement: isl.UnionMap,
     entering: Mapping[str, isl.UnionMap],
-) -> Departure:
+) -> NeededDeparture:
     leaves = _leaves(stream, writes)
     matters, places = _through(later, leaves), placement.reverse()
     needed = {name: matters.reverse().apply_range(each) for name, each in entering.items()}
     sent = _maps({"itself": places.apply_range(leaves), "helps": places.apply_range(matters)})
-    return Departure(
+    return NeededDeparture(
         stream=stream,
         latest={n: last for n, each in _maps(needed).items() if (last := _latest(each))},
         sent=sent.get("itself"),
@@ -180,7 +180,7 @@ def _maps(relations: Mapping[str, isl.UnionMap]) -> dict[str, isl.Map]:
     }
 
 
-def _leaves(stream: Exit, writes: isl.UnionMap) -> isl.UnionMap:
+def _leaves(stream: PortExit, writes: isl.UnionMap) -> isl.UnionMap:
     """Return { S[i] -> [PE -> index] }: S[i] itself adds to what leaves there."""
     return writes.apply_range(isl.UnionMap.from_map(isl.Map(stream.order)))
 

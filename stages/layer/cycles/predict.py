@@ -10,7 +10,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source
 from lairmake.stages.layer.codegen.instruction import transfer_loops
-from lairmake.stages.layer.codegen.model import Work
+from lairmake.stages.layer.codegen.model import ProgramModel
 from lairmake.stages.layer.cycles.task import Arrays, find_waiting
 from lairmake.stages.layer.estimate.facts import PE, Costs, Facts, count_amounts, list_places
 from lairmake.stages.layer.estimate.timeline import Timeline
@@ -25,11 +25,11 @@ from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
     Collect,
     EarlySend,
-    Graph,
     Hear,
-    Receive,
-    Send,
+    ReceiveTask,
+    SendTask,
     Spread,
+    TaskGraph,
     read_graph,
 )
 from lairmake.stages.layer.texts.yaml_files import Decision, Decisions, read_decisions
@@ -54,7 +54,7 @@ from lairmake.stages.poly.text import Objects
 # Source   stages/layer/codegen/streams.py, which writes them
 
 def find_ordering(
-    task: str, work: Work, profile: Profile, places: Iterable[PE]
+    task: str, work: ProgramModel, profile: Profile, places: Iterable[PE]
 ) -> Mapping[PE, int]:
     """Return the cycles of the loops of a stream in an invocation, on some PEs and the task's own.
 
@@ -81,19 +81,19 @@ def _at(pe: PE) -> isl.Set:
 #
 # Paper    V Sec. 4.2, 5; design, Placement by search
 
-Ordered = Receive | Send | EarlySend | Hear | Spread | Collect
+Ordered = ReceiveTask | SendTask | EarlySend | Hear | Spread | Collect
 """Streams whose elements lie in memory in one order, and come or go in another one, perhaps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenTexts:
     """What the stages wrote of a layer: tasks.yaml, simd.yaml and texts of isl.
 
     `memory` has the objects of memory.isl; `density` is the share of the elements of sparse
     tensors that is not zero.
     """
 
-    graph: Graph
+    graph: TaskGraph
     decisions: Decisions
     schedule: isl.UnionMap
     compressed: Compressions
@@ -130,12 +130,12 @@ def read_written(
     *,
     invocations: int,
     density: float,
-) -> Written:
+) -> WrittenTexts:
     """Return what the stages wrote, given what reads a text, or the objects of one, by its name.
 
     Raises UserErrors where a text was edited wrongly.
     """
-    return Written(
+    return WrittenTexts(
         graph=read_graph(source("tasks.yaml")),
         decisions=read_decisions(source("simd.yaml")),
         schedule=objects("schedule.isl")["schedule"],
@@ -150,7 +150,7 @@ def read_written(
     )
 
 
-def predict(written: Written) -> Prediction:
+def predict(written: WrittenTexts) -> Prediction:
     """Return what a layer is expected to take."""
     computing = {n: t for n, t in written.graph.tasks.items() if not PLACES(written.graph, t)}
     times = Timeline(_find_facts(written, computing)).run()
@@ -165,7 +165,7 @@ def predict(written: Written) -> Prediction:
     )
 
 
-def _find_facts(written: Written, computing: Mapping[str, AnyTask]) -> Facts:
+def _find_facts(written: WrittenTexts, computing: Mapping[str, AnyTask]) -> Facts:
     """Return what is known of a layer, and of its computing tasks on some PEs."""
     places = list_places(computing, written.instances)
     arrays, profile = _find_arrays(written.memory), written.profile
@@ -188,7 +188,7 @@ def _find_facts(written: Written, computing: Mapping[str, AnyTask]) -> Facts:
     )
 
 
-def _costs(decision: Decision, written: Written, waiting: float) -> Costs:
+def _costs(decision: Decision, written: WrittenTexts, waiting: float) -> Costs:
     """Return what a task takes in an invocation, on the PE that has most of it."""
     vectors = [step.by for step in decision.steps] or [decision.by]
     configured = sum(by != "loops" for by in vectors) * prod(decision.several)
@@ -198,10 +198,10 @@ def _costs(decision: Decision, written: Written, waiting: float) -> Costs:
 
 
 def _list_ordering(
-    written: Written, places: Sequence[PE]
+    written: WrittenTexts, places: Sequence[PE]
 ) -> Iterator[tuple[str, Mapping[PE, int]]]:
     """Yield the streams that loops bring into order, with the cycles of these."""
-    work = Work(
+    work = ProgramModel(
         graph=written.graph, simd=written.decisions, schedule=written.schedule,
         instances=written.instances, compressed=written.compressed, local=written.memory["local"],
         allocation=written.memory["to_local"],
@@ -228,6 +228,6 @@ def _count_bytes(memory: Objects) -> int:
     return max(ends, default=0) + WORD
 
 
-def _count_pes(written: Written) -> int:
+def _count_pes(written: WrittenTexts) -> int:
     """Return how many PEs compute."""
     return cardinality(isl.Set.from_union_set(written.adapted.placement.range()))

@@ -13,11 +13,11 @@ from math import gcd, prod
 import islpy as isl
 
 from lairmake.stages.layer.codegen.instruction import add_task_loops, add_vector_call
-from lairmake.stages.layer.codegen.model import Work
+from lairmake.stages.layer.codegen.model import ProgramModel
 from lairmake.stages.layer.texts.yaml_files import (
     Decision,
-    Given,
-    Local,
+    GivenDecision,
+    LocalDecision,
     OperandDecision,
     StepDecision,
 )
@@ -27,9 +27,9 @@ from lairmake.stages.layer.vector.instruction import (
     instruction,
     is_single,
 )
-from lairmake.stages.layer.vector.operands import Memory, extend, find_word
-from lairmake.stages.layer.vector.situation import Candidate, Situation, configurations
-from lairmake.stages.layer.vector.steps import Step
+from lairmake.stages.layer.vector.operands import OperandMemory, extend, find_word
+from lairmake.stages.layer.vector.situation import Situation, VectorCandidate, configurations
+from lairmake.stages.layer.vector.steps import VectorStep
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import WORD, count_meetings
@@ -100,7 +100,7 @@ class Charged:
         add_task_loops(block, name, work, new_naming(), self._elements())
         return self.charge.of(block, self.known) * self.situation.files.invocations
 
-    def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
+    def vector(self, candidate: VectorCandidate, steps: Sequence[VectorStep]) -> int:
         """Return the cycles of the vector instructions of a statement.
 
         Of rows of several sizes those on a PE where they are no box, if these are more.
@@ -111,7 +111,7 @@ class Charged:
             return cycles
         return max(cycles, self.other._vector(candidate, steps))
 
-    def _vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
+    def _vector(self, candidate: VectorCandidate, steps: Sequence[VectorStep]) -> int:
         memory = extend(self.situation.files.local, candidate.touched)
         guard = None if self.situation.guard is None else str(self.situation.guard)
         begun = Decision(guard=guard, by=candidate.way, why=candidate.why)
@@ -132,7 +132,7 @@ class Charged:
         within = sum(self.charge.within(b, self.calls) for b in inner)
         return self.charge.of(own, self.known) + within
 
-    def _run(self, candidate: Candidate, step: Step, memory: Memory) -> int:
+    def _run(self, candidate: VectorCandidate, step: VectorStep, memory: OperandMemory) -> int:
         """Return the cycles of the instruction itself.
 
         Where two sizes vary, and the others leave lanes empty, for their mean.
@@ -160,9 +160,9 @@ class Charged:
             start += self.situation.profile.configuration
         return runs * start + running
 
-    def _work(self, memory: Memory, decision: Decision) -> Work:
+    def _work(self, memory: OperandMemory, decision: Decision) -> ProgramModel:
         files, situation = self.situation.files, self.situation
-        return Work(
+        return ProgramModel(
             graph=files.graph,
             simd={situation.name: decision},
             schedule=files.schedule,
@@ -309,13 +309,17 @@ def _rate(each: Instruction, profile: Profile) -> int:
 def _most_meetings(each: Instruction, arrays: Arrays, banks: int) -> Fraction:
     """Return the share of the points at which two operands are read from one bank."""
     read = each.step.operands if each.step.operation == "MAC" else each.step.operands[1:]
-    moving = [o for o in read if isinstance(o, Local | Given) and any(o.strides)]
+    moving = [o for o in read if isinstance(o, LocalDecision | GivenDecision) and any(o.strides)]
     pairs = combinations(moving, 2)
     return max((_meetings(p, q, each, arrays, banks) for p, q in pairs), default=Fraction(0))
 
 
 def _meetings(
-    p: Local | Given, q: Local | Given, each: Instruction, arrays: Arrays, banks: int
+    p: LocalDecision | GivenDecision,
+    q: LocalDecision | GivenDecision,
+    each: Instruction,
+    arrays: Arrays,
+    banks: int,
 ) -> Fraction:
     steps = [(a - b) % banks for a, b in zip(_words(p), _words(q), strict=True)]
     points = max(1, prod(each.sizes))
@@ -329,23 +333,25 @@ def _meetings(
     return meets[(starts[0] - starts[1]) % banks]
 
 
-def _array(operand: Local | Given, task: str) -> str:
-    return operand.local if isinstance(operand, Local) else f"{task}_part{operand.part}"
+def _array(operand: LocalDecision | GivenDecision, task: str) -> str:
+    return operand.local if isinstance(operand, LocalDecision) else f"{task}_part{operand.part}"
 
 
-def _base(operand: Local | Given) -> tuple[int | str, ...]:
-    return operand.base if isinstance(operand, Local) else ()
+def _base(operand: LocalDecision | GivenDecision) -> tuple[int | str, ...]:
+    return operand.base if isinstance(operand, LocalDecision) else ()
 
 
 def _strides(operand: OperandDecision) -> tuple[int, ...]:
-    return operand.strides if isinstance(operand, Local | Given) else ()
+    return operand.strides if isinstance(operand, LocalDecision | GivenDecision) else ()
 
 
-def _words(operand: Local | Given) -> list[int]:
+def _words(operand: LocalDecision | GivenDecision) -> list[int]:
     return [stride * BYTES[operand.type] // WORD for stride in operand.strides]
 
 
-def _start(operand: Local | Given, task: str, arrays: Arrays, banks: int) -> int | None:
+def _start(
+    operand: LocalDecision | GivenDecision, task: str, arrays: Arrays, banks: int
+) -> int | None:
     """Return in which bank an operand starts; None if that varies, or nobody knows."""
     name = _array(operand, task)
     if name not in arrays.addresses:

@@ -10,14 +10,14 @@ import islpy as isl
 
 from lairmake.stages.layer.texts.isl_files import Adapted, Instances, Routing
 from lairmake.stages.layer.texts.task_graph import (
-    Graph,
     Hear,
     Operate,
     React,
-    Receive,
+    ReceiveTask,
     Relay,
     Running,
     Spread,
+    TaskGraph,
 )
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.poly.box import bounding_box
@@ -143,7 +143,7 @@ class Facts:
     `density` is the share of the elements of sparse tensors that is not zero.
     """
 
-    graph: Graph
+    graph: TaskGraph
     routes: Routing
     adapted: Adapted
     instances: Instances
@@ -195,7 +195,7 @@ def count_dense(facts: Facts, pe: PE) -> dict[str, int]:
     """Return how many elements of each dense arrival from a port reach a PE, if some do."""
     found: dict[str, int] = {}
     for name, task in facts.graph.tasks.items():
-        if not isinstance(task, Receive | Operate):
+        if not isinstance(task, ReceiveTask | Operate):
             continue
         if facts.graph.arrivals[task.arrival].feedback is None:
             elements = facts.amounts[name][pe].instances

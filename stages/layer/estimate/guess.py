@@ -156,7 +156,7 @@ SIZE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class GuessedWork:
     """The cycles of a statement on one PE: of its instances, of each call, and of what it sends."""
 
     whole: int
@@ -175,7 +175,7 @@ class Taken:
     together: int
     elements: int
     others: int
-    work: Sequence[Work]
+    work: Sequence[GuessedWork]
 
     @property
     def arriving(self) -> int:
@@ -199,7 +199,7 @@ class Parts:
 
 def guess_work(
     profile: Profile, statement: Statement, type_: str, instances: int, results: int
-) -> Work:
+) -> GuessedWork:
     """Return what `instances` of a statement take on a PE that has elements of a type."""
     operations = list_operations(statement.target.tensor, statement.op, statement.expr)
     names = [each.name for each in operations if each.name not in LOOPED]
@@ -210,7 +210,7 @@ def guess_work(
     operands = 1 + len(statement.reads)
     call = len(vectors) * (profile.vector_start_up + profile.address * operands)
     call += profile.scalar * (STEP if statement.op == "=" else 2 * STEP)
-    return Work(whole=whole, call=call, results=results)
+    return GuessedWork(whole=whole, call=call, results=results)
 
 
 def guess_whole(profile: Profile, taken: Taken) -> int:

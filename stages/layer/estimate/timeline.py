@@ -52,10 +52,10 @@ from lairmake.stages.layer.texts.task_graph import (
     InTurn,
     Operate,
     React,
-    Receive,
+    ReceiveTask,
     Relay,
     Spread,
-    Store,
+    StoreTask,
 )
 from lairmake.stages.poly.canonical import list_sets
 from lairmake.stages.poly.cardinality import count
@@ -251,7 +251,7 @@ def _find_sent(facts: Facts, name: str, own: int) -> float:
 def find_unpacked(facts: Facts, name: str, pe: PE) -> int:
     """Return the cycles of loops that bring an arrival into order at a PE."""
     tasks = facts.graph.tasks.items()
-    mine = [n for n, t in tasks if isinstance(t, Receive) and t.arrival == name]
+    mine = [n for n, t in tasks if isinstance(t, ReceiveTask) and t.arrival == name]
     return sum(find_order_at(facts, each, pe) for each in mine)
 
 
@@ -278,7 +278,7 @@ def _react(facts: Facts, name: str, pe: PE) -> float:
     """Return the cycles of all tasks that react to a sparse arrival; 0 if there are none."""
     arrival, profile = facts.graph.arrivals[name], facts.profile
     tasks = facts.graph.tasks.items()
-    mine = {n: t for n, t in tasks if isinstance(t, React | Store) and t.arrival == name}
+    mine = {n: t for n, t in tasks if isinstance(t, React | StoreTask) and t.arrival == name}
     elements = max((facts.amounts[n][pe].invoked for n in mine), default=0)
     if not elements:
         return 0.0
@@ -295,7 +295,7 @@ def _react(facts: Facts, name: str, pe: PE) -> float:
     )
 
 
-def _find_work(facts: Facts, name: str, task: React | Store, pe: PE) -> float:
+def _find_work(facts: Facts, name: str, task: React | StoreTask, pe: PE) -> float:
     """Return the cycles of what reacts to all elements of a stream, dispatch left out."""
     if isinstance(task, React):
         return find_cost(facts, name, pe)
@@ -337,7 +337,7 @@ Why = Literal["arrive", "computes", "fed_back"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
+class TimelineTimes:
     """The cycles of a layer, and what they went into on the PE that is done last."""
 
     cycles: float
@@ -366,7 +366,7 @@ class Timeline:
         self.stepped: set[str] = set()
         self.back: dict[str, float] = {}
 
-    def run(self) -> Times:
+    def run(self) -> TimelineTimes:
         """Note all that happens in an invocation, and return the times of all of them."""
         for pe in self.facts.places:
             self.here |= {(name, pe): end for name, end in find_dense(self.facts, pe).items()}
@@ -514,7 +514,7 @@ class Timeline:
         here = [end for (arrival, _), end in self.here.items() if arrival in arrivals]
         return max(here, default=0.0) + find_relay(self.facts.profile, 1)
 
-    def _times(self) -> Times:
+    def _times(self) -> TimelineTimes:
         """Return the times of all invocations.
 
         What later ones take has arrived by then; they begin with what main does at first.
@@ -533,7 +533,7 @@ class Timeline:
         spent["fed_back"] *= 1 + more
         leave = end - self.free[last]
         spent["computes"] = end + again * more - leave - spent["arrive"] - spent["fed_back"]
-        return Times(cycles=end + again * more, spent=spent, leave=leave)
+        return TimelineTimes(cycles=end + again * more, spent=spent, leave=leave)
 
 
 def _is_in(pes: isl.Set, pe: PE) -> bool:

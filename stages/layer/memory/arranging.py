@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.layer.codegen.model import Work
+from lairmake.stages.layer.codegen.model import ProgramModel
 from lairmake.stages.layer.memory.arrays import (
-    Array,
     Keeping,
+    ProgramArray,
     find_end,
     find_uses,
     lay_out,
@@ -27,7 +27,7 @@ from lairmake.stages.layer.memory.arrays import (
     share_memory,
     spread_over_banks,
 )
-from lairmake.stages.layer.memory.events import Order, order_adapting, order_computing
+from lairmake.stages.layer.memory.events import EventOrder, order_adapting, order_computing
 from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import ALWAYS, NOWHERE, Arranged
@@ -39,10 +39,10 @@ from lairmake.stages.poly.sides import SIDES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class MemoryLayout:
     """Arrays in the order in which they would lie apart, and the addresses that they have."""
 
-    arrays: Sequence[Array]
+    arrays: Sequence[ProgramArray]
     addresses: Mapping[str, int]
 
     @property
@@ -74,7 +74,7 @@ def find_saved(keeping: Keeping) -> int:
     return find_end(apart, lay_out(apart)) - _share_all(late, order).end
 
 
-def arrange_computing(keeping: Keeping, order: Order) -> Layout:
+def arrange_computing(keeping: Keeping, order: EventOrder) -> MemoryLayout:
     """Return where the arrays of computing PEs lie: the first of all ways that fits."""
     room = _find_room(keeping)
     for layout in _list_ways(keeping, order, room):
@@ -89,7 +89,7 @@ def _find_room(keeping: Keeping) -> int:
     return profile.memory - profile.code_base - profile.code_task * functions
 
 
-def _list_ways(keeping: Keeping, order: Order, room: int) -> Iterator[Layout]:
+def _list_ways(keeping: Keeping, order: EventOrder, room: int) -> Iterator[MemoryLayout]:
     """Yield the ways in which arrays may lie, the last ones only where there is no room for others.
 
     Where arrays fit one after the other, they never take more.
@@ -102,22 +102,24 @@ def _list_ways(keeping: Keeping, order: Order, room: int) -> Iterator[Layout]:
     for apart in (banked, plain):
         addresses = share_memory(early, apart, order, profile.read_banks)
         if most is None or find_end(early, addresses) <= most:
-            yield Layout(arrays=early, addresses=addresses)
+            yield MemoryLayout(arrays=early, addresses=addresses)
     late = list_computing(keeping, find_late_uses(keeping.work, order))
-    yield Layout(arrays=late, addresses=share_memory(late, banked, order, profile.read_banks))
+    yield MemoryLayout(arrays=late, addresses=share_memory(late, banked, order, profile.read_banks))
     yield _share_all(_largest_first(late), order)
 
 
-def _largest_first(arrays: Sequence[Array]) -> list[Array]:
+def _largest_first(arrays: Sequence[ProgramArray]) -> list[ProgramArray]:
     return sorted(arrays, key=lambda array: -array.bytes)
 
 
-def _share_all(arrays: Sequence[Array], order: Order) -> Layout:
+def _share_all(arrays: Sequence[ProgramArray], order: EventOrder) -> MemoryLayout:
     """Return where arrays lie that need not keep their banks."""
-    return Layout(arrays=arrays, addresses=share_memory(arrays, lay_out(arrays), order, banks=0))
+    return MemoryLayout(
+        arrays=arrays, addresses=share_memory(arrays, lay_out(arrays), order, banks=0)
+    )
 
 
-def find_late_uses(work: Work, order: Order) -> dict[str, frozenset[str] | None]:
+def find_late_uses(work: ProgramModel, order: EventOrder) -> dict[str, frozenset[str] | None]:
     """Return when tensors are used whose first value comes as late as it may.
 
     That is when the statement runs that computes it, at once, if nobody needs it before.
@@ -135,7 +137,7 @@ def find_late_uses(work: Work, order: Order) -> dict[str, frozenset[str] | None]
     return late
 
 
-def find_order(keeping: Keeping) -> Order:
+def find_order(keeping: Keeping) -> EventOrder:
     """Return the order of the events of computing PEs."""
     work, routes = keeping.work, keeping.routes
     reads: dict[str, set[str]] = {}
@@ -164,7 +166,7 @@ def _find_computing_pes(keeping: Keeping) -> isl.Set:
     return pes
 
 
-def _describe(layout: Layout, order: Order) -> Arranged:
+def _describe(layout: MemoryLayout, order: EventOrder) -> Arranged:
     """Return what memory.isl says of the arrays of a role."""
     return Arranged(
         shapes={array.name: array.shape for array in layout.arrays},
@@ -174,7 +176,7 @@ def _describe(layout: Layout, order: Order) -> Arranged:
     )
 
 
-def _ends(uses: frozenset[str] | None, order: Order) -> tuple[str, ...]:
+def _ends(uses: frozenset[str] | None, order: EventOrder) -> tuple[str, ...]:
     """Return the uses that none, or no other one, comes after: from when to when an array lives."""
     if uses is None:
         return (ALWAYS,)

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.layer.codegen.instruction import Given, InField, Step, find_steps
-from lairmake.stages.layer.codegen.model import Work, count_most_elements
-from lairmake.stages.layer.memory.events import SPANS, Order
+from lairmake.stages.layer.codegen.instruction import Given, InField, InstructionStep, find_steps
+from lairmake.stages.layer.codegen.model import ProgramModel, count_most_elements
+from lairmake.stages.layer.memory.events import SPANS, EventOrder
 from lairmake.stages.layer.routes.lines import count_most_rows, name_leaving
 from lairmake.stages.layer.streams.cutting import AHEAD
 from lairmake.stages.layer.texts import task_graph, yaml_files
 from lairmake.stages.layer.texts.isl_files import COMPLETE, Routing
-from lairmake.stages.layer.texts.task_graph import Graph, Outgoing
-from lairmake.stages.layer.texts.yaml_files import Decision, Number
+from lairmake.stages.layer.texts.task_graph import Outgoing, TaskGraph
+from lairmake.stages.layer.texts.yaml_files import Decision, NumberDecision
 from lairmake.stages.layer.vector.operands import find_word
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import WORD, count_meetings
-from lairmake.stages.pe.names import Names, Naming
+from lairmake.stages.pe.names import IdentifierNames, IdentifierNaming
 
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # Paper    V Sec. 4.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Array:
+class ProgramArray:
     """An array in the memory of a role: the events between which it is used; None if it lasts."""
 
     name: str
@@ -59,17 +59,19 @@ class Array:
 class Keeping:
     """The tasks of a layer, and what else says which arrays they need."""
 
-    work: Work
+    work: ProgramModel
     routes: Routing
     profile: Profile
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> TaskGraph:
         """The task graph."""
         return self.work.graph
 
 
-def find_uses(work: Work, side: str, late: Iterable[str] = ()) -> dict[str, frozenset[str] | None]:
+def find_uses(
+    work: ProgramModel, side: str, late: Iterable[str] = ()
+) -> dict[str, frozenset[str] | None]:
     """Return, by local tensor, when tasks on a side use it, "" for computing PEs; None: it lasts.
 
     The tensors that are `late` get their first value from the task that computes them, or just
@@ -94,19 +96,19 @@ def find_uses(work: Work, side: str, late: Iterable[str] = ()) -> dict[str, froz
 
 def list_computing(
     keeping: Keeping, uses: Mapping[str, frozenset[str] | None]
-) -> list[Array]:
+) -> list[ProgramArray]:
     """Return the arrays of computing PEs, in the order in which they lie one after the other."""
     return _merge([*list_local(keeping, uses), *_of_tasks(keeping)])
 
 
-def list_local(keeping: Keeping, uses: Mapping[str, frozenset[str] | None]) -> list[Array]:
+def list_local(keeping: Keeping, uses: Mapping[str, frozenset[str] | None]) -> list[ProgramArray]:
     """Return the local tensors of computing PEs."""
     work = keeping.work
     own = (local for local in work.shapes if local not in work.of_adapters)
     return [_local(work, local, uses) for local in own]
 
 
-def _of_tasks(keeping: Keeping) -> Iterator[Array]:
+def _of_tasks(keeping: Keeping) -> Iterator[ProgramArray]:
     """Yield what tasks of computing PEs need besides: to send, then to compute, then to take."""
     work, graph = keeping.work, keeping.graph
     for name, each in graph.departures.items():
@@ -141,14 +143,14 @@ def _of_tasks(keeping: Keeping) -> Iterator[Array]:
 
 def list_adapting(
     keeping: Keeping, side: str, uses: Mapping[str, frozenset[str] | None]
-) -> list[Array]:
+) -> list[ProgramArray]:
     """Return the arrays of the adapters on a side."""
     return _merge(_of_adapters(keeping, side, uses))
 
 
 def _of_adapters(
     keeping: Keeping, side: str, uses: Mapping[str, frozenset[str] | None]
-) -> Iterator[Array]:
+) -> Iterator[ProgramArray]:
     """Yield what adapters hear, and need to spread it; then what they collect, likewise."""
     work, graph = keeping.work, keeping.graph
     spread = {n: a for n, a in graph.arrivals.items() if a.spread and a.side == side}
@@ -167,19 +169,19 @@ def _of_adapters(
 
 
 def _local(
-    work: Work, local: str, uses: Mapping[str, frozenset[str] | None]
-) -> Array:
-    return Array(
+    work: ProgramModel, local: str, uses: Mapping[str, frozenset[str] | None]
+) -> ProgramArray:
+    return ProgramArray(
         name=local, type=work.type_of(local), shape=work.shapes[local], uses=uses.get(local)
     )
 
 
-def _received(work: Work, arrival: str, slots: int = 0) -> Iterator[Array]:
-    for task in work.taking(task_graph.Receive, arrival):
+def _received(work: ProgramModel, arrival: str, slots: int = 0) -> Iterator[ProgramArray]:
+    for task in work.taking(task_graph.ReceiveTask, arrival):
         yield from _packed(work, task, slots=slots)
 
 
-def _sent(keeping: Keeping, name: str, stream: Outgoing) -> Iterator[Array]:
+def _sent(keeping: Keeping, name: str, stream: Outgoing) -> Iterator[ProgramArray]:
     """Yield what is needed to send a departure, or a collection."""
     task, work = f"send_{name}", keeping.work
     if stream.by == "gather":
@@ -200,7 +202,9 @@ def _sent(keeping: Keeping, name: str, stream: Outgoing) -> Iterator[Array]:
         yield from _packed(work, task)
 
 
-def _packed(work: Work, task: str, *, apart: bool = False, slots: int = 0) -> Iterator[Array]:
+def _packed(
+    work: ProgramModel, task: str, *, apart: bool = False, slots: int = 0
+) -> Iterator[ProgramArray]:
     """Yield the consecutive memory of a stream, if it needs any; see Transfer."""
     if apart or work.simd[task].by == "loops":
         local = next(iter(work.accesses(task).values())).get_tuple_name(isl.dim_type.out)
@@ -208,30 +212,32 @@ def _packed(work: Work, task: str, *, apart: bool = False, slots: int = 0) -> It
         yield _scratch(work, task, f"{task}_packed", work.type_of(local), shape)
 
 
-def _parts(work: Work, task: str) -> Iterator[Array]:
+def _parts(work: ProgramModel, task: str) -> Iterator[ProgramArray]:
     """Yield what a task's steps give to each other, and the tables in which it looks up."""
     for number, part in enumerate(work.simd[task].parts or ()):
         yield _scratch(work, task, f"{task}_part{number}", part.type, (part.elements,))
     for table, described in work.simd[task].tables.items():
         name, shape = f"{task}_{table}", (described.entries,)
-        yield Array(name=name, type="int32", shape=shape, uses=None)
+        yield ProgramArray(name=name, type="int32", shape=shape, uses=None)
 
 
-def _number(work: Work, task: str) -> Iterator[Array]:
+def _number(work: ProgramModel, task: str) -> Iterator[ProgramArray]:
     """Yield the number that an instruction on a stream has as an operand, if it has one."""
     for operand in work.simd[task].operands:
-        if isinstance(operand, Number):
-            yield Array(name=f"{task}_number", type=operand.type, shape=(1,), uses=None)
+        if isinstance(operand, NumberDecision):
+            yield ProgramArray(name=f"{task}_number", type=operand.type, shape=(1,), uses=None)
 
 
-def _scratch(work: Work, task: str, name: str, type_: str, shape: Sequence[int]) -> Array:
+def _scratch(
+    work: ProgramModel, task: str, name: str, type_: str, shape: Sequence[int]
+) -> ProgramArray:
     uses = frozenset(SPANS(work.graph, work.tasks[task]))
-    return Array(name=name, type=type_, shape=tuple(shape), uses=uses)
+    return ProgramArray(name=name, type=type_, shape=tuple(shape), uses=uses)
 
 
-def _merge(arrays: Iterable[Array]) -> list[Array]:
+def _merge(arrays: Iterable[ProgramArray]) -> list[ProgramArray]:
     """Return each array once, with all uses of it."""
-    found: dict[str, Array] = {}
+    found: dict[str, ProgramArray] = {}
     for array in arrays:
         before = found.get(array.name)
         if before is None:
@@ -258,7 +264,7 @@ Interval = tuple[int, int]
 """The first byte, and the first one behind."""
 
 
-def may_share(one: Array, other: Array, order: Order) -> bool:
+def may_share(one: ProgramArray, other: ProgramArray, order: EventOrder) -> bool:
     """Say whether no invocation needs both arrays at a time."""
     if one.uses is None or other.uses is None:
         return False
@@ -266,13 +272,13 @@ def may_share(one: Array, other: Array, order: Order) -> bool:
     return order.ends_before(*uses) or order.ends_before(*reversed(uses))
 
 
-def find_end(arrays: Iterable[Array], addresses: Mapping[str, int]) -> int:
+def find_end(arrays: Iterable[ProgramArray], addresses: Mapping[str, int]) -> int:
     """Return how many bytes arrays take."""
     return max((addresses[array.name] + array.bytes for array in arrays), default=0)
 
 
 def share_memory(
-    arrays: Sequence[Array], apart: Mapping[str, int], order: Order, banks: int
+    arrays: Sequence[ProgramArray], apart: Mapping[str, int], order: EventOrder, banks: int
 ) -> Addresses:
     """Return addresses of arrays, given those that they have `apart`, one after the other.
 
@@ -349,7 +355,7 @@ class Pair:
     meets: tuple[float, ...]
 
 
-def lay_out(arrays: Sequence[Array]) -> dict[str, int]:
+def lay_out(arrays: Sequence[ProgramArray]) -> dict[str, int]:
     """Return the byte addresses of arrays that lie one after the other, by name."""
     found, end = dict[str, int](), 0
     for array in arrays:
@@ -359,7 +365,7 @@ def lay_out(arrays: Sequence[Array]) -> dict[str, int]:
 
 
 def spread_over_banks(
-    arrays: Sequence[Array], simd: Mapping[str, Decision], banks: int
+    arrays: Sequence[ProgramArray], simd: Mapping[str, Decision], banks: int
 ) -> dict[str, int]:
     """Return addresses of arrays one after the other, some further on if fewer reads meet then.
 
@@ -393,7 +399,7 @@ def _waits(pairs: Sequence[Pair], starts: Mapping[str, int]) -> float:
 
 
 def _moved(
-    arrays: Sequence[Array], starts: Mapping[str, int], banks: int
+    arrays: Sequence[ProgramArray], starts: Mapping[str, int], banks: int
 ) -> Iterator[tuple[str, int]]:
     """Yield the addresses of arrays one after the other, each where it starts in its bank."""
     end = 0
@@ -408,7 +414,7 @@ def _pairs(
     simd: Mapping[str, Decision], shapes: Mapping[str, tuple[int, ...]], banks: int
 ) -> Iterator[Pair]:
     """Yield the pairs of operands that vector instructions read from known banks."""
-    naming = Naming(names=Names(""), words={})
+    naming = IdentifierNaming(names=IdentifierNames(""), words={})
     for name, decision in simd.items():
         if decision.by == "loops" or not (decision.operation or decision.steps):
             continue
@@ -419,7 +425,7 @@ def _pairs(
 
 
 def _pairs_of(
-    step: Step,
+    step: InstructionStep,
     decision: Decision,
     shapes: Mapping[str, tuple[int, ...]],
     banks: int,
@@ -441,13 +447,13 @@ def _pairs_of(
 
 
 def _name(operand: Given) -> str:
-    if isinstance(operand, yaml_files.Local):
+    if isinstance(operand, yaml_files.LocalDecision):
         return operand.local
     return operand.field if isinstance(operand, InField) else ""
 
 
 def _words(operand: Given) -> list[int]:
-    assert isinstance(operand, yaml_files.Local | InField), "it lies in memory"
+    assert isinstance(operand, yaml_files.LocalDecision | InField), "it lies in memory"
     return [stride * BYTES[operand.type] // WORD for stride in operand.strides]
 
 
@@ -460,5 +466,5 @@ def _start(operand: Given, shapes: Mapping[str, tuple[int, ...]], banks: int) ->
         return None
     if isinstance(operand, InField):
         return 0
-    assert isinstance(operand, yaml_files.Local), "it lies in memory"
+    assert isinstance(operand, yaml_files.LocalDecision), "it lies in memory"
     return find_word(operand.base, shapes[operand.local], BYTES[operand.type] // WORD, banks)

@@ -13,17 +13,22 @@ import islpy as isl
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.layer.memory.arranging import find_late_uses, find_order
 from lairmake.stages.layer.memory.arrays import (
-    Array,
     Keeping,
+    ProgramArray,
     find_uses,
     list_adapting,
     list_computing,
     may_share,
 )
-from lairmake.stages.layer.memory.events import Order, order_adapting
+from lairmake.stages.layer.memory.events import EventOrder, order_adapting
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import ALWAYS, RESTART
-from lairmake.stages.layer.texts.yaml_files import Given, Local, StepDecision, Table
+from lairmake.stages.layer.texts.yaml_files import (
+    GivenDecision,
+    LocalDecision,
+    StepDecision,
+    TableDecision,
+)
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.box import Shape
 from lairmake.stages.poly.canonical import list_maps
@@ -33,7 +38,7 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 from lairmake.stages.poly.sides import SIDES
 
 if TYPE_CHECKING:
-    from lairmake.stages.layer.codegen.model import Model, Work
+    from lairmake.stages.layer.codegen.model import Model, ProgramModel
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.poly.text import Objects
 
@@ -110,7 +115,7 @@ def _is_late(task: task_graph.Initialise, model: Model) -> bool:
 
 
 def _list_astray(
-    arrays: Sequence[Array], addresses: Mapping[str, int]
+    arrays: Sequence[ProgramArray], addresses: Mapping[str, int]
 ) -> Iterator[tuple[str, str]]:
     for array in arrays:
         if addresses.get(array.name, 0) % BYTES[array.type]:
@@ -119,7 +124,7 @@ def _list_astray(
 
 
 def _find_together(
-    arrays: Sequence[Array], addresses: Mapping[str, int]
+    arrays: Sequence[ProgramArray], addresses: Mapping[str, int]
 ) -> list[tuple[str, str]]:
     """Return the pairs of arrays that have bytes in common."""
     there = [array for array in arrays if array.name in addresses]
@@ -132,7 +137,7 @@ def _find_together(
 
 
 def _list_shared(
-    together: Sequence[tuple[str, str]], arrays: Sequence[Array], order: Order
+    together: Sequence[tuple[str, str]], arrays: Sequence[ProgramArray], order: EventOrder
 ) -> Iterator[tuple[str, str]]:
     named = {array.name: array for array in arrays}
     for one, other in together:
@@ -149,7 +154,7 @@ MOST_OPERATIONS = 5_000_000
 """How much isl may work to find what a task accesses, in its own unit."""
 
 
-def check_inside(work: Work) -> None:
+def check_inside(work: ProgramModel) -> None:
     """Raise UserError if a task accesses, in C, what is no element of an array in memory."""
     placed = {t: _within(to_local, work.shapes) for t, to_local in work.to_local.items()}
     for name in work.tasks:
@@ -167,7 +172,7 @@ def check_inside(work: Work) -> None:
                 _check_loops(name, step, work)
 
 
-def _check_instances(name: str, work: Work, placed: Mapping[str, isl.Set]) -> None:
+def _check_instances(name: str, work: ProgramModel, placed: Mapping[str, isl.Set]) -> None:
     """Raise UserError unless { T[e] : an instance accesses it } is a subset of T[e] with a place.
 
     isl may have to work long for that where elements are far from affine: then they are not looked
@@ -190,13 +195,13 @@ def _within(to_local: isl.Map, shapes: Mapping[str, Shape]) -> isl.Set:
     return to_local.intersect_range(places).domain()
 
 
-def _list_entries(table: Table) -> isl.Set:
+def _list_entries(table: TableDecision) -> isl.Set:
     """Return [index] -> { : the table has an entry for it }."""
     end = table.least + table.entries
     return isl.Set(f"[{table.by}] -> {{ : {table.least} <= {table.by} < {end} }}")
 
 
-def _find_calls(name: str, work: Work) -> isl.Set:
+def _find_calls(name: str, work: ProgramModel) -> isl.Set:
     """Return the symbolic constants of calls, those of loops over rows included."""
     decision, calls = work.simd[name], work.known(name)
     if isinstance(decision.guard, str):
@@ -208,7 +213,7 @@ def _find_calls(name: str, work: Work) -> isl.Set:
     return calls.intersect(bind_set(outer, names))
 
 
-def _check_loops(name: str, step: StepDecision, work: Work) -> None:
+def _check_loops(name: str, step: StepDecision, work: ProgramModel) -> None:
     """Raise UserError if an operand of a step's loops reaches beyond its array in some call.
 
     Where it begins at what is looked up, only how far it reaches is looked at; isl may have to work
@@ -220,7 +225,7 @@ def _check_loops(name: str, step: StepDecision, work: Work) -> None:
     for size in sizes:
         calls = calls.intersect(size.gt_set(NOTHING))
     for operand in step.operands:
-        if isinstance(operand, Local | Given):
+        if isinstance(operand, LocalDecision | GivenDecision):
             array, shape, first = _find_array(operand, name, work)
             least, greatest = (_reach(operand.strides, sizes, pick) for pick in (min, max))
             known = {*calls.get_var_names_not_none(PARAM)}
@@ -243,9 +248,11 @@ def _reach(
     return found
 
 
-def _find_array(operand: Local | Given, name: str, work: Work) -> tuple[str, Shape, isl.PwAff]:
+def _find_array(
+    operand: LocalDecision | GivenDecision, name: str, work: ProgramModel
+) -> tuple[str, Shape, isl.PwAff]:
     """Return the array of an operand, and where in it the operand begins."""
-    if isinstance(operand, Given):
+    if isinstance(operand, GivenDecision):
         parts = work.simd[name].parts or ()
         elements = parts[operand.part].elements if operand.part < len(parts) else 0
         return f"part {operand.part}", (elements,), NOTHING

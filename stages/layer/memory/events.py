@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import COMPLETE, RESTART
-from lairmake.stages.layer.texts.task_graph import Departure, ForKind, Graph
+from lairmake.stages.layer.texts.task_graph import Departure, ForKind, TaskGraph
 
 Edge = tuple[str, str]
 Span = tuple[str, str]
@@ -34,7 +34,7 @@ Span = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class EventOrder:
     """By event, those that come later on every PE on which both happen."""
 
     later: Mapping[str, frozenset[str]]
@@ -44,7 +44,7 @@ class Order:
         return all(self.later[event].issuperset(second) for event in first)
 
 
-def make_order(edges: Iterable[Edge], everywhere: Collection[str]) -> Order:
+def make_order(edges: Iterable[Edge], everywhere: Collection[str]) -> EventOrder:
     """Return the transitive closure of { e -> f }, f after e on the PEs that have both.
 
     A way from one event to another says nothing of PEs that lack an event in between: it leads
@@ -58,12 +58,12 @@ def make_order(edges: Iterable[Edge], everywhere: Collection[str]) -> Order:
     for event in graphlib.TopologicalSorter(following).static_order():
         further = (later[each] for each in following[event] if each in everywhere)
         later[event] = frozenset(following[event]).union(*further)
-    return Order(later)
+    return EventOrder(later)
 
 
 def order_computing(
-    graph: Graph, reads: Mapping[str, Collection[str]], taken: Collection[str]
-) -> Order:
+    graph: TaskGraph, reads: Mapping[str, Collection[str]], taken: Collection[str]
+) -> EventOrder:
     """Return the order of the events of computing PEs.
 
     `reads` are the tensors that each statement reads, `taken` the arrivals that all PEs take.
@@ -81,7 +81,7 @@ def order_computing(
     return make_order(edges, {event for edge in edges for event in edge} - partly)
 
 
-def _around_statement(graph: Graph, statement: str, reads: Collection[str]) -> Iterator[Edge]:
+def _around_statement(graph: TaskGraph, statement: str, reads: Collection[str]) -> Iterator[Edge]:
     """Yield what comes before a statement and its steps.
 
     A step waits for all of the arrivals that it does not run by, and of the statements that it does
@@ -98,12 +98,12 @@ def _around_statement(graph: Graph, statement: str, reads: Collection[str]) -> I
         yield from ((event, step) for event in before if event not in gradual)
 
 
-def _computing(graph: Graph, statement: str) -> task_graph.Compute | None:
+def _computing(graph: TaskGraph, statement: str) -> task_graph.Compute | None:
     tasks = (t for t in graph.tasks.values() if isinstance(t, task_graph.Compute))
     return next((t for t in tasks if t.statement == statement), None)
 
 
-def _around_departure(graph: Graph, name: str, departure: Departure) -> Iterator[Edge]:
+def _around_departure(graph: TaskGraph, name: str, departure: Departure) -> Iterator[Edge]:
     """Yield what comes before a departure, and after its beginning."""
     begin, sent = _begin_sending(graph, name), f"sent_{name}"
     yield from ((begin, sent), (RESTART, sent), (sent, COMPLETE))
@@ -118,31 +118,31 @@ def _around_departure(graph: Graph, name: str, departure: Departure) -> Iterator
             yield (f"arrived_{back}", begin)
 
 
-def _finish(graph: Graph, tensor: str) -> str:
+def _finish(graph: TaskGraph, tensor: str) -> str:
     """Return when the statement runs that writes a tensor, and all of it is there."""
     tasks = (t for t in graph.tasks.values() if isinstance(t, task_graph.Running))
     return f"finish_{next(t.statement for t in tasks if t.target == tensor)}"
 
 
-def _begin_sending(graph: Graph, name: str) -> str:
+def _begin_sending(graph: TaskGraph, name: str) -> str:
     """Return when a PE begins with its part of a departure."""
     departure = graph.departures[name]
     return f"begin_{name}" if departure.waits else _finish(graph, departure.tensor)
 
 
-def _begin_taking(graph: Graph, name: str) -> str:
+def _begin_taking(graph: TaskGraph, name: str) -> str:
     """Return when a PE begins to take an arrival: what is fed back, when it sends its own part."""
     away = _find_away(graph, name)
     return RESTART if away is None else _begin_sending(graph, away)
 
 
-def _find_away(graph: Graph, arrival: str) -> str | None:
+def _find_away(graph: TaskGraph, arrival: str) -> str | None:
     """Return the departure that comes back as an arrival; None if it comes from a port."""
     found = (name for name, each in graph.departures.items() if each.feedback == arrival)
     return next(found, None)
 
 
-def order_adapting(graph: Graph, side: str) -> Order:
+def order_adapting(graph: TaskGraph, side: str) -> EventOrder:
     """Return the order of the events of the adapters on a side."""
     edges, everywhere = [(RESTART, COMPLETE)], {RESTART, COMPLETE}
     streams = _adapted(graph, side)
@@ -158,7 +158,7 @@ def order_adapting(graph: Graph, side: str) -> Order:
     return make_order(edges, everywhere)
 
 
-def _adapted(graph: Graph, side: str) -> dict[str, list[Edge]]:
+def _adapted(graph: TaskGraph, side: str) -> dict[str, list[Edge]]:
     """Return, by departure, or by arrival from a port, the streams that adapters on a side take.
 
     Of each stream, when all of it is there, and when it has left.
@@ -175,73 +175,75 @@ def _adapted(graph: Graph, side: str) -> dict[str, list[Edge]]:
     return found
 
 
-def _begin_adapting(graph: Graph, name: str) -> str:
+def _begin_adapting(graph: TaskGraph, name: str) -> str:
     """Return when adapters begin to take a departure, or an arrival."""
     waits = name in graph.departures and graph.departures[name].waits
     return f"begin_{name}" if waits else RESTART
 
 
-def _initialise(graph: Graph, task: task_graph.Initialise) -> Span:
+def _initialise(graph: TaskGraph, task: task_graph.Initialise) -> Span:
     if task.before is None:
         return RESTART, RESTART
     return f"step_{task.before}", f"finish_{task.before}"
 
 
-def _react(graph: Graph, task: task_graph.React | task_graph.Store | task_graph.Relay) -> Span:
+def _react(
+    graph: TaskGraph, task: task_graph.React | task_graph.StoreTask | task_graph.Relay
+) -> Span:
     return RESTART, f"arrived_{task.arrival}"
 
 
-def _receive(graph: Graph, task: task_graph.Receive) -> Span:
+def _receive(graph: TaskGraph, task: task_graph.ReceiveTask) -> Span:
     return _begin_taking(graph, task.arrival), f"arrived_{task.arrival}"
 
 
-def _operate(graph: Graph, task: task_graph.Operate) -> Span:
+def _operate(graph: TaskGraph, task: task_graph.Operate) -> Span:
     return RESTART, f"arrived_{task.arrival}"
 
 
-def _compute(graph: Graph, task: task_graph.Compute) -> Span:
+def _compute(graph: TaskGraph, task: task_graph.Compute) -> Span:
     finish = f"finish_{task.statement}"
     return f"step_{task.statement}" if task.chunks else finish, finish
 
 
-def _carry(graph: Graph, task: task_graph.Carry) -> Span:
+def _carry(graph: TaskGraph, task: task_graph.Carry) -> Span:
     return COMPLETE, COMPLETE
 
 
-def _halo(graph: Graph, task: task_graph.Halo) -> Span:
+def _halo(graph: TaskGraph, task: task_graph.Halo) -> Span:
     return _begin_taking(graph, task.arrival), f"arrived_{task.arrival}"
 
 
-def _send(graph: Graph, task: task_graph.Send | task_graph.Pack) -> Span:
+def _send(graph: TaskGraph, task: task_graph.SendTask | task_graph.Pack) -> Span:
     name = task.departure
     if name in graph.collections:
         return f"gathered_{graph.collections[name].departure}", f"sent_{name}"
     return _begin_sending(graph, name), f"sent_{name}"
 
 
-def _send_early(graph: Graph, task: task_graph.EarlySend) -> Span:
+def _send_early(graph: TaskGraph, task: task_graph.EarlySend) -> Span:
     return RESTART, f"sent_{task.departure}"
 
 
-def _hear(graph: Graph, task: task_graph.Hear) -> Span:
+def _hear(graph: TaskGraph, task: task_graph.Hear) -> Span:
     begin = _begin_adapting(graph, _find_away(graph, task.arrival) or task.arrival)
     return begin, f"heard_{task.arrival}"
 
 
-def _spread(graph: Graph, task: task_graph.Spread) -> Span:
+def _spread(graph: TaskGraph, task: task_graph.Spread) -> Span:
     return f"heard_{task.arrival}", f"sent_{task.arrival}"
 
 
-def _clear(graph: Graph, task: task_graph.Clear) -> Span:
+def _clear(graph: TaskGraph, task: task_graph.Clear) -> Span:
     begin = _begin_adapting(graph, task.departure)
     return begin, begin
 
 
-def _gather(graph: Graph, task: task_graph.Collect) -> Span:
+def _gather(graph: TaskGraph, task: task_graph.Collect) -> Span:
     return _begin_adapting(graph, task.departure), f"gathered_{task.departure}"
 
 
-SPANS: ForKind[Graph, Span] = ForKind(
+SPANS: ForKind[TaskGraph, Span] = ForKind(
     initialise=_initialise,
     react=_react,
     store=_react,

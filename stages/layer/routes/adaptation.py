@@ -10,7 +10,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError, working_on
 from lairmake.stages.layer.routes.feedback import (
-    Way,
+    FeedbackWay,
     add_feedback,
     choose_way,
     find_astray,
@@ -48,7 +48,7 @@ Direction = typing.Literal["arrives", "leaves"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Demand:
+class AdapterDemand:
     """A placed layer, and { tensor[e] -> PE[x, y] } that need and compute elements.
 
     `lair` are the objects of lair.isl, in which what is fed back has a name of its own; `feedback`
@@ -66,12 +66,12 @@ class Demand:
 
 def find_demand(
     mapping: LayerMapping, given: Lair, placement: isl.UnionMap, target: Rectangle
-) -> Demand:
+) -> AdapterDemand:
     """Return what the PEs of a target need and compute."""
     lair = add_feedback(given, placement)
     computed = find_computed_elements(lair, placement)
     feedback = lair.feedback
-    return Demand(
+    return AdapterDemand(
         mapping=mapping,
         lair=lair,
         placement=placement,
@@ -82,7 +82,7 @@ def find_demand(
     )
 
 
-def find_needed(tensor: str, demand: Demand) -> isl.Map:
+def find_needed(tensor: str, demand: AdapterDemand) -> isl.Map:
     """Return { tensor[e] -> PE[x, y] } of the PEs that read an element."""
     used = from_domain(demand.needed, tensor)
     if used.is_empty():
@@ -90,24 +90,24 @@ def find_needed(tensor: str, demand: Demand) -> isl.Map:
     return isl.Map.from_union_map(used)
 
 
-def find_computed(tensor: str, demand: Demand) -> isl.Map:
+def find_computed(tensor: str, demand: AdapterDemand) -> isl.Map:
     """Return { tensor[e] -> PE[x, y] } of the PEs that compute an element, all or in part."""
     return isl.Map.from_union_map(from_domain(demand.computed, tensor))
 
 
-def find_border(side: str, demand: Demand) -> isl.Set:
+def find_border(side: str, demand: AdapterDemand) -> isl.Set:
     """Return { PE[x, y] } of the row or column of the target on a side."""
     return isl.Set("{ [lane, 0] }").apply(turn(side, demand.target).reverse())
 
 
-def is_in_the_way(side: str, demand: Demand) -> bool:
+def is_in_the_way(side: str, demand: AdapterDemand) -> bool:
     """Say whether instances run where the adapters of a side must stand."""
     border = isl.UnionSet.from_set(find_border(side, demand))
     return not demand.placement.range().is_disjoint(border)
 
 
 def find_parts(
-    source: isl.Map, missing: isl.Map, side: str, demand: Demand
+    source: isl.Map, missing: isl.Map, side: str, demand: AdapterDemand
 ) -> list[isl.Map] | None:
     """Return { t[e] -> port } of each stream in which adapters hear { t[e] -> PE }.
 
@@ -116,7 +116,7 @@ def find_parts(
     return split(source.range_factor_domain(), missing, turn(side, demand.target))
 
 
-def find_span(tensor: str, key: Direction, demand: Demand) -> Span:
+def find_span(tensor: str, key: Direction, demand: AdapterDemand) -> Span:
     """Return the place where layer.yaml says where a tensor arrives, or leaves."""
     given = demand.mapping.tensors[tensor]
     text = given.arrives if key == "arrives" else given.leaves
@@ -156,16 +156,16 @@ class Adaptation:
     `kept` are the outputs that stay in memory.
     """
 
-    demand: Demand
+    demand: AdapterDemand
     sources: Mapping[str, isl.Map]
     departures: Mapping[str, isl.Map]
     spread: Mapping[str, Mapping[str, isl.Map]]
     collected: Mapping[str, Sequence[str]]
-    ways: Mapping[str, Way]
+    ways: Mapping[str, FeedbackWay]
     kept: tuple[str, ...]
 
 
-def choose_adaptation(demand: Demand) -> Adaptation:
+def choose_adaptation(demand: AdapterDemand) -> Adaptation:
     """Read the ports and decide which sides are peeled off. Raises UserError.
 
     A tensor that is fed back departs and arrives like others.
@@ -202,13 +202,15 @@ def _names(elements: isl.UnionSet) -> list[str]:
     return [each.get_tuple_name() for each in list_sets(elements)]
 
 
-def _fed_back(demand: Demand) -> Iterator[str]:
+def _fed_back(demand: AdapterDemand) -> Iterator[str]:
     """Yield the names with which tensors come back."""
     for each in list_maps(demand.feedback):
         yield each.get_tuple_name(isl.dim_type.in_)
 
 
-def _ports(direction: Direction, tensors: Sequence[str], demand: Demand) -> dict[str, isl.Map]:
+def _ports(
+    direction: Direction, tensors: Sequence[str], demand: AdapterDemand
+) -> dict[str, isl.Map]:
     found = {}
     for tensor in tensors:
         elements = typing.cast(isl.Set, find_set(demand.lair.tensors, tensor))
@@ -218,14 +220,14 @@ def _ports(direction: Direction, tensors: Sequence[str], demand: Demand) -> dict
     return found
 
 
-def _way(back: str, demand: Demand) -> Way:
+def _way(back: str, demand: AdapterDemand) -> FeedbackWay:
     """Choose the way of a tensor that is fed back."""
     computed, needed = find_computed(back, demand), find_needed(back, demand)
     computed = computed.intersect_domain(needed.domain())
     return choose_way(computed, needed, demand.target, lambda side: not is_in_the_way(side, demand))
 
 
-def _spread_from(tensor: str, source: isl.Map, demand: Demand) -> dict[str, isl.Map]:
+def _spread_from(tensor: str, source: isl.Map, demand: AdapterDemand) -> dict[str, isl.Map]:
     """Return, by side, what its border must spread: { tensor[e] -> PE }, none where all flows.
 
     Of the sides of an element that must be spread, one where no instance is in the way spreads
@@ -269,7 +271,7 @@ def _not_delivered(
     return needed
 
 
-def _collected_on(tensor: str, ports: isl.Map, demand: Demand) -> list[str]:
+def _collected_on(tensor: str, ports: isl.Map, demand: AdapterDemand) -> list[str]:
     """Return the sides on which adapters must collect what leaves there."""
     computed, target = find_computed(tensor, demand), demand.target
     here = {side: on_side(ports, side, target) for side in SIDES}
@@ -447,7 +449,7 @@ def check_room(adaptation: Adaptation) -> None:
 
 
 def _check_border(
-    task: str, side: str, span: Span, demand: Demand, otherwise: str = ""
+    task: str, side: str, span: Span, demand: AdapterDemand, otherwise: str = ""
 ) -> None:
     """Raise UserError if instances run where adapters must stand to spread or collect."""
     border = isl.UnionSet.from_set(find_border(side, demand))
@@ -472,7 +474,7 @@ def _check_return(back: str, adaptation: Adaptation) -> None:
         raise _refused_return(back, lines, demand)
 
 
-def _refused_return(back: str, lines: list[str], demand: Demand) -> UserError:
+def _refused_return(back: str, lines: list[str], demand: AdapterDemand) -> UserError:
     """Return the error that says which element is computed on another PE than it is needed."""
     feedback = from_domain(demand.feedback, back)
     needed = isl.UnionMap.from_map(find_needed(back, demand))
@@ -495,7 +497,7 @@ def _refused_return(back: str, lines: list[str], demand: Demand) -> UserError:
     )
 
 
-def _check_whole(tensor: str, demand: Demand) -> None:
+def _check_whole(tensor: str, demand: AdapterDemand) -> None:
     """Raise UserError if an output that stays in memory is spread over several PEs."""
     computed = find_computed(tensor, demand)
     if computed.is_single_valued():
@@ -511,7 +513,7 @@ def _check_whole(tensor: str, demand: Demand) -> None:
     )
 
 
-def _key(tensor: str, demand: Demand) -> Span:
+def _key(tensor: str, demand: AdapterDemand) -> Span:
     """Return the place of what layer.yaml says of a tensor, or of all tensors."""
     mapping = demand.mapping
     path = ("tensors", tensor) if tensor in mapping.tensors else ("tensors",)

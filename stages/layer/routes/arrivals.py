@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from lairmake.stages.layer.routes.lines import Arriving, find_arriving, find_ports, name_parts
-from lairmake.stages.layer.routes.placed import (
-    Placed,
+from lairmake.stages.layer.routes.lines import ArrivingLine, find_arriving, find_ports, name_parts
+from lairmake.stages.layer.routes.placement import (
+    PlacedLayer,
     Routed,
     Streams,
     colour_routes,
@@ -27,7 +27,7 @@ from lairmake.stages.layer.texts.task_graph import Arrival, Forwarding, Outgoing
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.movement.border import (
-    Line,
+    BorderLine,
     beside,
     corner_line,
     corner_routes,
@@ -87,7 +87,7 @@ class LineDemand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class ArrivalWay:
     """How a stream comes: is it passed on `inwards`, and `along` the border, if it is spread?
 
     `cycles` has, by NAMES, how long each way was expected to take; nothing if there is one way.
@@ -98,18 +98,18 @@ class Way:
     cycles: Mapping[str, int]
 
 
-def given_way(side: str, sparse: bool, skew: bool | str) -> Way:
+def given_way(side: str, sparse: bool, skew: bool | str) -> ArrivalWay:
     """Return the way that layer.yaml wants for what enters on a side.
 
     Adapters do not pass on what is sparse, if PEs get replicas: they need one for each themselves.
     """
     inwards, along = (skew in (True, "y" if s in "NS" else "x") for s in (side, SIDES[side].left))
-    return Way(inwards=inwards, along=along and (inwards or not sparse), cycles={})
+    return ArrivalWay(inwards=inwards, along=along and (inwards or not sparse), cycles={})
 
 
 def choose_way(
     inwards: LineDemand, along: LineDemand | None, sparse: bool, profile: Profile
-) -> Way:
+) -> ArrivalWay:
     """Return the way of the fewest cycles, of those the one that passes on more.
 
     `along` is None for a stream that is not spread.
@@ -121,7 +121,7 @@ def choose_way(
         ways.pop()
     cycles = {way: _cycles(way, inwards, along, sparse, profile) for way in ways}
     chosen = min(ways, key=lambda way: cycles[way])
-    return Way(
+    return ArrivalWay(
         inwards=chosen[0],
         along=chosen[1],
         cycles={NAMES[way]: number for way, number in cycles.items()},
@@ -191,7 +191,7 @@ def name_positions(name: str) -> list[str]:
     return [name, *(f"{name}_then{number}" for number in ("", 2, 3))]
 
 
-def find_line_routes(name: str, line: Line) -> dict[str, Routes]:
+def find_line_routes(name: str, line: BorderLine) -> dict[str, Routes]:
     """Return the routes of the colours of a line that have any."""
     routes = zip(name_line_colours(name), (line.even, line.odd, line.entry), strict=True)
     return {colour: routes for colour, routes in routes if not routes.is_empty()}
@@ -202,7 +202,7 @@ def name_line_colours(name: str) -> list[str]:
     return [f"{name}_even", f"{name}_odd", f"{name}_in"]
 
 
-def describe_line_objects(name: str, line: Line) -> dict[str, isl.Set]:
+def describe_line_objects(name: str, line: BorderLine) -> dict[str, isl.Set]:
     """Return what routes.isl says of the PEs of a line."""
     return {
         named(name, "line"): line.members,
@@ -212,7 +212,7 @@ def describe_line_objects(name: str, line: Line) -> dict[str, isl.Set]:
     }
 
 
-def describe_line(name: str, line: Line, turned: isl.Map, first: int | None) -> Forwarding:
+def describe_line(name: str, line: BorderLine, turned: isl.Map, first: int | None) -> Forwarding:
     """Return what tasks.yaml says of a line inwards from depth `first`, else along a border."""
     even, odd, enters = name_line_colours(name)
     if line.enters is not None:
@@ -226,7 +226,7 @@ def describe_line(name: str, line: Line, turned: isl.Map, first: int | None) -> 
 # Paper    V Sec. 4.2
 
 def route_inwards(
-    name: str, takers: isl.Set, side: str, placed: Placed, *, spread: bool, forwarded: bool
+    name: str, takers: isl.Set, side: str, placed: PlacedLayer, *, spread: bool, forwarded: bool
 ) -> Routed:
     """Route a stream along its lanes from a side to { [lane, depth] }, or from its border."""
     turned, first = turn(side, placed.grid), find_depth(side, placed)
@@ -234,18 +234,18 @@ def route_inwards(
     if not (placed.profile.multicast or forwarded):
         return replicate(name, replica_routes(takers, side, turned, spread=spread), copied)
 
-    def line() -> Line:
+    def line() -> BorderLine:
         return inward_line(takers, side, turned, first, spread=spread)
 
     return copy_or_forward(name, copied, line, turned, first, placed)
 
 
-def feed_back(name: str, takers: isl.Set, side: str, first: int, placed: Placed) -> Routed:
+def feed_back(name: str, takers: isl.Set, side: str, first: int, placed: PlacedLayer) -> Routed:
     """Route a stream inwards along its lanes from the PEs at depth `first`, which send it."""
     turned = turn(side, placed.grid)
     copied = feedback_routes(takers, side, turned, first)
 
-    def line() -> Line:
+    def line() -> BorderLine:
         return feedback_line(takers, side, turned, first)
 
     return copy_or_forward(name, copied, line, turned, first, placed)
@@ -254,10 +254,10 @@ def feed_back(name: str, takers: isl.Set, side: str, first: int, placed: Placed)
 def copy_or_forward(
     name: str,
     copied: Routes,
-    line: Callable[[], Line],
+    line: Callable[[], BorderLine],
     turned: isl.Map,
     first: int | None,
-    placed: Placed,
+    placed: PlacedLayer,
 ) -> Routed:
     """Route a stream by routers that copy, else along a line of PEs that forward it.
 
@@ -268,7 +268,9 @@ def copy_or_forward(
     return _forwarded(name, line(), copied, turned, first)
 
 
-def _forwarded(name: str, line: Line, copied: Routes, turned: isl.Map, first: int | None) -> Routed:
+def _forwarded(
+    name: str, line: BorderLine, copied: Routes, turned: isl.Map, first: int | None
+) -> Routed:
     """Let PEs forward a stream; `copied` is what its routes would be if routers copied."""
     found = find_line_routes(name, line)
     routes = join(colour_routes(colour, each) for colour, each in found.items())
@@ -302,7 +304,7 @@ class Entering:
     side: str
     part: str | None
     taken: isl.Map
-    flow: Arriving
+    flow: ArrivingLine
 
 
 def add_arrivals(tensor: str, streams: Streams) -> Streams:
@@ -317,7 +319,7 @@ def add_arrivals(tensor: str, streams: Streams) -> Streams:
     return streams
 
 
-def _entering(tensor: str, placed: Placed) -> Iterator[Entering]:
+def _entering(tensor: str, placed: PlacedLayer) -> Iterator[Entering]:
     """Yield the streams of a tensor that PEs take, one a side, or one for each of its parts."""
     untaken = from_domain(placed.needed, tensor)
     relation = map_from(placed.adapted.arrivals, tensor)
@@ -365,7 +367,7 @@ def _arrival(entering: Entering, streams: Streams) -> tuple[Arrival, Routed]:
     return arrival, routed
 
 
-def _is_spread(entering: Entering, placed: Placed) -> bool:
+def _is_spread(entering: Entering, placed: PlacedLayer) -> bool:
     """Say whether adapters spread what PEs take; what goes around a corner always needs them."""
     if entering.tensor in placed.fed_back:
         collected = placed.adapted.collected
@@ -373,7 +375,7 @@ def _is_spread(entering: Entering, placed: Placed) -> bool:
     return not entering.taken.is_subset(entering.flow.straight)
 
 
-def _choose_way(entering: Entering, spread: bool, placed: Placed) -> Way:
+def _choose_way(entering: Entering, spread: bool, placed: PlacedLayer) -> ArrivalWay:
     """Return how a stream comes to its PEs: what is fed back is passed on wherever it can be."""
     sparse, skew = is_sparse(entering.tensor, placed), placed.mapping.skew
     if placed.profile.multicast or entering.tensor in placed.fed_back:
@@ -411,7 +413,7 @@ def _line_along(entering: Entering, turned: isl.Map) -> LineDemand:
     )
 
 
-def _routed(entering: Entering, spread: bool, way: Way, streams: Streams) -> Routed:
+def _routed(entering: Entering, spread: bool, way: ArrivalWay, streams: Streams) -> Routed:
     """Return the routes of a stream, along a border and inwards, and what else is said of it."""
     placed, name, side = streams.placed, entering.name, entering.side
     turned, takers = turn(side, placed.grid), entering.taken.range()
@@ -433,7 +435,7 @@ def _routed(entering: Entering, spread: bool, way: Way, streams: Streams) -> Rou
     return join((*parts, Routed(objects={named(name, "ports"): ports})))
 
 
-def _along(entering: Entering, way: Way, streams: Streams) -> Routed:
+def _along(entering: Entering, way: ArrivalWay, streams: Streams) -> Routed:
     """Route a stream along the border: from its ports, or if it is fed back, from where it is."""
     placed, side, name = streams.placed, entering.side, f"{entering.name}_source"
     if entering.tensor in placed.fed_back:
@@ -466,7 +468,7 @@ def _route_feedback(entering: Entering, streams: Streams) -> Routed:
     )
 
 
-def _filters(entering: Entering, spread: bool, before: Routed, placed: Placed) -> Routed:
+def _filters(entering: Entering, spread: bool, before: Routed, placed: PlacedLayer) -> Routed:
     """Let routers drop what their PEs do not want, where an interval of the index tells it."""
     flow, taken = entering.flow, entering.taken
     passing = at_places(flow.everywhere, taken.range())
@@ -484,7 +486,7 @@ def _filters(entering: Entering, spread: bool, before: Routed, placed: Placed) -
     return Routed(objects=objects, filters=tuple(chosen))
 
 
-def _has_filter(colour: str, before: Routed, placed: Placed) -> bool:
+def _has_filter(colour: str, before: Routed, placed: PlacedLayer) -> bool:
     """Say whether a PE has a filter free; adapters and computing PEs are never the same."""
     of_adapters = colour.endswith("_source")
     used = sum(other.endswith("_source") == of_adapters for other in before.filters)

@@ -23,8 +23,8 @@ from lairmake.stages.layer.routes.lines import (
     name_leaving,
     separate_ports,
 )
-from lairmake.stages.layer.routes.placed import (
-    Placed,
+from lairmake.stages.layer.routes.placement import (
+    PlacedLayer,
     Routed,
     Streams,
     colour_routes,
@@ -66,7 +66,7 @@ COMBINE: dict[str, By] = {"=": "add", "+=": "add", "*=": "mul", "max=": "max", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
+class DepartureSums:
     """What is about to leave on a side: `tensor` by the name that it comes back with, if it does.
 
     `places` are { tensor[e] -> PE } that compute it, `ports` { tensor[e] -> [port -> index] } of
@@ -89,7 +89,7 @@ def add_departures(tensor: str, streams: Streams) -> Streams:
     return streams
 
 
-def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
+def _sums(tensor: str, placed: PlacedLayer) -> Iterator[DepartureSums]:
     relation, feedback = map_from(placed.adapted.departures, tensor), placed.fed_back.get(tensor)
     if relation is None:
         return
@@ -99,7 +99,7 @@ def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
     sides = [s for s in SIDES if not on_side(relation, s, placed.core).is_empty()]
     for side in sides:
         places = computed.intersect_domain(on_side(relation, side, placed.core).domain())
-        yield Sums(
+        yield DepartureSums(
             name=base if len(sides) == 1 else f"{base}_{SIDES[side].word}",
             tensor=tensor,
             side=side,
@@ -109,14 +109,14 @@ def _sums(tensor: str, placed: Placed) -> Iterator[Sums]:
         )
 
 
-def _collected(tensor: str, side: str, placed: Placed) -> isl.Map | None:
+def _collected(tensor: str, side: str, placed: PlacedLayer) -> isl.Map | None:
     """Return { t[e] -> [port -> index] } of what adapters on a side collect, if anything."""
     order = map_from(placed.adapted.collected, tensor)
     here = None if order is None else on_side(order, side, placed.grid)
     return None if here is None or here.is_empty() else here
 
 
-def _with_departure(sums: Sums, streams: Streams) -> Streams:
+def _with_departure(sums: DepartureSums, streams: Streams) -> Streams:
     """Return the streams with a departure, and the collections of it."""
     placed = streams.placed
     members = sums.places.range().apply(turn(sums.side, placed.grid))
@@ -146,7 +146,7 @@ def _with_departure(sums: Sums, streams: Streams) -> Streams:
     )
 
 
-def _chain(sums: Sums, members: isl.Set, collect: bool, placed: Placed) -> Chain:
+def _chain(sums: DepartureSums, members: isl.Set, collect: bool, placed: PlacedLayer) -> Chain:
     """Return the routes from PE to PE towards a side, or back."""
     side, feeds_back = sums.side, sums.feedback is not None and not collect
     straight = feeds_back and sums.ports is None
@@ -155,7 +155,7 @@ def _chain(sums: Sums, members: isl.Set, collect: bool, placed: Placed) -> Chain
     return chain_routes(members, side, turned, first, collect=collect, feeds_back=feeds_back)
 
 
-def _departure(sums: Sums, collect: bool, placed: Placed) -> Departure:
+def _departure(sums: DepartureSums, collect: bool, placed: PlacedLayer) -> Departure:
     """Return what tasks.yaml says of a departure that PEs sum."""
     tensor, feedback, side = sums.tensor, sums.feedback, sums.side
     written, feeds_back = feedback or tensor, feedback is not None and not collect
@@ -173,7 +173,9 @@ def _departure(sums: Sums, collect: bool, placed: Placed) -> Departure:
     )
 
 
-def _gathered(departure: Departure, sums: Sums, chain: Chain, placed: Placed) -> Departure:
+def _gathered(
+    departure: Departure, sums: DepartureSums, chain: Chain, placed: PlacedLayer
+) -> Departure:
     """Return a departure as PEs gather it, where they need not sum it."""
     if departure.sequences is not None:
         return departure
@@ -196,7 +198,7 @@ def describe_sequences(order: isl.Map) -> Sequences:
 
 
 def _collections(
-    sums: Sums, departure: Departure, placed: Placed
+    sums: DepartureSums, departure: Departure, placed: PlacedLayer
 ) -> dict[str, tuple[SumCollection, Routed]]:
     """Return the ways of a departure's sums from adapter to adapter to its ports, or back."""
     assert sums.ports is not None, "adapters collect the departure"
@@ -227,7 +229,7 @@ def _routed(along: str, chain: BorderChain, feedback: bool) -> Routed:
 
 
 def _in_turn(
-    tensor: str, side: str, ports: isl.Map, chain: BorderChain, placed: Placed
+    tensor: str, side: str, ports: isl.Map, chain: BorderChain, placed: PlacedLayer
 ) -> InTurn | None:
     """Return how adapters forward in turn what their rows or columns send, if they can.
 
@@ -273,7 +275,7 @@ COMPUTING = "a computing PE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class DepartureOrder:
     """How departures wait: `most` streams at once on a computing PE, at most.
 
     `waits` gives the departures, and the arrivals, that must be done on a PE before one begins.
@@ -283,7 +285,7 @@ class Waiting:
     waits: Mapping[str, list[str]]
 
 
-def choose_waiting(streams: Streams, waits: Waits) -> Waiting:
+def choose_waiting(streams: Streams, waits: Waits) -> DepartureOrder:
     """Return how departures wait; none comes after others if all have room.
 
     `waits` are the statements for which one waits on its PE. Raises UserError if what waits for one
@@ -295,16 +297,18 @@ def choose_waiting(streams: Streams, waits: Waits) -> Waiting:
     apart = [[name] for name in names]
     together = {place: apart for place in places} | {COMPUTING: _data_chains(streams, names)}
     if all(_most(costs, together[place]) <= free for place, costs in places.items()):
-        return Waiting(most=_most(places[COMPUTING], together[COMPUTING]), waits={})
+        return DepartureOrder(most=_most(places[COMPUTING], together[COMPUTING]), waits={})
     note_shortage("threads")
     for number in range(len(names) - 1, 0, -1):
         chains = [names[first::number] for first in range(number)]
         if all(_most(costs, chains) <= free for costs in places.values()):
             found = {name: before for chain in chains for name, before in _after(streams, chain)}
-            return Waiting(most=_most(places[COMPUTING], chains), waits=found)
+            return DepartureOrder(most=_most(places[COMPUTING], chains), waits=found)
     if streams.placed.fed_back:
         raise _refusal(streams, places)
-    return Waiting(most=_most(places[COMPUTING], [names]), waits=_after_arrivals(streams, names))
+    return DepartureOrder(
+        most=_most(places[COMPUTING], [names]), waits=_after_arrivals(streams, names)
+    )
 
 
 def _refusal(streams: Streams, places: Mapping[str, Mapping[str, int]]) -> UserError:
@@ -514,7 +518,7 @@ OTHER = "PEs use it in another order"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
+class DepartureTimes:
     """By statement, the times in whose order PEs use what they forward; or why there are none."""
 
     order: Mapping[str, str]
@@ -547,7 +551,7 @@ class Ordering:
                 wanted, lag = choice.wanted[each.name], choice.taken[each.name]
                 self.skewed[each.name] = Skewed(statement=each, wanted=wanted, lag=lag)
 
-    def of(self, tensor: str, taken: isl.Map, side: str, *, lanes: bool) -> Times:
+    def of(self, tensor: str, taken: isl.Map, side: str, *, lanes: bool) -> DepartureTimes:
         """Return the order in which PEs { tensor[e] -> PE } forward it to a side, by statement.
 
         Along their `lanes`, or else from lane to lane.
@@ -562,7 +566,7 @@ class Ordering:
                 order[name] = _times(self.skewed[name].lag, self.names)
             else:
                 otherwise[name] = why
-        return Times(order=order, otherwise=otherwise)
+        return DepartureTimes(order=order, otherwise=otherwise)
 
     def _readers(self, tensor: str) -> Sequence[str]:
         return [n for n, reads in self.space.reads.items() if _of(reads, tensor) is not None]

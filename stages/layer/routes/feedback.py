@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.lair.tree import Access, Expr, rewrite
+from lairmake.stages.lair.tree import AccessSyntax, Expr, rewrite
 from lairmake.stages.layer.texts.isl_files import Adapted
 from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets
 from lairmake.stages.poly.functions import find_greatest
@@ -33,7 +33,7 @@ OUT = isl.dim_type.out
 # Paper    V Sec. 4.2, which has arrivals and departures
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class FeedbackWay:
     """The sides towards which a tensor leaves, and from which it comes back: one if straight."""
 
     leaves: str
@@ -121,7 +121,7 @@ def apply_feedback(lair: Lair, adapted: Adapted) -> Lair:
 
 def choose_way(
     computed: isl.Map, needed: isl.Map, target: Rectangle, is_free: Callable[[str], bool]
-) -> Way:
+) -> FeedbackWay:
     """Return the way of { T_feedback[e] -> PE } that compute it to those that need it.
 
     Straight, to the side that is nearest to those that need it. Around, adapters need borders
@@ -133,9 +133,9 @@ def choose_way(
         same = lane.apply_range(lane.reverse()).wrap()
         if computed.range_product(needed).range().is_subset(same):
             side = min(sides, key=lambda each: _depth(needed, each, target))
-            return Way(leaves=side, comes=side, straight=True)
+            return FeedbackWay(leaves=side, comes=side, straight=True)
 
-    def cost(way: Way) -> tuple[int, int, bool]:
+    def cost(way: FeedbackWay) -> tuple[int, int, bool]:
         borders = {way.leaves, way.comes}
         several = [
             not places.apply_range(_lane(side, target)).is_single_valued()
@@ -144,7 +144,7 @@ def choose_way(
         return len([b for b in borders if not is_free(b)]), sum(several), len(borders) > 1
 
     ways = [
-        Way(leaves=leaves, comes=comes, straight=False)
+        FeedbackWay(leaves=leaves, comes=comes, straight=False)
         for leaves in SIDES
         for comes in (leaves, SIDES[leaves].left, SIDES[leaves].right)
     ]
@@ -161,12 +161,12 @@ def _depth(places: isl.Map, side: str, target: Rectangle) -> int:
     return find_greatest(places.range().apply(turn(side, target)), 1).to_python()
 
 
-def order_departure(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
+def order_departure(needed: isl.Map, way: FeedbackWay, target: Rectangle) -> isl.Map:
     """Return { T_feedback[e] -> [port -> index[e]] } towards which it leaves, as if it left."""
     return _order(needed, way.leaves, way.comes, way.straight, target)
 
 
-def order_arrival(needed: isl.Map, way: Way, target: Rectangle) -> isl.Map:
+def order_arrival(needed: isl.Map, way: FeedbackWay, target: Rectangle) -> isl.Map:
     """Return { T_feedback[e] -> [port -> index[e]] } from which it comes, as if it arrived."""
     return _order(needed, way.comes, way.leaves, way.straight, target)
 
@@ -219,7 +219,7 @@ def apply_feedback_to_layer(layer: Layer, lair: Lair, fed_back: Mapping[str, str
 def _reading(statement: Statement, names: Mapping[str, str]) -> Statement:
     """Return a statement that reads tensors by other names."""
     def named(leaf: Expr) -> Expr:
-        if not isinstance(leaf, Access):
+        if not isinstance(leaf, AccessSyntax):
             return leaf
         return replace(leaf, tensor=names.get(leaf.tensor, leaf.tensor))
 

@@ -16,16 +16,16 @@ from lairmake.stages.layer.texts.task_graph import (
     Clear,
     Collect,
     Departure,
-    Graph,
     InTurn,
     Leaving,
     Sequences,
     SumCollection,
+    TaskGraph,
 )
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.movement.border import BorderChain, find_classes, find_feeding
 from lairmake.stages.movement.flow import parity
-from lairmake.stages.movement.gather import Gather, find_gather
+from lairmake.stages.movement.gather import GatherRoutes, find_gather
 from lairmake.stages.poly.canonical import from_domain
 from lairmake.stages.poly.functions import find_greatest, find_least, greatest_value, least
 from lairmake.stages.poly.sides import (
@@ -54,7 +54,7 @@ MOST_PARTS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arriving:
+class ArrivingLine:
     """The orders of one stream, all { t[e] -> [PE -> index] }.
 
     `sent`: at the row or column on which it flows; `everywhere`: at all PEs there; `chosen`:
@@ -69,7 +69,7 @@ class Arriving:
     straight: isl.Map
 
 
-def find_ports(flow: Arriving, taken: isl.Map, turned: isl.Map, adapters: bool) -> isl.Set:
+def find_ports(flow: ArrivingLine, taken: isl.Map, turned: isl.Map, adapters: bool) -> isl.Set:
     """Return the external PEs whose elements somebody takes, straight or through adapters."""
     if adapters:
         return flow.chosen.intersect_domain(taken.domain()).range()
@@ -77,7 +77,7 @@ def find_ports(flow: Arriving, taken: isl.Map, turned: isl.Map, adapters: bool) 
     return taken.range().apply(turned).apply(out).apply(turned.reverse())
 
 
-def find_arriving(adapted: Adapted, tensor: str, side: str, part: str | None) -> Arriving:
+def find_arriving(adapted: Adapted, tensor: str, side: str, part: str | None) -> ArrivingLine:
     """Return the orders of the stream of a tensor on a side, or of a part of it."""
     core, grid = adapted.target, adapted.grid
     sent = on_side(_relation(adapted.arrivals, tensor), side, core)
@@ -88,7 +88,7 @@ def find_arriving(adapted: Adapted, tensor: str, side: str, part: str | None) ->
         straight = straight.subtract(straight)
         chosen = isl.Map.from_union_map(adapted.parts[part])
         sent = sent.intersect_domain(chosen.domain())
-    return Arriving(
+    return ArrivingLine(
         sent=sent,
         everywhere=behind_ports(sent, side, core),
         chosen=chosen,
@@ -174,7 +174,7 @@ def find_gathering(order: isl.Map, sums: isl.Map, side: str, adapted: Adapted) -
     return None if found is None else describe_gathering(found)
 
 
-def describe_gathering(found: Gather) -> InTurn:
+def describe_gathering(found: GatherRoutes) -> InTurn:
     """Return what tasks.yaml says of a gather."""
     return InTurn(
         first=tuple(map(str, found.first)),
@@ -193,7 +193,7 @@ def count_instructions(in_turn: InTurn | None) -> int:
     return 1 + sum(bool(greatest_value(part).is_pos()) for part in parts)
 
 
-def count_most_rows(graph: Graph, profile: Profile) -> int:
+def count_most_rows(graph: TaskGraph, profile: Profile) -> int:
     """Return how many rows may be under way: with too many instructions no task starts."""
     streams = sum(not a.sparse for a in graph.arrivals.values())
     gathers = [d for d in graph.departures.values() if d.by == "gather"]

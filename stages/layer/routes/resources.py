@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lairmake.stages.layer.texts import task_graph
-from lairmake.stages.layer.texts.task_graph import Arrival, Departure, Graph
+from lairmake.stages.layer.texts.task_graph import Arrival, Departure, TaskGraph
 
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
@@ -35,7 +35,7 @@ OTHERS = 3
 """The start of an invocation, its end, and what configures."""
 
 
-def count_functions(graph: Graph) -> int:
+def count_functions(graph: TaskGraph) -> int:
     """Return how many functions computing PEs have, as compute.py writes them."""
     runs = sum(
         isinstance(task, task_graph.Initialise | task_graph.Compute | task_graph.Carry)
@@ -66,7 +66,7 @@ def _sending(departure: Departure) -> int:
     return 2 if departure.sequences is not None else int(rolls)
 
 
-def _count_turns(graph: Graph) -> int:
+def _count_turns(graph: TaskGraph) -> int:
     """Return the functions with which departures begin that wait, and those that come before."""
     waiting = [departure for departure in graph.departures.values() if departure.waits]
     before = {name for departure in waiting for name in departure.waits}

@@ -11,7 +11,7 @@ import islpy as isl
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.routes.arrivals import add_arrivals, name_line_colours, name_positions
 from lairmake.stages.layer.routes.departures import Ordering, add_departures
-from lairmake.stages.layer.routes.placed import Streams, placed_of
+from lairmake.stages.layer.routes.placement import Streams, placed_of
 from lairmake.stages.layer.texts.isl_files import Adapted
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.movement.flow import Routes, find_busiest_router, find_routers, share

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping
 from lairmake.stages.lair.layer import Statement
 from lairmake.stages.layer.search.closed_form import (
     BORDERS,
-    Known,
-    Needs,
-    Option,
-    Place,
-    State,
+    KnownCosts,
+    SearchNeeds,
+    SearchOption,
+    SearchPlace,
+    SearchState,
     are_free,
     extend_used,
 )
-from lairmake.stages.layer.search.problem import Link, Question
+from lairmake.stages.layer.search.problem import Question, SearchLink
 
 WIDTH = 24
 """How many ways to place the statements so far are kept that leave the same borders free."""
@@ -39,24 +39,24 @@ class Search:
         `width` ways so far are kept, as WIDTH says, and of each `more` ways, as MOST_MORE says.
         """
         self.question, self.strict, self.width, self.more = question, strict, width, more
-        self.known = Known(question)
+        self.known = KnownCosts(question)
         outputs = {each.name for each in question.layer.outputs}
         self.whole = outputs - question.traffic.keys() - set(question.leaving)
         self.anywhere = {*question.arriving, *question.leaving}
-        self.needs = Needs(self.known, self.anywhere)
+        self.needs = SearchNeeds(self.known, self.anywhere)
         self.statements = {each.name: each for each in question.statements}
 
-    def run(self) -> list[State]:
+    def run(self) -> list[SearchState]:
         """Return the best states in which all statements have a place."""
-        states = [State()]
+        states = [SearchState()]
         for statement in self.question.statements:
             found = [each for state in states for each in self._extend(state, statement)]
             states = self._keep(found, self.width)
         return states
 
-    def _keep(self, states: Iterable[State], most: int) -> list[State]:
+    def _keep(self, states: Iterable[SearchState], most: int) -> list[SearchState]:
         """Return the best states of those that leave the same borders free, the best first."""
-        kinds: dict[tuple[bool, ...], list[State]] = {}
+        kinds: dict[tuple[bool, ...], list[SearchState]] = {}
         for state in states:
             assert state.used is not None, "a state has statements"
             free = (are_free(side, state.used, self.known.extents) for side in BORDERS)
@@ -64,7 +64,7 @@ class Search:
         kept = (heapq.nsmallest(most, kind, key=self._order) for kind in kinds.values())
         return sorted((state for kind in kept for state in kind), key=self._order)
 
-    def _extend(self, state: State, statement: Statement) -> list[State]:
+    def _extend(self, state: SearchState, statement: Statement) -> list[SearchState]:
         """Return the best states with one statement more."""
         xs, ys = (
             self.known.list_options(
@@ -76,7 +76,9 @@ class Search:
         most = self.more if len(self.statements) > 1 else self.width
         return self._keep((each for each in found if each is not None), most)
 
-    def _add(self, state: State, statement: Statement, x: Option, y: Option) -> State | None:
+    def _add(
+        self, state: SearchState, statement: Statement, x: SearchOption, y: SearchOption
+    ) -> SearchState | None:
         """Return the state with a statement at a place; None if that cannot be."""
         sums, free = x.along.sums | y.along.sums, state.free | x.along.free | y.along.free
         if self.strict and sums & self.whole:
@@ -92,7 +94,7 @@ class Search:
         borders = any(are_free(side, used, self.known.extents) for side in BORDERS)
         if not borders and (collects or (self.strict and around)):
             return None
-        return State(
+        return SearchState(
             places=places, work=state.work + need.work,
             moved=self._move(state.moved, need.streams, back, statement.name, places),
             kept=self._store(state.kept, need.kept, statement.name, places),
@@ -101,7 +103,7 @@ class Search:
 
     def _move(
         self, moved: Mapping[str, float], streams: Mapping[str, float], back: Mapping[str, float],
-        name: str, places: Mapping[str, Place],
+        name: str, places: Mapping[str, SearchPlace],
     ) -> dict[str, float]:
         """Return the cycles of streams by tensor, with those of one statement more.
 
@@ -118,7 +120,7 @@ class Search:
 
     def _store(
         self, kept: Mapping[str, int], more: Mapping[str, int], name: str,
-        places: Mapping[str, Place],
+        places: Mapping[str, SearchPlace],
     ) -> dict[str, int]:
         """Return the bytes on a PE by tensor, with those of one statement more."""
         found = dict(kept)
@@ -128,7 +130,7 @@ class Search:
             found[tensor] = max(size, old) if shared else size + old
         return found
 
-    def _is_shared(self, tensor: str, name: str, places: Mapping[str, Place]) -> bool:
+    def _is_shared(self, tensor: str, name: str, places: Mapping[str, SearchPlace]) -> bool:
         """Say whether some other statement with a place reads the same on each PE, or none any."""
         others = [
             other for other, read in self.question.reads
@@ -145,7 +147,7 @@ class Search:
         )
 
     def _weigh_links(
-        self, name: str, places: Mapping[str, Place]
+        self, name: str, places: Mapping[str, SearchPlace]
     ) -> tuple[dict[str, float], bool]:
         """Return the cycles of what a statement has fed back, by tensor, and if any goes around.
 
@@ -164,7 +166,7 @@ class Search:
                 around = around or not any(same)
         return found, around
 
-    def _find_same(self, link: Link, places: Mapping[str, Place]) -> tuple[bool, bool]:
+    def _find_same(self, link: SearchLink, places: Mapping[str, SearchPlace]) -> tuple[bool, bool]:
         """Say along which axes what is needed is where it is computed, or will be, for all."""
         reader = places[link.reader]
         if link.writer in places:
@@ -179,7 +181,7 @@ class Search:
         return x, y
 
     def _weigh_feedback(
-        self, link: Link, same: tuple[bool, bool], places: Mapping[str, Place]
+        self, link: SearchLink, same: tuple[bool, bool], places: Mapping[str, SearchPlace]
     ) -> float:
         """Return the cycles of what comes back, as far as it is known where it is written."""
         name = link.writer if link.writer in places else link.reader
@@ -189,7 +191,7 @@ class Search:
             access = next(a for a in statement.reads if a.tensor == link.reads)
         return self.needs.find_feedback(access, statement, places[name], same)
 
-    def _order(self, state: State) -> tuple[int, int, int]:
+    def _order(self, state: SearchState) -> tuple[int, int, int]:
         """Return what comes first: what fits in memory, or nearly so, then by the goal."""
         goal = self.question.mapping.goal
         wanted = {"cycles": state.cycles, "memory": state.memory, "area": state.area}

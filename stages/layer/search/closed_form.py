@@ -11,10 +11,10 @@ import islpy as isl
 
 from lairmake.stages.lair.expressions import LOOPED, MULTIPLY_ADDS, list_operations
 from lairmake.stages.lair.layer import Statement
-from lairmake.stages.lair.tree import Access
+from lairmake.stages.lair.tree import AccessSyntax
 from lairmake.stages.layer.search.coordinates import (
     Along,
-    Coordinate,
+    CandidateCoordinate,
     count_elements,
     describe,
     describe_all,
@@ -27,12 +27,12 @@ from lairmake.stages.layer.search.coordinates import (
     meets,
     weigh_along,
 )
-from lairmake.stages.layer.search.problem import Link, Question
+from lairmake.stages.layer.search.problem import Question, SearchLink
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import WORD
 
 if TYPE_CHECKING:
-    from lairmake.stages.layer.search.problem import Traffic
+    from lairmake.stages.layer.search.problem import SearchTraffic
     from lairmake.stages.machine.profile import Profile
 
 # --- What the instances of a statement on one PE would take, in closed form ---------------------
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Source   design, Placement by search; stages/layer/vector has the ways to instructions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class CostPart:
     """The instances of a statement on a PE: how many values iterators have, in how many intervals.
 
     `taken` is how many elements of a sparse tensor come to the PE.
@@ -52,7 +52,7 @@ class Part:
     taken: Mapping[str, float]
 
 
-def count_work(part: Part, question: Question) -> float:
+def count_work(part: CostPart, question: Question) -> float:
     """Return the cycles of the instances on one PE, as tasks of vector instructions."""
     statement, profile, tensors = part.statement, question.profile, question.layer.tensors
     operations = list_operations(statement.target.tensor, statement.op, statement.expr)
@@ -80,7 +80,7 @@ def _start(statement: Statement, profile: Profile) -> int:
     return profile.vector_start_up + profile.address * (1 + len(statement.reads))
 
 
-def _multiply_add(part: Part, calls: float, type_: str, profile: Profile) -> float:
+def _multiply_add(part: CostPart, calls: float, type_: str, profile: Profile) -> float:
     """Return the cycles of multiply-adds on a machine that has none of two vectors.
 
     They are products and sums; or loops go over what stands still in the target and over the
@@ -100,11 +100,11 @@ def _multiply_add(part: Part, calls: float, type_: str, profile: Profile) -> flo
     return min(each_way)
 
 
-def _list_indices(access: Access) -> set[str]:
+def _list_indices(access: AccessSyntax) -> set[str]:
     return {name for row in access.rows for name, _ in row.coefficients}
 
 
-def _calls(part: Part, question: Question) -> tuple[float, float]:
+def _calls(part: CostPart, question: Question) -> tuple[float, float]:
     """Return how often instructions start, and the part of all instances that run."""
     statement, spans = part.statement, part.spans
     sparse = [a for a in statement.reads if is_sparse(a.tensor, question)]
@@ -118,7 +118,7 @@ def _calls(part: Part, question: Question) -> tuple[float, float]:
     return float(prod(extents[question.profile.dimensions :])) * _pieces(part, set()), 1.0
 
 
-def _pieces(part: Part, given: Set[str]) -> int:
+def _pieces(part: CostPart, given: Set[str]) -> int:
     """Return in how many boxes the instances lie, for given values of some iterators."""
     named = zip(part.statement.iterators, part.runs, strict=True)
     return prod(runs for name, runs in named if name not in given)
@@ -131,38 +131,40 @@ Spans = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class SearchOption:
     """A coordinate and what it means."""
 
-    at: Coordinate
+    at: CandidateCoordinate
     along: Along
 
 
-class Known:
+class KnownCosts:
     """The coordinates of the statements of a layer, along both axes, and how they go together."""
 
     def __init__(self, question: Question) -> None:
         """Begin with nothing."""
         self.question = question
         self.extents = (question.target.right + 1, question.target.bottom + 1)
-        self._every: dict[tuple[str, int], list[Option]] = {}
-        self._own: dict[tuple[str, int], list[Option]] = {}
-        self._beside: dict[tuple[str, str, int, int], list[Option]] = {}
+        self._every: dict[tuple[str, int], list[SearchOption]] = {}
+        self._own: dict[tuple[str, int], list[SearchOption]] = {}
+        self._beside: dict[tuple[str, str, int, int], list[SearchOption]] = {}
         self._agreed: dict[tuple[str, int, int], bool] = {}
         self._met: dict[tuple[str, str, int, int], bool] = {}
         self._gathered: dict[tuple[tuple[str, str, str, int], ...], bool] = {}
         self._spans: dict[tuple[int, int], Spans] = {}
 
     def list_options(
-        self, name: str, axis: int, others: Mapping[str, Option]
-    ) -> list[Option]:
+        self, name: str, axis: int, others: Mapping[str, SearchOption]
+    ) -> list[SearchOption]:
         """Return coordinates of a statement: those that `others` with a place imply first."""
         if name in self.question.given:
             return self._list_own(name, axis)
         found = [o for other in others for o in self._list_beside(name, axis, other, others[other])]
         return list({id(each): each for each in (*found, *self._list_own(name, axis))}.values())
 
-    def agree(self, tensor: str, ours: tuple[str, Option], theirs: tuple[str, Option]) -> bool:
+    def agree(
+        self, tensor: str, ours: tuple[str, SearchOption], theirs: tuple[str, SearchOption]
+    ) -> bool:
         """Say whether two statements read the same elements at each place along an axis."""
         key = (tensor, id(ours[1]), id(theirs[1]))
         if key not in self._agreed:
@@ -174,28 +176,30 @@ class Known:
             self._agreed[key] = first.is_equal(second)
         return self._agreed[key]
 
-    def meet(self, link: Link, writer: Option, reader: Option) -> bool:
+    def meet(self, link: SearchLink, writer: SearchOption, reader: SearchOption) -> bool:
         """Say whether what a statement needs is, along an axis, where all of it is computed."""
         key = (link.tensor, link.reader, id(writer), id(reader))
         if key not in self._met:
             self._met[key] = meets(link, writer.at, reader.at, self.question)
         return self._met[key]
 
-    def gather(self, needs: Sequence[tuple[Link, Option]]) -> bool:
+    def gather(self, needs: Sequence[tuple[SearchLink, SearchOption]]) -> bool:
         """Say whether each element that readers need they need on one lane of an axis."""
         key = tuple((link.tensor, link.reader, link.reads, id(option)) for link, option in needs)
         if key not in self._gathered:
             self._gathered[key] = gathers((link, option.at) for link, option in needs)
         return self._gathered[key]
 
-    def find_spans(self, x: Option, y: Option) -> Spans:
+    def find_spans(self, x: SearchOption, y: SearchOption) -> Spans:
         """Return how many values each iterator has on one PE, and in how many intervals."""
         key = (id(x), id(y))
         if key not in self._spans:
             self._spans[key] = meet(x.at, y.at)
         return self._spans[key]
 
-    def _list_beside(self, name: str, axis: int, other: str, option: Option) -> list[Option]:
+    def _list_beside(
+        self, name: str, axis: int, other: str, option: SearchOption
+    ) -> list[SearchOption]:
         """Return those that another statement implies."""
         key = (name, other, axis, id(option))
         if key not in self._beside:
@@ -204,7 +208,7 @@ class Known:
             self._beside[key] = self._note(name, axis, found)
         return self._beside[key]
 
-    def _list_own(self, name: str, axis: int) -> list[Option]:
+    def _list_own(self, name: str, axis: int) -> list[SearchOption]:
         """Return those that ports imply, and tiles."""
         if (name, axis) not in self._own and name in self.question.given:
             place = self.question.given[name].project_out(isl.dim_type.out, 1 - axis, 1)
@@ -219,19 +223,21 @@ class Known:
             self._own[name, axis] = found + self._note(name, axis, tiles)
         return self._own[name, axis]
 
-    def _note(self, name: str, axis: int, found: Iterable[Coordinate]) -> list[Option]:
+    def _note(
+        self, name: str, axis: int, found: Iterable[CandidateCoordinate]
+    ) -> list[SearchOption]:
         """Return those of the coordinates that may be, each of which is kept once."""
         known, options = self._every.setdefault((name, axis), []), []
         for each in found:
             option = next((o for o in known if _is_same(o.at, each)), None)
             if option is None:
-                option = Option(at=each, along=weigh_along(name, axis, each, self.question))
+                option = SearchOption(at=each, along=weigh_along(name, axis, each, self.question))
                 known.append(option)
             if self._is_asked_for(name, axis, option):
                 options.append(option)
         return options
 
-    def _is_asked_for(self, name: str, axis: int, option: Option) -> bool:
+    def _is_asked_for(self, name: str, axis: int, option: SearchOption) -> bool:
         """Say whether only the iterator that layer.yaml has for an axis, if any, runs along it."""
         directions = self.question.directions
         if directions is None:
@@ -240,7 +246,7 @@ class Known:
         return {statement.iterators[k] for k in option.at.parted} <= {directions[axis]}
 
 
-def _is_same(a: Coordinate, b: Coordinate) -> bool:
+def _is_same(a: CandidateCoordinate, b: CandidateCoordinate) -> bool:
     same = (a.low, a.high, a.count, a.spans) == (b.low, b.high, b.count, b.spans)
     return same and bool(a.relation.is_equal(b.relation))
 
@@ -262,22 +268,22 @@ BORDERS = {"N": (1, 0), "S": (1, 1), "W": (0, 0), "E": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SearchPlace:
     """Where a statement runs: a column and a row, and the spans of its iterators on a PE."""
 
-    x: Option
-    y: Option
+    x: SearchOption
+    y: SearchOption
     spans: tuple[int, ...]
     runs: tuple[int, ...]
 
     @property
-    def axes(self) -> tuple[Option, Option]:
+    def axes(self) -> tuple[SearchOption, SearchOption]:
         """Both."""
         return self.x, self.y
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class SearchState:
     """The statements placed so far, and what they take: cycles of work, and of what moves.
 
     `kept` are bytes by tensor, `used` the least and greatest column and row, `free` the sides that
@@ -285,7 +291,7 @@ class State:
     `collects` whether some do to sum what may leave anywhere, of which no lane has all parts.
     """
 
-    places: Mapping[str, Place] = field(default_factory=dict)
+    places: Mapping[str, SearchPlace] = field(default_factory=dict)
     work: float = 0
     moved: Mapping[str, float] = field(default_factory=dict)
     kept: Mapping[str, int] = field(default_factory=dict)
@@ -319,7 +325,9 @@ def are_free(sides: Iterable[str], used: tuple[Interval, Interval], extents: Int
     return True
 
 
-def extend_used(used: tuple[Interval, Interval] | None, place: Place) -> tuple[Interval, Interval]:
+def extend_used(
+    used: tuple[Interval, Interval] | None, place: SearchPlace
+) -> tuple[Interval, Interval]:
     """Return the least and greatest column and row with one statement more."""
     x, y = ((option.at.low, option.at.high) for option in place.axes)
     if used is None:
@@ -331,14 +339,16 @@ def _hull(a: Interval, b: Interval) -> Interval:
     return min(a[0], b[0]), max(a[1], b[1])
 
 
-def choose_different(states: Sequence[State], most: int, *, mirrored: bool = False) -> list[State]:
+def choose_different(
+    states: Sequence[SearchState], most: int, *, mirrored: bool = False
+) -> list[SearchState]:
     """Return states, the best of each kind first, and then the best of the others.
 
     Two are of one kind if each statement is parted along the same iterators. Of those of one kind
     of which nothing else is known that tells them apart, a few are enough, and one of two that are
     `mirrored`, if a layer can be: the columns of one are the rows of the other.
     """
-    kinds: dict[Kind, State] = {}
+    kinds: dict[Kind, SearchState] = {}
     alike: dict[tuple[Kind, Figures], int] = {}
     others = []
     for state in states:
@@ -352,7 +362,7 @@ def choose_different(states: Sequence[State], most: int, *, mirrored: bool = Fal
     return [*kinds.values(), *others][:most]
 
 
-def _kind_of(state: State) -> Kind:
+def _kind_of(state: SearchState) -> Kind:
     """Return along which iterators each statement is parted in columns, and in rows."""
     columns, rows = (
         tuple(place.axes[axis].at.parted for place in state.places.values()) for axis in (0, 1)
@@ -360,7 +370,7 @@ def _kind_of(state: State) -> Kind:
     return columns, rows
 
 
-def place_all(state: State) -> isl.UnionMap:
+def place_all(state: SearchState) -> isl.UnionMap:
     """Return { S[i] -> PE[x, y] } of all statements."""
     result = isl.UnionMap("{ }")
     for place in state.places.values():
@@ -380,7 +390,7 @@ STEP = 4
 """What a PE takes to pass on the first of the sums of its lane, roughly."""
 
 
-def count_taken(statement: Statement, place: Place, question: Question) -> dict[str, float]:
+def count_taken(statement: Statement, place: SearchPlace, question: Question) -> dict[str, float]:
     """Return how many elements of each sparse tensor come to a PE.
 
     Those of its lane, of which routers drop those whose innermost index no element has that it
@@ -405,7 +415,11 @@ def count_taken(statement: Statement, place: Place, question: Question) -> dict[
 
 
 def weigh_stream(
-    access: Access, statement: Statement, traffic: Traffic, place: Place, question: Question
+    access: AccessSyntax,
+    statement: Statement,
+    traffic: SearchTraffic,
+    place: SearchPlace,
+    question: Question,
 ) -> float:
     """Return the cycles of what arrives or leaves, adapters included."""
     share = question.mapping.data.density if traffic.sparse else 1.0
@@ -415,7 +429,7 @@ def weigh_stream(
 
 
 def weigh_anywhere(
-    access: Access, statement: Statement, place: Place, question: Question
+    access: AccessSyntax, statement: Statement, place: SearchPlace, question: Question
 ) -> float:
     """Return the cycles of what may arrive or leave anywhere: along the lanes where it is least.
 
@@ -437,7 +451,11 @@ def weigh_anywhere(
 
 
 def _weigh_arrival(
-    access: Access, statement: Statement, traffic: Traffic, place: Place, question: Question
+    access: AccessSyntax,
+    statement: Statement,
+    traffic: SearchTraffic,
+    place: SearchPlace,
+    question: Question,
 ) -> float:
     """Return the cycles of what arrives: the wavelets of a port.
 
@@ -454,7 +472,7 @@ def _weigh_arrival(
     return heard + sent
 
 
-def _weigh_departure(traffic: Traffic, place: Place, question: Question) -> float:
+def _weigh_departure(traffic: SearchTraffic, place: SearchPlace, question: Question) -> float:
     """Return the cycles of what leaves: sums and parts of the PEs of a lane, and adapters."""
     profile, cycles = question.profile, float(traffic.wavelets)
     for option in place.axes:
@@ -470,7 +488,11 @@ def _weigh_departure(traffic: Traffic, place: Place, question: Question) -> floa
 
 
 def weigh_feedback(
-    access: Access, statement: Statement, place: Place, same: tuple[bool, bool], question: Question
+    access: AccessSyntax,
+    statement: Statement,
+    place: SearchPlace,
+    same: tuple[bool, bool],
+    question: Question,
 ) -> float:
     """Return the cycles of bringing what a statement writes, or needs, from one PE to others.
 
@@ -493,22 +515,22 @@ def weigh_feedback(
 class Need:
     """A place, and the cycles of its work and, by tensor, of streams; bytes on a PE by tensor."""
 
-    place: Place
+    place: SearchPlace
     work: float
     streams: Mapping[str, float]
     kept: Mapping[str, int]
 
 
-class Needs:
+class SearchNeeds:
     """What statements take at the places that were asked for."""
 
-    def __init__(self, known: Known, anywhere: Collection[str]) -> None:
+    def __init__(self, known: KnownCosts, anywhere: Collection[str]) -> None:
         """Begin with nothing; `anywhere` are the tensors that may arrive or leave anywhere."""
         self._known, self._anywhere = known, anywhere
         self._found: dict[tuple[str, int, int], Need] = {}
         self._back: dict[tuple[str, str, int, int, tuple[bool, bool]], float] = {}
 
-    def find(self, statement: Statement, x: Option, y: Option) -> Need:
+    def find(self, statement: Statement, x: SearchOption, y: SearchOption) -> Need:
         """Return what a statement takes at a column and a row."""
         key = (statement.name, id(x), id(y))
         found = self._found.get(key)
@@ -517,7 +539,11 @@ class Needs:
         return found
 
     def find_feedback(
-        self, access: Access, statement: Statement, place: Place, same: tuple[bool, bool]
+        self,
+        access: AccessSyntax,
+        statement: Statement,
+        place: SearchPlace,
+        same: tuple[bool, bool],
     ) -> float:
         """Return what it takes to bring elements to other PEs, as `weigh_feedback` has it."""
         key = (statement.name, access.tensor, id(place.x), id(place.y), same)
@@ -527,19 +553,21 @@ class Needs:
             self._back[key] = found
         return found
 
-    def _weigh(self, statement: Statement, x: Option, y: Option) -> Need:
+    def _weigh(self, statement: Statement, x: SearchOption, y: SearchOption) -> Need:
         question = self._known.question
         spans, runs = self._known.find_spans(x, y)
-        place = Place(x=x, y=y, spans=spans, runs=runs)
+        place = SearchPlace(x=x, y=y, spans=spans, runs=runs)
         taken = count_taken(statement, place, question)
-        part = Part(statement=statement, spans=spans, runs=runs, taken=taken)
+        part = CostPart(statement=statement, spans=spans, runs=runs, taken=taken)
         return Need(
             place=place, work=count_work(part, question),
             streams=dict(self._weigh_streams(statement, place)),
             kept=self._count_bytes(statement, place),
         )
 
-    def _weigh_streams(self, statement: Statement, place: Place) -> Iterator[tuple[str, float]]:
+    def _weigh_streams(
+        self, statement: Statement, place: SearchPlace
+    ) -> Iterator[tuple[str, float]]:
         """Yield the tensors that arrive or leave, and their cycles, if they take any."""
         question = self._known.question
         for access in (statement.target, *statement.reads):
@@ -551,7 +579,7 @@ class Needs:
             if cycles:
                 yield access.tensor, cycles
 
-    def _count_bytes(self, statement: Statement, place: Place) -> dict[str, int]:
+    def _count_bytes(self, statement: Statement, place: SearchPlace) -> dict[str, int]:
         """Return the bytes of what a PE keeps of each tensor of a statement."""
         question = self._known.question
         kept = [
@@ -562,7 +590,7 @@ class Needs:
             a.tensor: self._count_kept(a, statement, place) * BYTES[types[a.tensor]] for a in kept
         }
 
-    def _count_kept(self, access: Access, statement: Statement, place: Place) -> int:
+    def _count_kept(self, access: AccessSyntax, statement: Statement, place: SearchPlace) -> int:
         """Return the elements that a PE keeps: those that it uses, in a box.
 
         And all that comes along its lane, where some never arrive, so that nothing rolls.

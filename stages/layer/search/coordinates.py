@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.layer.search.problem import AXES, Link, Question, Traffic
+from lairmake.stages.layer.search.problem import AXES, Question, SearchLink, SearchTraffic
 from lairmake.stages.poly.box import bounding_box, find_shape
 from lairmake.stages.poly.canonical import name_iterators
 from lairmake.stages.poly.cardinality import count as count_points
@@ -19,7 +19,7 @@ from lairmake.stages.poly.functions import find_greatest, find_least, greatest_v
 
 if TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement
-    from lairmake.stages.lair.tree import Access
+    from lairmake.stages.lair.tree import AccessSyntax
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -28,7 +28,7 @@ IN, OUT = isl.dim_type.in_, isl.dim_type.out
 # Source   design, A layer folder; the tiles are those of V Sec. 4.1.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Digit:
+class CoordinateDigit:
     """The value (i_k // block) mod modulus of iterator k, of `size` values; modulus 0: none."""
 
     k: int
@@ -42,7 +42,7 @@ class Digit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coordinate:
+class CandidateCoordinate:
     """One function { S[i] -> [c] }.
 
     `spans` says how many values each iterator has at one c, at most, and `runs` in how many
@@ -58,10 +58,10 @@ class Coordinate:
     low: int
     high: int
     count: int
-    digits: tuple[Digit, ...] | None = None
+    digits: tuple[CoordinateDigit, ...] | None = None
 
 
-def describe(relation: isl.Map) -> Coordinate:
+def describe(relation: isl.Map) -> CandidateCoordinate:
     """Return the coordinate of a function { S[i] -> [c] } that is not empty and bounded."""
     values = relation.range()
     ((low, high),) = bounding_box(values)
@@ -69,7 +69,7 @@ def describe(relation: isl.Map) -> Coordinate:
     found = [_span(relation, k, count) for k in range(relation.dim(IN))]
     spans, sizes = tuple(span for span, _ in found), find_shape(relation.domain())
     parted = _find_parted(spans, sizes)
-    return Coordinate(
+    return CandidateCoordinate(
         relation=relation, spans=spans, runs=tuple(runs for _, runs in found), parted=parted,
         low=low, high=high, count=count, digits=_find_digits(relation, spans, sizes, parted, low),
     )
@@ -77,7 +77,7 @@ def describe(relation: isl.Map) -> Coordinate:
 
 def _find_digits(
     relation: isl.Map, spans: Sequence[int], sizes: Sequence[int], parted: Set[int], low: int
-) -> tuple[Digit, ...] | None:
+) -> tuple[CoordinateDigit, ...] | None:
     """Return the digits of a function that goes by blocks of one iterator; None of another one."""
     if not parted:
         return ()
@@ -87,12 +87,19 @@ def _find_digits(
     names = ", ".join(f"i{n}" for n in range(len(spans)))
     blocks = isl.Map(f"{{ [{names}] -> [{low} + i{k}//{spans[k]}] }}")
     blocks = blocks.set_tuple_id(IN, relation.get_tuple_id(IN)).intersect_domain(relation.domain())
-    return (Digit(k=k, size=sizes[k], block=spans[k]),) if blocks.is_equal(relation) else None
+    return (
+        (CoordinateDigit(k=k, size=sizes[k], block=spans[k]),)
+        if blocks.is_equal(relation)
+        else None
+    )
 
 
 def compose(
-    relation: isl.Map, sizes: Sequence[int], first: int, terms: Sequence[tuple[int, Digit]]
-) -> Coordinate:
+    relation: isl.Map,
+    sizes: Sequence[int],
+    first: int,
+    terms: Sequence[tuple[int, CoordinateDigit]],
+) -> CandidateCoordinate:
     """Return the coordinate { S[i] -> [first + factor digit + ...] } of iterators of some sizes.
 
     No two digits are of one iterator, and each sum of digits is another c.
@@ -104,7 +111,7 @@ def compose(
         values = -(-digit.size // digit.block)
         values = min(values, digit.modulus) if digit.modulus else values
         last, count = last + factor * (values - 1), count * values
-    return Coordinate(
+    return CandidateCoordinate(
         relation=relation, spans=tuple(spans), runs=tuple(runs),
         parted=_find_parted(spans, sizes), low=first, high=last, count=count,
         digits=tuple(digit for _, digit in terms),
@@ -116,7 +123,7 @@ def _find_parted(spans: Sequence[int], sizes: Sequence[int]) -> frozenset[int]:
     return frozenset(k for k, (span, size) in enumerate(both) if span < size)
 
 
-def meet(x: Coordinate, y: Coordinate) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def meet(x: CandidateCoordinate, y: CandidateCoordinate) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return how many values each iterator has on one PE, at most, and in how many intervals."""
     found = [min(a, b) for a, b in zip(x.spans, y.spans, strict=True)]
     runs = [max(a, b) for a, b in zip(x.runs, y.runs, strict=True)]
@@ -146,7 +153,7 @@ def _span(relation: isl.Map, k: int, count: int) -> tuple[int, int]:
     return min(extent, mean), 1 if runs == pairs else -(-runs // count)
 
 
-def _meet_along(x: Coordinate, y: Coordinate, k: int) -> tuple[int, int]:
+def _meet_along(x: CandidateCoordinate, y: CandidateCoordinate, k: int) -> tuple[int, int]:
     """Return how many values iterator k has where both coordinates are given, and the runs."""
     ours, theirs = ([d for d in c.digits or () if d.k == k] for c in (x, y))
     if len(ours) == 1 and len(theirs) == 1:
@@ -164,7 +171,7 @@ def _span_of_pairs(at: isl.Map) -> tuple[int, int]:
     return -(-pairs // places), 1 if runs == pairs else -(-runs // places)
 
 
-def meet_digits(a: Digit, b: Digit) -> tuple[int, int]:
+def meet_digits(a: CoordinateDigit, b: CoordinateDigit) -> tuple[int, int]:
     """Return for how many values, and in how many intervals, both digits are given.
 
     Exactly, if one is above the other.
@@ -177,14 +184,14 @@ def meet_digits(a: Digit, b: Digit) -> tuple[int, int]:
     return min(_points(a), _points(b)), max(_runs(a), _runs(b))
 
 
-def _points(digit: Digit) -> int:
+def _points(digit: CoordinateDigit) -> int:
     """Return how many values of the iterator have one value of the digit, at most."""
     if not digit.modulus:
         return min(digit.block, digit.size)
     return digit.block * -(-digit.size // (digit.block * digit.modulus))
 
 
-def _runs(digit: Digit) -> int:
+def _runs(digit: CoordinateDigit) -> int:
     """Return in how many intervals these lie; 1 where they are evenly apart."""
     if not digit.modulus or digit.block == 1:
         return 1
@@ -199,7 +206,7 @@ Interval = tuple[int, int]
 
 def list_tiles(
     instances: isl.Set, extent: int, other: int, alone: bool
-) -> Iterator[Coordinate]:
+) -> Iterator[CandidateCoordinate]:
     """Yield coordinates of { S[i] } between 0 and extent - 1, where the other axis has `other`.
 
     Those that go by one iterator, on all places but those that a border may need, or on fewer;
@@ -221,7 +228,7 @@ def _intervals(extent: int) -> Iterator[Interval]:
 
 def _by_one(
     instances: isl.Set, sizes: Sequence[int], at: Interval
-) -> Iterator[Coordinate]:
+) -> Iterator[CandidateCoordinate]:
     """Yield what is on one place, or goes by blocks of one iterator."""
     first, last = at
     extent = last - first + 1
@@ -237,7 +244,7 @@ def _by_one(
 
 def _by_part(
     instances: isl.Set, sizes: Sequence[int], at: Interval, other: int
-) -> Iterator[Coordinate]:
+) -> Iterator[CandidateCoordinate]:
     """Yield what goes by blocks within larger ones, by these, and cyclic.
 
     The larger ones are as many as `other` places, or one or two less.
@@ -254,7 +261,9 @@ def _by_part(
         yield make(instances, first, ((1, _digit(k, size, 1, extent)),))
 
 
-def _by_two(instances: isl.Set, sizes: Sequence[int], at: Interval) -> Iterator[Coordinate]:
+def _by_two(
+    instances: isl.Set, sizes: Sequence[int], at: Interval
+) -> Iterator[CandidateCoordinate]:
     """Yield i // a * n + j // b, for all iterators and for n places of j."""
     first, last = at
     extent = last - first + 1
@@ -280,17 +289,17 @@ def list_blocks(instances: isl.Set, count: int) -> Iterator[isl.Map]:
             yield make(instances, 0, ((1, _block(k, size, count)),)).relation
 
 
-def _block(k: int, size: int, count: int) -> Digit:
-    return Digit(k=k, size=size, block=-(-size // count))
+def _block(k: int, size: int, count: int) -> CoordinateDigit:
+    return CoordinateDigit(k=k, size=size, block=-(-size // count))
 
 
-def _digit(k: int, size: int, block: int, modulus: int) -> Digit:
-    return Digit(k=k, size=size, block=block, modulus=modulus)
+def _digit(k: int, size: int, block: int, modulus: int) -> CoordinateDigit:
+    return CoordinateDigit(k=k, size=size, block=block, modulus=modulus)
 
 
 def make(
-    instances: isl.Set, first: int, terms: tuple[tuple[int, Digit], ...]
-) -> Coordinate:
+    instances: isl.Set, first: int, terms: tuple[tuple[int, CoordinateDigit], ...]
+) -> CandidateCoordinate:
     """Return { S[i] -> [first + factor digit + ...] }."""
     names = name_iterators(instances)
     said = "".join(f" + {factor}*({_spell(digit, names)})" for factor, digit in terms)
@@ -299,7 +308,7 @@ def make(
     return compose(relation, find_shape(instances), first, terms)
 
 
-def _spell(digit: Digit, names: Sequence[str]) -> str:
+def _spell(digit: CoordinateDigit, names: Sequence[str]) -> str:
     name = names[digit.k]
     quotient = f"{name}//{digit.block}" if digit.block > 1 else name
     return f"({quotient}) mod {digit.modulus}" if digit.modulus else quotient
@@ -326,7 +335,7 @@ def imply_from_ports(name: str, axis: int, question: Question) -> Iterator[isl.M
         yield from _halved(access, traffic, axis, question, instances)
 
 
-def _list_used(name: str, question: Question) -> Iterator[tuple[isl.Map, Traffic]]:
+def _list_used(name: str, question: Question) -> Iterator[tuple[isl.Map, SearchTraffic]]:
     """Yield { S[i] -> T[e] } of the tensors of a statement that come or go, with how they do."""
     for accesses in (question.reads, question.writes):
         for (statement, tensor), access in accesses.items():
@@ -365,7 +374,7 @@ def _completed(lanes: isl.Map, instances: isl.Set) -> Iterator[isl.Map]:
 
 
 def _halved(
-    access: isl.Map, traffic: Traffic, axis: int, question: Question, instances: isl.Set
+    access: isl.Map, traffic: SearchTraffic, axis: int, question: Question, instances: isl.Set
 ) -> Iterator[isl.Map]:
     """Yield coordinates in the half of the target towards the side of an element's port."""
     low, high = AXES[1 - axis]
@@ -399,7 +408,7 @@ def _lanes_within(
             yield least
 
 
-def _sides(traffic: Traffic, low: str, high: str) -> isl.Map:
+def _sides(traffic: SearchTraffic, low: str, high: str) -> isl.Map:
     """Return { T[e] -> [0] } of what has ports on the low side, and 1 on the high one."""
     first = isl.Map.from_domain_and_range(traffic.at[low].domain(), isl.Set("{ [0] }"))
     second = isl.Map.from_domain_and_range(traffic.at[high].domain(), isl.Set("{ [1] }"))
@@ -407,7 +416,7 @@ def _sides(traffic: Traffic, low: str, high: str) -> isl.Map:
 
 
 def imply_from_placed(
-    name: str, placed: Mapping[str, Coordinate], question: Question
+    name: str, placed: Mapping[str, CandidateCoordinate], question: Question
 ) -> Iterator[isl.Map]:
     """Yield { S[i] -> [c] } of the statements that use the same elements: one, or both ends."""
     instances = question.instances[name]
@@ -430,7 +439,7 @@ def _accesses(name: str, question: Question) -> dict[str, isl.Map]:
     return found
 
 
-def describe_all(relations: Iterator[isl.Map], extent: int) -> Iterator[Coordinate]:
+def describe_all(relations: Iterator[isl.Map], extent: int) -> Iterator[CandidateCoordinate]:
     """Yield the coordinates that are within 0 and extent - 1."""
     within = isl.Set(f"{{ [c] : 0 <= c < {extent} }}")
     for relation in relations:
@@ -468,7 +477,7 @@ class Along:
 
 
 def weigh_along(
-    name: str, axis: int, coordinate: Coordinate, question: Question
+    name: str, axis: int, coordinate: CandidateCoordinate, question: Question
 ) -> Along:
     """Return which tensors do not flow straight along the lanes of an axis, and which are sums."""
     free: set[str] = set()
@@ -500,7 +509,7 @@ def weigh_along(
     )
 
 
-def _whole(used: isl.Map, axis: int, traffic: Traffic, straight: bool) -> int:
+def _whole(used: isl.Map, axis: int, traffic: SearchTraffic, straight: bool) -> int:
     """Return the size of the box of what comes along a lane { T[e] -> [c] } and is `used` there.
 
     0 where no port is at a lane. What does not come straight is what adapters send: what is used.
@@ -517,13 +526,13 @@ def _whole(used: isl.Map, axis: int, traffic: Traffic, straight: bool) -> int:
     )
 
 
-def _passing(used: isl.Map, traffic: Traffic) -> float:
+def _passing(used: isl.Map, traffic: SearchTraffic) -> float:
     """Return the part of the innermost indices between those of { T[e] -> [c] } at one c."""
     (low, high), = bounding_box(traffic.inner.range())
     return find_extent(used.reverse().apply_range(traffic.inner)) / (high - low + 1)
 
 
-def _senders(used: isl.Map, axis: int, traffic: Traffic) -> int:
+def _senders(used: isl.Map, axis: int, traffic: SearchTraffic) -> int:
     """Return how far apart, at most, are the c of { T[e] -> [c] } of one port across the axis."""
     found = [1]
     for side in AXES[1 - axis]:
@@ -540,7 +549,7 @@ def find_extent(relation: isl.Map) -> int:
     return int(greatest_value(spread).to_python()) + 1
 
 
-def _list_traffic(name: str, question: Question) -> Iterator[tuple[isl.Map, Traffic]]:
+def _list_traffic(name: str, question: Question) -> Iterator[tuple[isl.Map, SearchTraffic]]:
     for accesses in (question.reads, question.writes):
         for (statement, tensor), access in accesses.items():
             if statement == name and tensor in question.traffic:
@@ -548,7 +557,7 @@ def _list_traffic(name: str, question: Question) -> Iterator[tuple[isl.Map, Traf
 
 
 def _astray(
-    access: isl.Map, axis: int, coordinate: Coordinate, traffic: Traffic
+    access: isl.Map, axis: int, coordinate: CandidateCoordinate, traffic: SearchTraffic
 ) -> Iterator[str]:
     """Yield the sides of an axis at which ports are not at the lanes that use their elements."""
     used = access.reverse().apply_range(coordinate.relation)
@@ -568,7 +577,9 @@ def _astray(
     yield from (s for s in sides if not missing.is_disjoint(traffic.at[s].domain()))
 
 
-def meets(link: Link, writer: Coordinate, reader: Coordinate, question: Question) -> bool:
+def meets(
+    link: SearchLink, writer: CandidateCoordinate, reader: CandidateCoordinate, question: Question
+) -> bool:
     """Say whether what is needed is on the lanes on which all of it is computed."""
     writes = question.writes[link.writer, link.tensor]
     computed = writes.reverse().apply_range(writer.relation)
@@ -576,7 +587,7 @@ def meets(link: Link, writer: Coordinate, reader: Coordinate, question: Question
     return bool(computed.range_product(needed).range().is_subset(SAME))
 
 
-def gathers(needs: Iterable[tuple[Link, Coordinate]]) -> bool:
+def gathers(needs: Iterable[tuple[SearchLink, CandidateCoordinate]]) -> bool:
     """Say whether each element that readers need they need on one lane: it may be computed there.
     """
     lanes = [link.needs.reverse().apply_range(reader.relation) for link, reader in needs]
@@ -592,7 +603,7 @@ def is_sparse(tensor: str, question: Question) -> bool:
     return found.arrives and found.sparse
 
 
-def count_elements(access: Access, statement: Statement, spans: Sequence[int]) -> int:
+def count_elements(access: AccessSyntax, statement: Statement, spans: Sequence[int]) -> int:
     """Return the size of the box of elements that a box of instances uses."""
     extent = dict(zip(statement.iterators, spans, strict=True))
     sizes = (

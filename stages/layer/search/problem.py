@@ -39,7 +39,7 @@ PORT = ["PORT_X", "PORT_Y"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
+class SearchTraffic:
     """How a tensor comes, or goes: `at` has { T[e] -> PE } by side, for the sides with ports.
 
     `lanes` are { T[e] -> [c] } of the ports, by axis, and `only` { T[e] } without ports on the
@@ -59,7 +59,7 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class SearchLink:
     """A statement that needs, with { S[i] -> T[e] }, what another one writes, perhaps later.
 
     It knows the tensor by the name that it `reads`.
@@ -89,8 +89,8 @@ class Question:
     instances: Mapping[str, isl.Set]
     reads: Mapping[tuple[str, str], isl.Map]
     writes: Mapping[tuple[str, str], isl.Map]
-    traffic: Mapping[str, Traffic]
-    links: tuple[Link, ...]
+    traffic: Mapping[str, SearchTraffic]
+    links: tuple[SearchLink, ...]
     arriving: tuple[str, ...]
     leaving: tuple[str, ...]
     given: Mapping[str, isl.Map]
@@ -158,7 +158,7 @@ def _by_names(
     }
 
 
-def _list_traffic(mapping: LayerMapping, lair: Lair, target: Rectangle) -> Iterator[Traffic]:
+def _list_traffic(mapping: LayerMapping, lair: Lair, target: Rectangle) -> Iterator[SearchTraffic]:
     for elements in list_sets(lair.tensors):
         tensor = elements.get_tuple_name()
         ways: tuple[Direction, ...] = ("arrives", "leaves")
@@ -173,14 +173,14 @@ def _list_traffic(mapping: LayerMapping, lair: Lair, target: Rectangle) -> Itera
 
 def _traffic(
     tensor: str, arrives: bool, sparse: bool, ports: isl.Map, target: Rectangle
-) -> Traffic:
+) -> SearchTraffic:
     """Return what { T[e] -> [PE -> index] } says."""
     places = ports.range_factor_domain()
     sides = {side: on_side(ports, side, target) for pair in AXES for side in pair}
     at = {s: each.range_factor_domain() for s, each in sides.items() if not each.is_empty()}
     lanes = tuple(_lanes(places, at, axis) for axis in (0, 1))
     ends = [lane.domain() for lane in lanes]
-    return Traffic(
+    return SearchTraffic(
         tensor=tensor, arrives=arrives, sparse=sparse, at=at, lanes=(lanes[0], lanes[1]),
         only=(ends[0].subtract(ends[1]), ends[1].subtract(ends[0])),
         wavelets=bound_points(bind_range(places, PORT)),
@@ -207,7 +207,7 @@ def _list_links(
     lair: Lair,
     reads: Mapping[tuple[str, str], isl.Map],
     writes: Mapping[tuple[str, str], isl.Map],
-) -> Iterator[Link]:
+) -> Iterator[SearchLink]:
     """Yield who needs what others write; who needs T[e] needs what it becomes, as well."""
     writers = {tensor: statement for statement, tensor in writes}
     later = {m.get_tuple_name(isl.dim_type.in_): m for m in list_maps(lair.carried)}
@@ -215,7 +215,7 @@ def _list_links(
         needs, name, seen = access, tensor, {tensor}
         while True:
             if name in writers:
-                yield Link(
+                yield SearchLink(
                     tensor=name, reads=tensor, writer=writers[name], reader=reader, needs=needs
                 )
             if name not in later:

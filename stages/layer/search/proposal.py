@@ -15,11 +15,16 @@ from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.lair.layer import Layer
 from lairmake.stages.layer.routes.adaptation import check_room, choose_adaptation, find_demand
 from lairmake.stages.layer.search.beam import Search
-from lairmake.stages.layer.search.closed_form import State, are_free, choose_different, place_all
+from lairmake.stages.layer.search.closed_form import (
+    SearchState,
+    are_free,
+    choose_different,
+    place_all,
+)
 from lairmake.stages.layer.search.coordinates import count_elements
 from lairmake.stages.layer.search.problem import AXES, Question, ask, find_against
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.mapping.candidates import Chosen, Ports, overlay, write_chosen
+from lairmake.stages.mapping.candidates import ChosenCandidate, Ports, overlay, write_chosen
 from lairmake.stages.mapping.layer_yaml import Goal, LayerMapping
 from lairmake.stages.poly.box import bounding_box, find_shape
 from lairmake.stages.poly.canonical import letters, list_sets
@@ -29,7 +34,7 @@ from lairmake.stages.skewing.elements import Lair
 
 if TYPE_CHECKING:
     from lairmake.stages.lair.layer import Statement
-    from lairmake.stages.lair.tree import Access
+    from lairmake.stages.lair.tree import AccessSyntax
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -55,11 +60,11 @@ class Use:
     tensor: str
     arrives: bool
     elements: isl.Set
-    by: tuple[tuple[Statement, Access], ...]
+    by: tuple[tuple[Statement, AccessSyntax], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class ProposedWay:
     """The axis whose lanes a tensor takes, its sides, and how many elements each carries.
 
     Where no lane has all parts of a sum, adapters on the border of the side `collect` it.
@@ -71,14 +76,16 @@ class Way:
     collect: bool = False
 
 
-def find_order(use: Use, way: Way, state: State, question: Question, first: First) -> isl.Map:
+def find_order(
+    use: Use, way: ProposedWay, state: SearchState, question: Question, first: First
+) -> isl.Map:
     """Return { T[e] -> [PE -> index] } of a tensor that takes a way."""
     return _order_ports(
         _find_ports(use, way, state, question), _outermost_first(use, question, first)
     )
 
 
-def find_used(use: Use, axis: int, state: State, question: Question) -> isl.Map:
+def find_used(use: Use, axis: int, state: SearchState, question: Question) -> isl.Map:
     """Return { T[e] -> [c] } of the lanes of an axis on which elements are used."""
     accesses = question.reads if use.arrives else question.writes
     result = isl.Map.from_domain_and_range(use.elements, isl.Set("{ [c] : false }"))
@@ -122,7 +129,7 @@ def _extend(lanes: isl.Map, missing: isl.Set) -> isl.Map:
     return clamp.intersect_domain(missing).apply_range(lanes)
 
 
-def _find_ports(use: Use, way: Way, state: State, question: Question) -> isl.Map:
+def _find_ports(use: Use, way: ProposedWay, state: SearchState, question: Question) -> isl.Map:
     """Return { T[e] -> PE[x, y] } of the ports at the ends of its lanes."""
     lanes = _complete(find_used(use, way.axis, state, question), use.elements)
     low, high = AXES[way.axis]
@@ -180,7 +187,7 @@ def _outermost_first(use: Use, question: Question, first: First) -> list[int]:
     if not use.by:
         return list(range(use.elements.dim(isl.dim_type.set)))
     statement, access = use.by[0]
-    others: Sequence[Access] = (statement.target,)
+    others: Sequence[AccessSyntax] = (statement.target,)
     if not use.arrives:
         others = [a for a in statement.reads if _comes(a.tensor, question)]
     shared = {name for other in others for row in other.rows for name, _ in row.coefficients}
@@ -206,7 +213,7 @@ BETWEEN = 16
 """From how many elements of a lane on a stream comes from both sides, or goes to both."""
 
 
-def open_ports(state: State, question: Question, first: First) -> dict[str, Ports]:
+def open_ports(state: SearchState, question: Question, first: First) -> dict[str, Ports]:
     """Return the ports of all tensors of which layer.yaml does not say them, in an order."""
     loads = {(side, arrives): 0 for side in "NSWE" for arrives in (True, False)}
     for traffic in question.traffic.values():
@@ -236,7 +243,7 @@ def list_uses(question: Question) -> Iterator[Use]:
         yield Use(tensor=tensor, arrives=False, elements=elements[tensor], by=tuple(by))
 
 
-def _list_ways(use: Use, state: State, question: Question) -> Iterator[Way]:
+def _list_ways(use: Use, state: SearchState, question: Question) -> Iterator[ProposedWay]:
     """Yield the ways of a tensor: what leaves needs one lane, and may be a sum along it."""
     places = [state.places[statement.name] for statement, _ in use.by]
     summed = [
@@ -255,15 +262,17 @@ def _list_ways(use: Use, state: State, question: Question) -> Iterator[Way]:
         )
         if all(summed):
             free = [side for side in sides if _is_free(side, state, question)]
-            yield from (Way(axis=axis, sides=(s,), load=load, collect=True) for s in free)
+            yield from (ProposedWay(axis=axis, sides=(s,), load=load, collect=True) for s in free)
             continue
-        yield from (Way(axis=axis, sides=(side,), load=load) for side in _favour(sides, use))
+        yield from (
+            ProposedWay(axis=axis, sides=(side,), load=load) for side in _favour(sides, use)
+        )
         across = find_used(use, 1 - axis, state, question)
         if load >= BETWEEN and across.is_single_valued() and not across.range().is_singleton():
-            yield Way(axis=axis, sides=sides, load=-(-load // 2))
+            yield ProposedWay(axis=axis, sides=sides, load=-(-load // 2))
 
 
-def _is_free(side: str, state: State, question: Question) -> bool:
+def _is_free(side: str, state: SearchState, question: Question) -> bool:
     """Say whether adapters have room on the border of a side."""
     assert state.used is not None, "a state has statements"
     extents = question.target.right + 1, question.target.bottom + 1
@@ -332,7 +341,7 @@ def _is_symmetric(question: Question) -> bool:
     return not told and question.target.right == question.target.bottom
 
 
-def _propose_all(states: Sequence[State], question: Question) -> Iterator[Proposal]:
+def _propose_all(states: Sequence[SearchState], question: Question) -> Iterator[Proposal]:
     """Yield proposals of each state; where tensors may arrive anywhere, in each of the orders."""
     for state in states:
         first = propose_state(state, question, ORDERS[0])
@@ -359,13 +368,13 @@ def _order(proposal: Proposal, goal: Goal, profile: Profile) -> tuple[bool, int,
     return proposal.refused is not None, lacking, wanted[goal], then
 
 
-def propose_state(state: State, question: Question, first: First = ORDERS[0]) -> Proposal:
+def propose_state(state: SearchState, question: Question, first: First = ORDERS[0]) -> Proposal:
     """Return a placement with its ports, and whether it can be."""
     placement = place_all(state)
     text, tensors = spell_object(placement), open_ports(state, question, first)
     refused, against = None, None
     try:
-        _check(Chosen(placement=text, tensors=tensors), placement, question)
+        _check(ChosenCandidate(placement=text, tensors=tensors), placement, question)
         refused = _refuse(state, question)
     except UserError as error:
         refused, against = error.message, find_against(error.span, question.mapping)
@@ -376,7 +385,7 @@ def propose_state(state: State, question: Question, first: First = ORDERS[0]) ->
     )
 
 
-def _check(chosen: Chosen, placement: isl.UnionMap, question: Question) -> None:
+def _check(chosen: ChosenCandidate, placement: isl.UnionMap, question: Question) -> None:
     """Raise UserError where data cannot flow."""
     mapping = question.mapping
     if chosen.tensors:
@@ -385,7 +394,7 @@ def _check(chosen: Chosen, placement: isl.UnionMap, question: Question) -> None:
     check_room(choose_adaptation(demand))
 
 
-def _refuse(state: State, question: Question) -> str | None:
+def _refuse(state: SearchState, question: Question) -> str | None:
     """Return why a placement cannot fit in memory; None if it may.
 
     Only inputs that are there from the start count, and of these boxes: streams may roll.
@@ -403,7 +412,7 @@ def _refuse(state: State, question: Question) -> str | None:
     )
 
 
-def _find_resident(state: State, question: Question) -> dict[str, int]:
+def _find_resident(state: SearchState, question: Question) -> dict[str, int]:
     """Return the bytes on a PE of inputs that are there from the start."""
     moving = {*question.traffic, *question.arriving}
     resident = {each.name for each in question.layer.inputs} - moving

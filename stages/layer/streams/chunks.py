@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from lairmake.stages.lair.layer import Layer, Statement
-from lairmake.stages.layer.estimate.guess import Parts, Taken, Work
-from lairmake.stages.layer.routes.lines import Arriving, find_arriving
+from lairmake.stages.layer.estimate.guess import GuessedWork, Parts, Taken
+from lairmake.stages.layer.routes.lines import ArrivingLine, find_arriving
 from lairmake.stages.layer.texts.isl_files import Adapted, Routing
 from lairmake.stages.layer.texts.task_graph import AnyTask, Arrival, Chunks, Compute
 from lairmake.stages.poly.canonical import from_domain, letters, list_maps, to_range
@@ -54,7 +54,7 @@ class Flows:
     follows: Mapping[str, Sequence[str]] = field(default_factory=dict)
     known: dict[str, isl.Map] = field(default_factory=dict, repr=False, compare=False)
 
-    def flow(self, name: str) -> Arriving:
+    def flow(self, name: str) -> ArrivingLine:
         """Return the orders of an arrival."""
         stream = self.arrivals[name]
         return find_arriving(self.adapted, stream.tensor, stream.side, stream.part)
@@ -338,5 +338,5 @@ def lengthen(taken: Taken) -> Taken:
     return replace(taken, elements=LONG * taken.elements, work=work)
 
 
-def _lengthen(work: Work) -> Work:
+def _lengthen(work: GuessedWork) -> GuessedWork:
     return replace(work, whole=LONG * work.whole, results=LONG * work.results)

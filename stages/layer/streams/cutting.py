@@ -16,8 +16,8 @@ import islpy as isl
 
 from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.layer.estimate.guess import (
+    GuessedWork,
     Taken,
-    Work,
     guess_in_parts,
     guess_whole,
     guess_work,
@@ -61,7 +61,7 @@ NO_BOX = "its indices are not one box on all PEs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class ArrivalGroup:
     """Arrivals, and the statements that go by them.
 
     Their boxes have so many outer indices in common as are `shared`. `together` is how many of the
@@ -91,7 +91,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunks:
+class CutChunks:
     """The cut of an arrival, and what is expected: its cycles, and those of the whole.
 
     `ring` is for how many chunks there is memory; None if for all. Windows reach `halo` rows before
@@ -147,9 +147,9 @@ class Cutter:
         self.cycles = 0
         self.whole = {name: WHOLE if box else NO_BOX for name, box in triggers.boxes.items()}
 
-    def cut(self) -> dict[str, Chunks]:
+    def cut(self) -> dict[str, CutChunks]:
         """Return the chunks of the arrivals that are worth a cut, by their names."""
-        found: dict[str, Chunks] = {}
+        found: dict[str, CutChunks] = {}
         for group in self._groups():
             taken = self._taken(group)
             rolls = (self.rolling or group.only_in_step) and self._may_roll(group)
@@ -164,7 +164,7 @@ class Cutter:
                 found |= chosen
         return found
 
-    def _refusal(self, group: Group, chosen: Mapping[str, Chunks], *, rolls: bool) -> str:
+    def _refusal(self, group: ArrivalGroup, chosen: Mapping[str, CutChunks], *, rolls: bool) -> str:
         """Return why arrivals stay whole; nothing if they are worth a cut."""
         if not chosen:
             return "there is one element"
@@ -176,7 +176,7 @@ class Cutter:
             return f"a PE has {self.profile.threads} threads"
         return ""
 
-    def _groups(self) -> Iterator[Group]:
+    def _groups(self) -> Iterator[ArrivalGroup]:
         """Yield the groups: statements that go by one stream are in one."""
         left = {name: set(by) for name, by in self.triggers.arrivals.items() if by}
         while left:
@@ -188,7 +188,7 @@ class Cutter:
             yield self._group(members, [n for n in self.triggers.boxes if n in arrivals])
             left = {name: by for name, by in left.items() if name not in members}
 
-    def _group(self, members: Set[str], arrivals: Sequence[str]) -> Group:
+    def _group(self, members: Set[str], arrivals: Sequence[str]) -> ArrivalGroup:
         boxes = {n: box for n in arrivals if (box := self.triggers.boxes[n]) is not None}
         statements = tuple(s for s in self.layer.statements if s.name in members)
         read = {access.tensor for s in statements for access in s.reads}
@@ -197,7 +197,7 @@ class Cutter:
             for name, other in self.triggers.boxes.items()
             if name not in arrivals and self.flows.arrivals[name].tensor in read
         ]
-        return Group(
+        return ArrivalGroup(
             boxes=boxes,
             shared=min(self.triggers.shared[name] for name in members),
             together=self._together(arrivals),
@@ -209,7 +209,7 @@ class Cutter:
         """Return how many arrivals a PE takes, at most."""
         return count_most_together({name: self.flows.taken(name).range() for name in arrivals})
 
-    def _best(self, group: Group, taken: Taken) -> dict[str, Chunks]:
+    def _best(self, group: ArrivalGroup, taken: Taken) -> dict[str, CutChunks]:
         """Return the cut of the fewest cycles, the largest chunks first; nothing if none is."""
         cuts = (
             (guess_in_parts(self.profile, taken, count_parts(taken, each)), each)
@@ -217,9 +217,9 @@ class Cutter:
         )
         cycles, best = min(cuts, key=lambda found: found[0], default=(0, {}))
         whole = guess_whole(self.profile, taken)
-        return {n: Chunks(cut=cut, cycles=cycles, whole=whole) for n, cut in best.items()}
+        return {n: CutChunks(cut=cut, cycles=cycles, whole=whole) for n, cut in best.items()}
 
-    def _rolling(self, group: Group, taken: Taken) -> dict[str, Chunks]:
+    def _rolling(self, group: ArrivalGroup, taken: Taken) -> dict[str, CutChunks]:
         """Return the smallest chunks that take hardly more cycles than others, each with its ring.
 
         They do not depend on how long a stream is: it is taken to be much longer. Those of windows
@@ -243,7 +243,9 @@ class Cutter:
         longer = sorted((each for _, each in cuts), key=_count_in_chunk, reverse=True)
         return next(filter(_reaches, (self.roll(group, taken, each) for each in longer)))
 
-    def roll(self, group: Group, taken: Taken, cuts: Mapping[str, Cut]) -> dict[str, Chunks]:
+    def roll(
+        self, group: ArrivalGroup, taken: Taken, cuts: Mapping[str, Cut]
+    ) -> dict[str, CutChunks]:
         """Return the chunks of each arrival, with memory for those that are needed at a time."""
         cycles = guess_in_parts(self.profile, taken, count_parts(taken, cuts, rolling=True))
         whole = guess_whole(self.profile, taken)
@@ -252,7 +254,7 @@ class Cutter:
         )
         rings = find_ring_lengths(given, AHEAD, halos=self.windows != "none")
         return {
-            name: Chunks(cut=cut, cycles=cycles, whole=whole, ring=ring, halo=halo)
+            name: CutChunks(cut=cut, cycles=cycles, whole=whole, ring=ring, halo=halo)
             for (name, cut), (ring, halo) in zip(cuts.items(), rings, strict=True)
         }
 
@@ -262,10 +264,10 @@ class Cutter:
         taken = sum(AHEAD * cut.size * BYTES[types[name]] for name, cut in cuts.items())
         return PART * taken <= self.profile.memory
 
-    def _may_roll(self, group: Group) -> bool:
+    def _may_roll(self, group: ArrivalGroup) -> bool:
         return not find_obstacle(group.boxes, self.layer, self.triggers, self.flows.arrivals)
 
-    def _taken(self, group: Group) -> Taken:
+    def _taken(self, group: ArrivalGroup) -> Taken:
         return Taken(
             together=group.together,
             elements=group.elements,
@@ -273,14 +275,14 @@ class Cutter:
             work=[self._work(group, statement) for statement in group.statements],
         )
 
-    def _work(self, group: Group, statement: Statement) -> Work:
+    def _work(self, group: ArrivalGroup, statement: Statement) -> GuessedWork:
         """Return what a statement takes on a PE, at most."""
         type_ = self.layer.tensors[statement.target.tensor].type
         instances = self._spread(self.flows.adapted.placement, statement.name)
         results = self._results(group, statement)
         return guess_work(self.profile, statement, type_, instances, results)
 
-    def _results(self, group: Group, statement: Statement) -> int:
+    def _results(self, group: ArrivalGroup, statement: Statement) -> int:
         """Return how many elements leave a PE while others are still computed, at most."""
         target, placement = statement.target.tensor, self.flows.adapted.placement
         halves = next(group.cuts(), None)
@@ -302,7 +304,7 @@ def count_most_together(pes: Mapping[str, isl.Set]) -> int:
     return len(share({name: isl.UnionSet.from_set(each) for name, each in pes.items()}))
 
 
-def _reaches(chunks: Mapping[str, Chunks]) -> bool:
+def _reaches(chunks: Mapping[str, CutChunks]) -> bool:
     return any(each.halo is not None for each in chunks.values())
 
 

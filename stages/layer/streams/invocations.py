@@ -17,15 +17,15 @@ from lairmake.stages.layer.texts.task_graph import (
     Collect,
     Departure,
     EarlySend,
-    Graph,
     Hear,
     InTurn,
     Operate,
     Pack,
-    Receive,
+    ReceiveTask,
     Relay,
-    Send,
+    SendTask,
     Spread,
+    TaskGraph,
 )
 from lairmake.stages.poly.box import at_this_pe
 from lairmake.stages.poly.canonical import from_domain, list_sets, to_range
@@ -50,14 +50,14 @@ from lairmake.stages.skewing.elements import Lair, find_running
 # Paper    V Sec. 5.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class InvokedSources:
     """The task graph, the files that say what flows, and the local memory.
 
     `core` are the PEs that compute, `grid` those with their adapters; `local` are the shapes of
     local tensors, `by_tensor` [PE_X, PE_Y] -> { T[e] -> T_local[l] }.
     """
 
-    graph: Graph
+    graph: TaskGraph
     adapted: Adapted
     lair: Lair
     routes: Routing
@@ -82,11 +82,11 @@ class Invoked:
 
 
 def sources_of(
-    graph: Graph, given: Lair, adapted: Adapted, routes: Routing, allocations: Objects
-) -> Sources:
+    graph: TaskGraph, given: Lair, adapted: Adapted, routes: Routing, allocations: Objects
+) -> InvokedSources:
     """Return what the files of a layer say; `given` is the LAIR before tensors return."""
     lair = apply_feedback(given, adapted)
-    return Sources(
+    return InvokedSources(
         graph=graph,
         adapted=adapted,
         lair=lair,
@@ -99,7 +99,7 @@ def sources_of(
     )
 
 
-def flows_of(graph: Graph, given: Lair, adapted: Adapted, routes: Routing) -> Flows:
+def flows_of(graph: TaskGraph, given: Lair, adapted: Adapted, routes: Routing) -> Flows:
     """Return what flows with the arrivals of a layer; `given` is the LAIR before tensors return."""
     return Flows(
         arrivals=graph.arrivals,
@@ -110,12 +110,12 @@ def flows_of(graph: Graph, given: Lair, adapted: Adapted, routes: Routing) -> Fl
     )
 
 
-def find_pes(sources: Sources) -> isl.Set:
+def find_pes(sources: InvokedSources) -> isl.Set:
     """Return [PE_X, PE_Y] -> { : PE computes }."""
     return bind_set(sources.core.as_set(), PE_NAMES)
 
 
-def fill(tensor: str, known: isl.Set, sources: Sources) -> Invoked:
+def fill(tensor: str, known: isl.Set, sources: InvokedSources) -> Invoked:
     """Return all of a local tensor: { T[e] : 0 <= local index of e < size }."""
     elements = sources.local[f"{tensor}_local"].apply(sources.by_tensor[tensor].reverse())
     return Invoked(instances=elements, known=known, access=identity(elements))
@@ -127,7 +127,7 @@ def move(order: isl.Map) -> Invoked:
     return Invoked(instances=at.domain(), known=bind_set(pes, PE_NAMES), access=at)
 
 
-def find_arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
+def find_arriving_at(name: str, sources: InvokedSources) -> tuple[isl.Set, isl.Set]:
     """Return [PE_X, PE_Y, index...] -> { t[e] } of what PEs take, and what arrives, V (15).
 
     What enters a row or column reaches all its PEs that take some of it, but for filters.
@@ -139,21 +139,21 @@ def find_arriving_at(name: str, sources: Sources) -> tuple[isl.Set, isl.Set]:
     return at_index(taken_by(everywhere, taken)), at_index(passing).params()
 
 
-def find_handed_on(colour: str, order: isl.Map, sources: Sources) -> isl.Map:
+def find_handed_on(colour: str, order: isl.Map, sources: InvokedSources) -> isl.Map:
     """Return what the routers hand to their PEs of an order."""
     if not sources.routes.has(colour, "filter"):
         return order
     return apply_filter(order, sources.routes.relation(colour, "filter"))
 
 
-def find_placed(statement: str, sources: Sources) -> isl.Set:
+def find_placed(statement: str, sources: InvokedSources) -> isl.Set:
     """Return [PE_X, PE_Y] -> { S[i] : placed on PE }."""
     running = find_running(sources.lair, sources.adapted.placement)
     placement = isl.Map.from_union_map(from_domain(running, statement))
     return bind_range(placement, PE_NAMES)
 
 
-def find_accesses(statement: str, sources: Sources) -> isl.UnionMap:
+def find_accesses(statement: str, sources: InvokedSources) -> isl.UnionMap:
     """Return { S[i] -> T[e] } of all that a statement reads and writes."""
     return from_domain(sources.lair.reads.union(sources.lair.writes), statement)
 
@@ -171,7 +171,7 @@ def rename(order: isl.Map, name: str) -> isl.Map:
 #
 # Paper    V Sec. 5.1
 
-def receive(sources: Sources, task: Receive) -> Invoked:
+def receive(sources: InvokedSources, task: ReceiveTask) -> Invoked:
     """{ index[i] : T[e] reaches the port of PE with i }, and which T[e]; or of a chunk."""
     order = sources.flows.passing(task.arrival)
     cut = sources.graph.arrivals[task.arrival].chunks
@@ -183,7 +183,7 @@ def receive(sources: Sources, task: Receive) -> Invoked:
     return Invoked(instances=at.domain(), known=known, access=at)
 
 
-def operate(sources: Sources, task: Operate) -> Invoked:
+def operate(sources: InvokedSources, task: Operate) -> Invoked:
     """{ index[i] : S[j] reads what reaches the port of PE with i }, and all that S[j] accesses."""
     order = move(sources.flows.passing(task.arrival))
     accesses = find_accesses(task.statement, sources)
@@ -196,7 +196,7 @@ def operate(sources: Sources, task: Operate) -> Invoked:
     return replace(order, access=isl.UnionMap.from_map(reading).apply_range(accesses))
 
 
-def send(sources: Sources, task: Send) -> Invoked:
+def send(sources: InvokedSources, task: SendTask) -> Invoked:
     """{ index[i] : T[e] leaves the port of PE with i }, and which T[e].
 
     Of what is gathered only what PE computes; with outer indices if it is sent row by row.
@@ -212,7 +212,7 @@ def send(sources: Sources, task: Send) -> Invoked:
     return _own_rows(sources, stream.tensor, order, stream.in_turn)
 
 
-def _own_rows(sources: Sources, tensor: str, order: isl.Map, rows: InTurn) -> Invoked:
+def _own_rows(sources: InvokedSources, tensor: str, order: isl.Map, rows: InTurn) -> Invoked:
     """Return what PEs send of a row, of all that leaves, that they compute themselves."""
     computed = sources.lair.writes.reverse().apply_range(sources.adapted.placement)
     own = isl.Map.from_union_map(from_domain(computed, tensor))
@@ -222,7 +222,7 @@ def _own_rows(sources: Sources, tensor: str, order: isl.Map, rows: InTurn) -> In
     return Invoked(instances=at.domain(), known=at.domain().params(), access=at)
 
 
-def early_send(sources: Sources, task: EarlySend) -> Invoked:
+def early_send(sources: InvokedSources, task: EarlySend) -> Invoked:
     """{ index[i] : T[e] leaves after a step of its statement, with i }, and which T[e]."""
     stepped = _stepped(sources, task.departure)
     found = stepped.completed
@@ -233,7 +233,7 @@ def early_send(sources: Sources, task: EarlySend) -> Invoked:
     )
 
 
-def _stepped(sources: Sources, name: str) -> SteppedDeparture:
+def _stepped(sources: InvokedSources, name: str) -> SteppedDeparture:
     """Return what leaves early of a departure."""
     departure = sources.graph.departures[name]
     assert departure.early is not None, "something leaves early"
@@ -248,7 +248,7 @@ def _stepped(sources: Sources, name: str) -> SteppedDeparture:
     )
 
 
-def pack(sources: Sources, task: Pack) -> Invoked:
+def pack(sources: InvokedSources, task: Pack) -> Invoked:
     """{ index[i] : T[e] leaves the port of PE with outer indices and i }, and which T[e]."""
     order = _leaving(sources, task.departure, "last")
     at = at_pe(order)
@@ -262,7 +262,7 @@ def pack(sources: Sources, task: Pack) -> Invoked:
     return Invoked(instances=at.domain(), known=known, access=at)
 
 
-def clear(sources: Sources, task: Clear) -> Invoked:
+def clear(sources: InvokedSources, task: Clear) -> Invoked:
     """All of the memory in which adapters collect: { T[e] : 0 <= local index of e < size }."""
     members = isl.UnionSet("{ }")
     for name, collection in sources.graph.collections.items():
@@ -272,7 +272,7 @@ def clear(sources: Sources, task: Clear) -> Invoked:
     return fill(task.tensor, known, sources)
 
 
-def collect(sources: Sources, task: Collect) -> Invoked:
+def collect(sources: InvokedSources, task: Collect) -> Invoked:
     """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
     stream = sources.graph.departures[task.departure]
     name = name_leaving(stream)
@@ -280,7 +280,7 @@ def collect(sources: Sources, task: Collect) -> Invoked:
     return move(rename(order, f"{name}_collected"))
 
 
-def relay(sources: Sources, task: Relay) -> Invoked:
+def relay(sources: InvokedSources, task: Relay) -> Invoked:
     """{ index[new] : the element that reaches an adapter with index is sent on with new }."""
     stream, flow = sources.graph.arrivals[task.arrival], sources.flows.flow(task.arrival)
     wanted = taken_by(flow.heard, flow.sent.range_factor_domain())
@@ -290,22 +290,22 @@ def relay(sources: Sources, task: Relay) -> Invoked:
     return Invoked(instances=bind_range(renumbered, names), known=known)
 
 
-def hear(sources: Sources, task: Hear) -> Invoked:
+def hear(sources: InvokedSources, task: Hear) -> Invoked:
     """{ index[i] : T[e] reaches an adapter with i }, and which T[e]."""
     return _source(sources, task.arrival, sources.flows.flow(task.arrival).heard)
 
 
-def spread(sources: Sources, task: Spread) -> Invoked:
+def spread(sources: InvokedSources, task: Spread) -> Invoked:
     """{ index[i] : an adapter sends T[e] on with i }, and which T[e]."""
     return _source(sources, task.arrival, sources.flows.flow(task.arrival).sent)
 
 
-def _source(sources: Sources, arrival: str, order: isl.Map) -> Invoked:
+def _source(sources: InvokedSources, arrival: str, order: isl.Map) -> Invoked:
     """Return { index[i] } per adapter, the adapters, and { index[i] -> T_source[e] }."""
     return move(rename(order, f"{sources.graph.arrivals[arrival].tensor}_source"))
 
 
-def _leaving(sources: Sources, name: str, part: Said) -> isl.Map:
+def _leaving(sources: InvokedSources, name: str, part: Said) -> isl.Map:
     """Return { T[e] -> [PE -> index] } of what leaves, at the PEs of its chain, or the last."""
     stream = sources.graph.leaving[name]
     pes = sources.routes.pes(name, part)

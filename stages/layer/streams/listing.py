@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import islpy as isl
 
-from lairmake.stages.lair.layer import Carry, Statement, Tensor, find_writer
+from lairmake.stages.lair.layer import CarriedTensor, Statement, Tensor, find_writer
 from lairmake.stages.layer.routes.lines import (
     find_forwarded,
     find_summed_elements,
     list_collecting_tasks,
 )
 from lairmake.stages.layer.streams import cutting
-from lairmake.stages.layer.streams.plan import Plan, find_written, is_reacting, reacts
+from lairmake.stages.layer.streams.plan import StreamPlan, find_written, is_reacting, reacts
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
@@ -30,11 +30,11 @@ from lairmake.stages.layer.texts.task_graph import (
     KeptTensor,
     Outgoing,
     Pack,
-    Receive,
+    ReceiveTask,
     Relay,
-    Send,
+    SendTask,
     Spread,
-    Store,
+    StoreTask,
     Window,
     make_compute,
     make_halo,
@@ -51,7 +51,7 @@ NEUTRAL = {"=": "0", "+=": "0", "*=": "1", "max=": "-inf", "min=": "inf"}
 Named = tuple[str, AnyTask]
 
 
-def describe_tensors(plan: Plan) -> dict[str, KeptTensor]:
+def describe_tensors(plan: StreamPlan) -> dict[str, KeptTensor]:
     """Return the tensors of a layer, by name."""
     layer = plan.streams.placed.layer
     found = {name: _tensor(name, plan) for name in layer.tensors}
@@ -62,7 +62,7 @@ def describe_tensors(plan: Plan) -> dict[str, KeptTensor]:
     return found
 
 
-def _tensor(name: str, plan: Plan) -> KeptTensor:
+def _tensor(name: str, plan: StreamPlan) -> KeptTensor:
     layer = plan.streams.placed.layer
     tensor, defined = layer.tensors[name], name in find_written(plan.streams)
     return KeptTensor(
@@ -74,7 +74,7 @@ def _tensor(name: str, plan: Plan) -> KeptTensor:
     )
 
 
-def _kept(name: str, plan: Plan) -> Kept:
+def _kept(name: str, plan: StreamPlan) -> Kept:
     layer, streams = plan.streams.placed.layer, plan.streams
     tensor = layer.tensors[name]
     if name in {departure.tensor for departure in _sent(plan)}:
@@ -90,7 +90,7 @@ def _kept(name: str, plan: Plan) -> Kept:
     return "stored" if stored else "never"
 
 
-def _initial(tensor: str, plan: Plan) -> str:
+def _initial(tensor: str, plan: StreamPlan) -> str:
     """Return what a tensor is before anything is added to it.
 
     What is assigned keeps the sign of a zero: -0 + -0 is -0 and -0 + 0 is 0 (IEEE 754, 6.3).
@@ -101,24 +101,24 @@ def _initial(tensor: str, plan: Plan) -> str:
     return "-0" if is_signed and not is_reacting(writer, plan.streams) else NEUTRAL[writer.op]
 
 
-def _readers(tensor: str, plan: Plan) -> list[Statement]:
+def _readers(tensor: str, plan: StreamPlan) -> list[Statement]:
     statements = plan.streams.placed.layer.statements
     return [s for s in statements if any(access.tensor == tensor for access in s.reads)]
 
 
-def add_results(plan: Plan) -> dict[str, Departure]:
+def add_results(plan: StreamPlan) -> dict[str, Departure]:
     """Return the departures, with the statements whose results they are as they are computed."""
     by = {each.departure: each.statement for each in plan.operated.values()}
     departures = plan.streams.departures.items()
     return {name: replace(each, result_of=by.get(name)) for name, each in departures}
 
 
-def _sent(plan: Plan) -> list[Departure]:
+def _sent(plan: StreamPlan) -> list[Departure]:
     """Return the departures that are results as they are computed."""
     return [each for each in add_results(plan).values() if each.result_of is not None]
 
 
-def add_chunks(plan: Plan) -> dict[str, Arrival]:
+def add_chunks(plan: StreamPlan) -> dict[str, Arrival]:
     """Return the arrivals, each with its chunks, or with why it is not cut."""
     return {
         name: replace(
@@ -129,15 +129,15 @@ def add_chunks(plan: Plan) -> dict[str, Arrival]:
     }
 
 
-def _operand_of(name: str, plan: Plan) -> str | None:
+def _operand_of(name: str, plan: StreamPlan) -> str | None:
     return plan.operated[name].statement if name in plan.operated else None
 
 
-def _whole(name: str, plan: Plan) -> str | None:
+def _whole(name: str, plan: StreamPlan) -> str | None:
     return None if name in plan.cuts else plan.whole.get(name)
 
 
-def _chunks(found: cutting.Chunks | None) -> Chunks | None:
+def _chunks(found: cutting.CutChunks | None) -> Chunks | None:
     if found is None:
         return None
     cut = found.cut
@@ -152,13 +152,13 @@ def _chunks(found: cutting.Chunks | None) -> Chunks | None:
     )
 
 
-def _window(found: cutting.Chunks) -> Window | None:
+def _window(found: cutting.CutChunks) -> Window | None:
     if found.halo is None or found.is_whole:
         return None
     return Window(places=spell_object(found.cut.places), rows=found.cut.rows, halo=found.halo)
 
 
-def list_tasks(plan: Plan) -> Iterator[Named]:
+def list_tasks(plan: StreamPlan) -> Iterator[Named]:
     """Yield the tasks in the order in which a PE runs them."""
     layer, streams = plan.streams.placed.layer, plan.streams
     for tensor in (*layer.outputs, *layer.internals):
@@ -177,14 +177,14 @@ def list_tasks(plan: Plan) -> Iterator[Named]:
             yield from _carry(carry, plan)
 
 
-def _steps(statement: Statement, plan: Plan) -> tuple[list[str], list[str]]:
+def _steps(statement: Statement, plan: StreamPlan) -> tuple[list[str], list[str]]:
     """Return by which arrivals a statement runs in steps, and after which statements each step."""
     triggers = plan.triggers
     by = [name for name in triggers.arrivals[statement.name] if name in plan.cuts]
     return by, list(triggers.follows.get(statement.name, ())) if by else []
 
 
-def _starts(tensor: Tensor, plan: Plan) -> bool:
+def _starts(tensor: Tensor, plan: StreamPlan) -> bool:
     """Say whether a tensor gets a value before statements give it theirs.
 
     Not one that others hold, nor one of which each element on a PE is defined there at once.
@@ -200,7 +200,7 @@ def _starts(tensor: Tensor, plan: Plan) -> bool:
     return not at_once and tensor.name not in plan.in_place
 
 
-def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
+def _arrival_tasks(name: str, arrival: Arrival, plan: StreamPlan) -> Iterator[Named]:
     if arrival.spread and arrival.sparse:
         yield f"relay_{name}", Relay(arrival=name)
     elif arrival.spread:
@@ -208,12 +208,12 @@ def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
         yield f"spread_{name}", Spread(arrival=name)
     if _kept(arrival.tensor, plan) == "stored" and arrival.sparse:
         yield f"init_{arrival.tensor}", Initialise(tensor=arrival.tensor, value="0")
-        yield f"store_{name}", Store(arrival=name)
+        yield f"store_{name}", StoreTask(arrival=name)
     elif _kept(arrival.tensor, plan) == "stored":
         if arrival.otherwise is not None:
             around = Initialise(tensor=arrival.tensor, value=arrival.otherwise)
             yield f"init_{arrival.tensor}", around
-        yield f"receive_{name}", Receive(arrival=name)
+        yield f"receive_{name}", ReceiveTask(arrival=name)
     if name in plan.operated:
         by = plan.operated[name]
         statement = next(
@@ -221,7 +221,7 @@ def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
         )
         yield f"operate_{statement.name}", make_operate(statement, name, by.departure)
     if name in plan.cuts and plan.cuts[name].cut.rest < plan.cuts[name].cut.size:
-        yield f"rest_{name}", Receive(arrival=name, rest=True)
+        yield f"rest_{name}", ReceiveTask(arrival=name, rest=True)
     if name in plan.cuts and _window(plan.cuts[name]):
         yield f"halo_{name}", make_halo(plan.streams.placed.layer, name, arrival.tensor)
     found = _reacting(name, arrival.tensor, plan)
@@ -230,7 +230,7 @@ def _arrival_tasks(name: str, arrival: Arrival, plan: Plan) -> Iterator[Named]:
         yield task, make_react(statement, name)
 
 
-def _reacting(name: str, tensor: str, plan: Plan) -> list[Statement]:
+def _reacting(name: str, tensor: str, plan: StreamPlan) -> list[Statement]:
     """Return the statements that run on elements of an arrival."""
     taken = plan.streams.routed.said.relation(name, "taken")
     return [
@@ -241,7 +241,7 @@ def _reacting(name: str, tensor: str, plan: Plan) -> list[Statement]:
     ]
 
 
-def _read_by(statement: Statement, tensor: str, plan: Plan) -> isl.Map:
+def _read_by(statement: Statement, tensor: str, plan: StreamPlan) -> isl.Map:
     """Return { tensor[e] -> PE } of the PEs on which a statement reads an element."""
     placed = plan.streams.placed
     reads = from_domain(placed.lair.reads, statement.name)
@@ -250,7 +250,7 @@ def _read_by(statement: Statement, tensor: str, plan: Plan) -> isl.Map:
     return isl.Map.from_union_map(needed)
 
 
-def _departure_tasks(plan: Plan) -> Iterator[Named]:
+def _departure_tasks(plan: StreamPlan) -> Iterator[Named]:
     """Yield the tasks of adapters that take what leaves, and all that send."""
     departures, collections = plan.streams.departures, plan.streams.collections
     for name, departure in departures.items():
@@ -263,12 +263,12 @@ def _departure_tasks(plan: Plan) -> Iterator[Named]:
     for name, stream in leaving.items():
         if name in sent:
             continue
-        yield f"send_{name}", Send(departure=name)
+        yield f"send_{name}", SendTask(departure=name)
         if stream.sequences is not None:
             yield f"pack_{name}", Pack(departure=name)
 
 
-def _carry(carry: Carry, plan: Plan) -> Iterator[Named]:
+def _carry(carry: CarriedTensor, plan: StreamPlan) -> Iterator[Named]:
     """Yield the task that makes one tensor of another one, unless they share their memory."""
     if plan.in_place.get(carry.source) != carry.tensor:
         rank = len(plan.streams.placed.layer.tensors[carry.tensor].shape)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.lair.expressions import Leaf, Operation, list_operations
+from lairmake.stages.lair.expressions import Leaf, VectorOperation, list_operations
 from lairmake.stages.lair.layer import Statement
 from lairmake.stages.layer.estimate.guess import guess_operated
 from lairmake.stages.layer.routes.lines import find_forwarded, find_leaving, find_summed_elements
-from lairmake.stages.layer.routes.placed import Streams
+from lairmake.stages.layer.routes.placement import Streams
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.machine.types import OPERATIONS
 from lairmake.stages.poly.canonical import from_domain, to_range
@@ -43,7 +43,7 @@ MOST_SOURCES = 2
 
 
 def order_sources(
-    operations: Sequence[Operation], tensor: str
+    operations: Sequence[VectorOperation], tensor: str
 ) -> tuple[str, tuple[Leaf, ...]] | None:
     """Return the operation of a statement on a stream, and its sources, what arrives first.
 

@@ -14,10 +14,10 @@ from lairmake.stages.lair.expressions import is_zero_at
 from lairmake.stages.lair.layer import Statement, find_writer
 from lairmake.stages.layer.routes.departures import choose_waiting
 from lairmake.stages.layer.routes.feedback import InPlace, find_in_place, list_waits
-from lairmake.stages.layer.routes.placed import Placed, Streams, is_sparse
+from lairmake.stages.layer.routes.placement import PlacedLayer, Streams, is_sparse
 from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.streams.chunks import Flows, Triggers, find_triggers
-from lairmake.stages.layer.streams.cutting import Chunks, Cutter, count_most_together
+from lairmake.stages.layer.streams.cutting import CutChunks, Cutter, count_most_together
 from lairmake.stages.layer.streams.operands import Operated, find_operated
 from lairmake.stages.layer.streams.rings import Windows, find_obstacle, find_rings, find_rows
 from lairmake.stages.layer.texts.task_graph import Held
@@ -30,7 +30,7 @@ from lairmake.stages.poly.compression import fit
 from lairmake.stages.poly.functions import PE_NAMES, bind_range
 
 if TYPE_CHECKING:
-    from lairmake.stages.layer.texts.task_graph import Graph
+    from lairmake.stages.layer.texts.task_graph import TaskGraph
 
 # --- How much memory of a PE the tensors of a layer take, before it is allocated ----------------
 #
@@ -43,7 +43,7 @@ FEWEST = 2
 
 
 def count_bytes(
-    streams: Streams, cuts: Mapping[str, Chunks], unkept: Collection[str]
+    streams: Streams, cuts: Mapping[str, CutChunks], unkept: Collection[str]
 ) -> int:
     """Return how many bytes a computing PE needs, roughly: what it keeps, and its code.
 
@@ -55,7 +55,7 @@ def count_bytes(
 
 
 def fits_only_whole(
-    streams: Streams, cuts: Mapping[str, Chunks], parts: Mapping[str, Fraction],
+    streams: Streams, cuts: Mapping[str, CutChunks], parts: Mapping[str, Fraction],
     unkept: Collection[str],
 ) -> bool:
     """Say whether a PE has too little memory with chunks, and enough, roughly, without.
@@ -72,7 +72,7 @@ def fits_only_whole(
     return gradual > room >= sum(sizes.values()) + sum(passing[-2:])
 
 
-def has_room(graph: Graph, streams: Streams, flows: Flows) -> bool:
+def has_room(graph: TaskGraph, streams: Streams, flows: Flows) -> bool:
     """Say whether a PE has room for what tasks.yaml says that it keeps, all at a time.
 
     It has where the code of its functions fits, and its local tensors, if no two share memory.
@@ -90,7 +90,7 @@ def has_room(graph: Graph, streams: Streams, flows: Flows) -> bool:
     return need <= profile.memory
 
 
-def _count_tensor(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> int:
+def _count_tensor(name: str, streams: Streams, cuts: Mapping[str, CutChunks]) -> int:
     type_ = streams.placed.layer.tensors[name].type
     return BYTES[type_] * _count_elements(name, streams, cuts)
 
@@ -101,7 +101,7 @@ def _count_code(streams: Streams, functions: int) -> int:
     return profile.code_base + functions * parts * profile.code_task
 
 
-def _count_elements(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> int:
+def _count_elements(name: str, streams: Streams, cuts: Mapping[str, CutChunks]) -> int:
     """Return a bound on the elements of a tensor that a PE keeps; of a ring, those of its chunks.
     """
     rings = [
@@ -119,7 +119,7 @@ def _count_elements(name: str, streams: Streams, cuts: Mapping[str, Chunks]) -> 
     return known[name]
 
 
-def _count_kept(name: str, placed: Placed) -> int:
+def _count_kept(name: str, placed: PlacedLayer) -> int:
     """Return a bound on the elements of a tensor that a PE computes or needs."""
     written = {statement.target.tensor for statement in placed.layer.statements}
     kept = from_domain(placed.computed if name in written else placed.needed, name)
@@ -137,7 +137,7 @@ NO_ROOM = "there is no room for all that is computed by chunks of it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class StreamPlan:
     """The streams of a layer, and how its PEs work on them.
 
     `in_place` are the tensors that lie in the memory of others, `waits` the statements for which
@@ -152,14 +152,14 @@ class Plan:
     waits: Mapping[str, Sequence[str]]
     flows: Flows
     triggers: Triggers
-    cuts: Mapping[str, Chunks]
+    cuts: Mapping[str, CutChunks]
     whole: Mapping[str, str]
     cycles: int
     held: Mapping[str, Held]
     operated: Mapping[str, Operated] = field(default_factory=dict)
 
 
-def plan_streams(streams: Streams, windows: Windows = "long") -> Plan:
+def plan_streams(streams: Streams, windows: Windows = "long") -> StreamPlan:
     """Return how PEs work on the streams of a layer; departures may wait for others then.
 
     `windows` are what they are where arrivals roll.
@@ -182,7 +182,7 @@ def plan_streams(streams: Streams, windows: Windows = "long") -> Plan:
 def _cut(
     streams: Streams, in_place: InPlace, waits: Mapping[str, Sequence[str]], waiting: int,
     windows: Windows,
-) -> Plan:
+) -> StreamPlan:
     """Return the plan with what arrives in chunks; `waiting` streams may wait for other PEs.
 
     If what PEs keep has hardly room, arrivals roll, as far as they can.
@@ -210,7 +210,7 @@ def _cut(
     return replace(rolled if rolling else best, held=held)
 
 
-def _takes_less(plan: Plan, other: Plan) -> bool:
+def _takes_less(plan: StreamPlan, other: StreamPlan) -> bool:
     """Say whether a plan, which has operands, takes fewer cycles; or saves memory."""
     if other.operated:
         return plan.cycles < other.cycles
@@ -218,7 +218,7 @@ def _takes_less(plan: Plan, other: Plan) -> bool:
     return plan.cycles <= other.cycles or count_needed(other) > room
 
 
-def find_unkept(plan: Plan) -> set[str]:
+def find_unkept(plan: StreamPlan) -> set[str]:
     """Return the tensors that no memory has: operands of instructions on streams."""
     streams = plan.streams
     found = {streams.arrivals[name].tensor for name in plan.operated}
@@ -226,12 +226,12 @@ def find_unkept(plan: Plan) -> set[str]:
     return found | {streams.departures[name].tensor for name in sent}
 
 
-def count_needed(plan: Plan) -> int:
+def count_needed(plan: StreamPlan) -> int:
     """Return how many bytes a computing PE needs, roughly."""
     return count_bytes(plan.streams, plan.cuts, find_unkept(plan))
 
 
-def leave_whole(plan: Plan) -> Plan:
+def leave_whole(plan: StreamPlan) -> StreamPlan:
     """Return a plan in which no arrival is cut, so that results need memory one after the other."""
     return replace(plan, cuts={}, whole={**plan.whole, **dict.fromkeys(plan.cuts, NO_ROOM)})
 
@@ -277,7 +277,7 @@ def _taking_as_it_comes(draft: _Draft) -> list[_Draft]:
     return [replace(draft, triggers=triggers, operated=operated)] if operated else []
 
 
-def _plan(draft: _Draft, most: int, windows: Windows, *, rolling: bool) -> Plan:
+def _plan(draft: _Draft, most: int, windows: Windows, *, rolling: bool) -> StreamPlan:
     """Return a plan; `most` streams may wait for others. With `rolling` arrivals roll if they can.
     """
     streams, placed = draft.streams, draft.streams.placed
@@ -286,7 +286,7 @@ def _plan(draft: _Draft, most: int, windows: Windows, *, rolling: bool) -> Plan:
         rolling=rolling, windows=windows,
     )
     cuts, operated = cutter.cut(), draft.operated
-    return Plan(
+    return StreamPlan(
         streams=streams, in_place=draft.in_place, waits=draft.waits, flows=draft.flows,
         triggers=draft.triggers, cuts=cuts, held={}, operated=operated,
         whole={name: why for name, why in cutter.whole.items() if name not in operated},
@@ -294,7 +294,7 @@ def _plan(draft: _Draft, most: int, windows: Windows, *, rolling: bool) -> Plan:
     )
 
 
-def _explain(name: str, plan: Plan) -> Held:
+def _explain(name: str, plan: StreamPlan) -> Held:
     """Return why all of an arrival is in memory."""
     layer, arrivals = plan.streams.placed.layer, plan.streams.arrivals
     with_it = [by for by in plan.triggers.arrivals.values() if name in by] or [(name,)]

@@ -11,7 +11,7 @@ import islpy as isl
 from lairmake.stages.layer.routes.lines import find_forwarded
 from lairmake.stages.layer.streams.chunks import Flows
 from lairmake.stages.layer.streams.steps import SteppedDeparture, Steps, find_steps
-from lairmake.stages.layer.texts.task_graph import Compute, Departure, Early, Graph, Held
+from lairmake.stages.layer.texts.task_graph import Compute, Departure, Early, Held, TaskGraph
 from lairmake.stages.poly.canonical import from_domain, to_range
 from lairmake.stages.poly.cardinality import count
 from lairmake.stages.poly.chunks import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Paper    V Sec. 4.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ring:
+class TensorRing:
     """{ T[e] -> [PE -> [n]] }, the chunk of each element, and how many chunks are in memory.
 
     With `counts` these are the chunks in each dimension, and all of a slot may be used in a step.
@@ -50,9 +50,9 @@ class Ring:
     counts: tuple[int, ...] | None = None
 
 
-def find_rings(graph: Graph, flows: Flows) -> dict[str, Ring]:
+def find_rings(graph: TaskGraph, flows: Flows) -> dict[str, TensorRing]:
     """Return the rings, by tensor: chunks in which it arrives, or steps that compute it."""
-    found: dict[str, Ring] = {}
+    found: dict[str, TensorRing] = {}
     for name, arrival in graph.arrivals.items():
         if arrival.chunks is None or arrival.chunks.ring is None or arrival.chunks.window:
             continue
@@ -60,7 +60,7 @@ def find_rings(graph: Graph, flows: Flows) -> dict[str, Ring]:
         numbers = number_order(cut, arrival.chunks.counts)
         if arrival.tensor in found:
             numbers = numbers.union(found[arrival.tensor].numbers)
-        found[arrival.tensor] = Ring(numbers=numbers.coalesce(), depth=arrival.chunks.ring)
+        found[arrival.tensor] = TensorRing(numbers=numbers.coalesce(), depth=arrival.chunks.ring)
     for departure in graph.departures.values():
         if departure.early is None or departure.early.ring is None:
             continue
@@ -76,7 +76,7 @@ def find_rings(graph: Graph, flows: Flows) -> dict[str, Ring]:
     return found
 
 
-def find_rows(graph: Graph, flows: Flows) -> dict[str, Rows]:
+def find_rows(graph: TaskGraph, flows: Flows) -> dict[str, Rows]:
     """Return the rows of the rings that have some, by tensor."""
     found: dict[str, Rows] = {}
     for name, arrival in graph.arrivals.items():
@@ -92,7 +92,7 @@ def find_rows(graph: Graph, flows: Flows) -> dict[str, Rows]:
     return found
 
 
-def _by_steps(steps: Steps, depth: int, flows: Flows, graph: Graph) -> Ring:
+def _by_steps(steps: Steps, depth: int, flows: Flows, graph: TaskGraph) -> TensorRing:
     """Return the ring of what a statement computes in steps.
 
     Those of windows may be smaller at the beginning and the end: they use all of a slot.
@@ -100,7 +100,7 @@ def _by_steps(steps: Steps, depth: int, flows: Flows, graph: Graph) -> Ring:
     numbers = number_order(flows.last_steps(steps.statement, steps.cuts), steps.counts)
     chunks = (graph.arrivals[name].chunks for name in steps.cuts)
     reaching = any(each is not None and each.window is not None for each in chunks)
-    return Ring(numbers=numbers, depth=depth, counts=steps.counts if reaching else None)
+    return TensorRing(numbers=numbers, depth=depth, counts=steps.counts if reaching else None)
 
 # --- Which arrivals may roll: their elements lie in memory only as long as they are used --------
 #
@@ -182,7 +182,7 @@ DEPTH = 2
 
 
 def choose_leaving_rings(
-    graph: Graph, flows: Flows, layer: Layer, in_place: Mapping[str, str]
+    graph: TaskGraph, flows: Flows, layer: Layer, in_place: Mapping[str, str]
 ) -> dict[str, Early]:
     """Return, by departure, what leaves after each step, and makes room by that.
 
@@ -201,7 +201,7 @@ def choose_leaving_rings(
     return found
 
 
-def _leaves_alone(name: str, graph: Graph, flows: Flows, shared: Collection[str]) -> bool:
+def _leaves_alone(name: str, graph: TaskGraph, flows: Flows, shared: Collection[str]) -> bool:
     """Say whether nothing but a departure needs its tensor, and nothing but the port takes it."""
     departure, departures = graph.departures[name], graph.departures.values()
     if departure.tensor in shared or sum(d.tensor == departure.tensor for d in departures) > 1:
@@ -214,7 +214,7 @@ def _leaves_alone(name: str, graph: Graph, flows: Flows, shared: Collection[str]
 
 
 def _after_each(
-    departure: Departure, name: str, steps: Steps, graph: Graph, flows: Flows
+    departure: Departure, name: str, steps: Steps, graph: TaskGraph, flows: Flows
 ) -> Early | None:
     """Return that something leaves after each step; None if it does not, or not in order.
 
@@ -254,7 +254,7 @@ def _after_each(
 # Paper    V Sec. 4.2
 
 def find_passing_rings(
-    graph: Graph,
+    graph: TaskGraph,
     flows: Flows,
     layer: Layer,
     in_place: Mapping[str, str],
@@ -279,7 +279,7 @@ def find_passing_rings(
     ]
 
 
-def _goes_on(statement: Statement, graph: Graph, rolling: Collection[str]) -> bool:
+def _goes_on(statement: Statement, graph: TaskGraph, rolling: Collection[str]) -> bool:
     """Say whether a step of a statement waits for nothing but chunks, and the steps before it."""
     computing = (task for task in graph.tasks.values() if isinstance(task, Compute))
     task = next((each for each in computing if each.statement == statement.name), None)
@@ -291,7 +291,7 @@ def _goes_on(statement: Statement, graph: Graph, rolling: Collection[str]) -> bo
 
 
 def _is_passed_on(
-    statement: Statement, graph: Graph, flows: Flows, layer: Layer, free: Collection[str]
+    statement: Statement, graph: TaskGraph, flows: Flows, layer: Layer, free: Collection[str]
 ) -> bool:
     """Say whether all that read an element do so in the step that computes it, on its PE.
 

@@ -20,8 +20,8 @@ from lairmake.stages.layer.texts.task_graph import (
     Compute,
     Departure,
     Early,
-    Graph,
     React,
+    TaskGraph,
 )
 from lairmake.stages.machine.scarcity import note_shortage
 from lairmake.stages.poly.box import ExactBounds, exact_bounds, find_constant_size, find_fixed_size
@@ -111,7 +111,7 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class StepRoom:
     """How many sends may wait in the queue of a PE, and why there may be more.
 
     `alone`: every PE is alone on its lane. `in_step`: all tasks that take elements are those of
@@ -123,7 +123,7 @@ class Room:
     in_step: bool
 
 
-def find_steps(statement: str, graph: Graph) -> Steps | None:
+def find_steps(statement: str, graph: TaskGraph) -> Steps | None:
     """Return the steps of a statement, given what tasks.yaml says; None if it is one step."""
     tasks = graph.tasks.values()
     for task in tasks:
@@ -133,7 +133,7 @@ def find_steps(statement: str, graph: Graph) -> Steps | None:
     return _sequence_steps(statement, {name: graph.arrivals[name] for name in reacting})
 
 
-def find_cuts(task: Compute, graph: Graph) -> dict[str, Chunks]:
+def find_cuts(task: Compute, graph: TaskGraph) -> dict[str, Chunks]:
     """Return, by arrival, the chunks in whose steps a task runs."""
     cuts = ((name, graph.arrivals[name].chunks) for name in task.chunks)
     return {name: cut for name, cut in cuts if cut is not None}
@@ -232,7 +232,7 @@ class SteppedDeparture:
 #
 # Paper    V Sec. 4.2
 
-def choose_rows(stepped: SteppedDeparture, room: Room) -> Early | None:
+def choose_rows(stepped: SteppedDeparture, room: StepRoom) -> Early | None:
     """Return after which steps how many rows leave; None if they all leave at the end.
 
     The last rows leave after the last step.
@@ -338,7 +338,7 @@ class Gain:
 
 
 def choose_early_sends(
-    graph: Graph, flows: Flows, writers: Mapping[str, str], profile: Profile
+    graph: TaskGraph, flows: Flows, writers: Mapping[str, str], profile: Profile
 ) -> dict[str, Early]:
     """Return, by departure, what tasks.yaml says of what leaves early.
 
@@ -359,7 +359,7 @@ def choose_early_sends(
             flows=flows, departure=departure, chain=chain, steps=steps, type=type_
         )
         in_step = set(steps.cuts) == set(_taking_tasks(graph)) and not replicas
-        room = Room(
+        room = StepRoom(
             sends=free_instructions(graph, profile) // len(dense),
             alone=chain.is_equal(first) and name not in in_turn,
             in_step=in_step and name not in in_turn,
@@ -375,7 +375,7 @@ def choose_early_sends(
     return found
 
 
-def free_instructions(graph: Graph, profile: Profile) -> int:
+def free_instructions(graph: TaskGraph, profile: Profile) -> int:
     """Return how many more instructions may wait on a PE: with too many, no task starts.
 
     Besides one for each departure, and what takes what arrives.
@@ -386,13 +386,13 @@ def free_instructions(graph: Graph, profile: Profile) -> int:
     return max(0, threads - 1 - receives - len(graph.departures))
 
 
-def _taking_tasks(graph: Graph) -> list[str]:
+def _taking_tasks(graph: TaskGraph) -> list[str]:
     """Return the arrivals that a PE takes only as long as its tasks run."""
     arrivals = graph.arrivals.items()
     return [name for name, each in arrivals if each.sparse or each.chunks is not None]
 
 
-def _choose(stepped: SteppedDeparture, room: Room, profile: Profile) -> Early | None:
+def _choose(stepped: SteppedDeparture, room: StepRoom, profile: Profile) -> Early | None:
     """Return the steps after which a departure is sent, and why; None if all leaves at the end."""
     last, order, pes = stepped.last, stepped.order, stepped.pes
     found = [
@@ -422,7 +422,11 @@ def choose_best(found: Sequence[Gain]) -> Gain | None:
 
 
 def _gain(
-    stops: isl.Set, completed: Completed, stepped: SteppedDeparture, room: Room, profile: Profile
+    stops: isl.Set,
+    completed: Completed,
+    stepped: SteppedDeparture,
+    room: StepRoom,
+    profile: Profile,
 ) -> Gain | None:
     """Return whether all leaves early, in how many sends, and the cycles that are saved.
 

@@ -172,7 +172,7 @@ class Arranged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedText:
     """The addresses of arrays by role, and the events of their lives, as memory.isl has them."""
 
     addresses: Mapping[str, Mapping[str, int]]
@@ -207,7 +207,7 @@ def _address(name: str, role: str, arranged: Arranged) -> isl.Map:
     return isl.Map(f"{{ {name}[{', '.join(names)}] -> {role}[{byte}] : {inside} }}")
 
 
-def read_placed(objects: Objects) -> Placed:
+def read_placed(objects: Objects) -> PlacedText:
     """Return what memory.isl says of where arrays lie: the byte of the first element of each."""
     addresses: dict[str, dict[str, int]] = {}
     for each in list_maps(objects["address"]):
@@ -218,7 +218,7 @@ def read_placed(objects: Objects) -> Placed:
     for each in list_maps(objects["lifetime"]):
         array, event = (each.get_tuple_name(end) for end in (isl.dim_type.in_, isl.dim_type.out))
         lives.setdefault(array, set()).add(event)
-    return Placed(
+    return PlacedText(
         addresses=addresses, lives={name: frozenset(events) for name, events in lives.items()}
     )
 

@@ -89,14 +89,14 @@ class React(OfStatement, OfArrival):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store(OfArrival):
+class StoreTask(OfArrival):
     """Keep a sparse element."""
 
     kind: ClassVar[Literal["store"]] = "store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receive(OfArrival):
+class ReceiveTask(OfArrival):
     """Take a dense stream."""
 
     kind: ClassVar[Literal["receive"]] = "receive"
@@ -137,7 +137,7 @@ class Halo(Assigns, OfArrival):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Send:
+class SendTask:
     """Send a departure, or a collection."""
 
     kind: ClassVar[Literal["send"]] = "send"
@@ -209,12 +209,26 @@ Running = React | Operate | Compute
 Fills = Initialise | Clear
 """Tasks that give all of a local tensor one value."""
 
-Streams = Receive | Operate | EarlySend | Send | Pack | Hear | Spread | Collect
+Streams = ReceiveTask | Operate | EarlySend | SendTask | Pack | Hear | Spread | Collect
 """Tasks that move a whole stream, or a sequence, between the fabric and memory."""
 
 AnyTask = (
-    Initialise | React | Store | Receive | Operate | Compute | Carry | Halo | Send | EarlySend
-    | Pack | Relay | Hear | Spread | Clear | Collect
+    Initialise
+    | React
+    | StoreTask
+    | ReceiveTask
+    | Operate
+    | Compute
+    | Carry
+    | Halo
+    | SendTask
+    | EarlySend
+    | Pack
+    | Relay
+    | Hear
+    | Spread
+    | Clear
+    | Collect
 )
 
 
@@ -229,13 +243,13 @@ class ForKind(typing.Generic[Context, Result]):
 
     initialise: Callable[[Context, Initialise], Result]
     react: Callable[[Context, React], Result]
-    store: Callable[[Context, Store], Result]
-    receive: Callable[[Context, Receive], Result]
+    store: Callable[[Context, StoreTask], Result]
+    receive: Callable[[Context, ReceiveTask], Result]
     operate: Callable[[Context, Operate], Result]
     compute: Callable[[Context, Compute], Result]
     carry: Callable[[Context, Carry], Result]
     halo: Callable[[Context, Halo], Result]
-    send: Callable[[Context, Send], Result]
+    send: Callable[[Context, SendTask], Result]
     early_send: Callable[[Context, EarlySend], Result]
     pack: Callable[[Context, Pack], Result]
     relay: Callable[[Context, Relay], Result]
@@ -462,7 +476,7 @@ class Forwarding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
+class TaskGraph:
     """What moves between PEs, and what they run, by name."""
 
     tensors: Annotated[Mapping[str, KeptTensor], "what lies in the memory of a PE"]
@@ -491,12 +505,12 @@ class Graph:
         return {**self.departures, **self.collections}
 
 
-def read_graph(source: Source) -> Graph:
+def read_graph(source: Source) -> TaskGraph:
     """Return what tasks.yaml says. Raises UserErrors where it was edited to be no graph."""
-    return read_record(source, Graph)
+    return read_record(source, TaskGraph)
 
 
-def write_graph(graph: Graph) -> str:
+def write_graph(graph: TaskGraph) -> str:
     """Return tasks.yaml: the graph, and at its head what the keys are that occur."""
     return write_document(explain(TITLE, graph), as_data(graph))
 

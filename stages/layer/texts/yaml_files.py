@@ -10,7 +10,7 @@ from typing import Annotated
 
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.fabric.outcome import Probed
-from lairmake.stages.fabric.usage import Used
+from lairmake.stages.fabric.usage import UsageTotals
 from lairmake.stages.machine.profile import KNOWN, Profile
 from lairmake.stages.machine.scarcity import with_figures
 from lairmake.stages.mapping.candidates import Ports
@@ -44,7 +44,7 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TableDecision:
     """What an element looks up by an index."""
 
     by: Annotated[str, "the index"]
@@ -54,7 +54,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Local:
+class LocalDecision:
     """Element [i] is at base + strides * i of local memory."""
 
     local: Annotated[str, "a local tensor, of which element [i] is at base + strides i"]
@@ -80,7 +80,7 @@ class Streamed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class NumberDecision:
     """A number."""
 
     number: Annotated[str | int | float, "a number"]
@@ -88,7 +88,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenDecision:
     """What an earlier step gave."""
 
     part: Annotated[int, "what an earlier step gave"]
@@ -96,11 +96,11 @@ class Given:
     strides: Annotated[tuple[int, ...], "in elements"]
 
 
-OperandDecision = Local | Arriving | Streamed | Number | Given
+OperandDecision = LocalDecision | Arriving | Streamed | NumberDecision | GivenDecision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class PartDecision:
     """The memory of what steps give to each other."""
 
     type: Annotated[str, "the type of its elements"]
@@ -151,14 +151,14 @@ class Decision:
         tuple[Size, ...] | None, "the sizes, or from where to where they go if they differ"
     ] = None
     tables: Annotated[
-        Mapping[str, Table], "symbolic constants that an element looks up"
+        Mapping[str, TableDecision], "symbolic constants that an element looks up"
     ] = field(default_factory=dict)
     operation: Annotated[str | None, "d op a, b, c, as pe.h says"] = None
     over: Annotated[
         tuple[int, ...] | None, "the dimensions of the sizes that it runs over, if not all in order"
     ] = None
     operands: Annotated[tuple[OperandDecision, ...], "d, a, b, c"] = ()
-    parts: Annotated[tuple[Part, ...] | None, "what steps give to each other"] = None
+    parts: Annotated[tuple[PartDecision, ...] | None, "what steps give to each other"] = None
     steps: Annotated[
         tuple[StepDecision, ...], "several instructions, of which the last one gives the result"
     ] = ()
@@ -360,7 +360,7 @@ class Results:
     memory: Filled
     pes: Working
     fabric: Traffic
-    usage: Used
+    usage: UsageTotals
     multicast: Worth | None = None
     rests: Mapping[str, int] | None = None
     limits: Limited | None = None

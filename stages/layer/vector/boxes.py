@@ -8,9 +8,9 @@ import islpy as isl
 
 from lairmake.stages.layer.texts.task_graph import Fills
 from lairmake.stages.layer.vector.situation import (
-    Candidate,
     NotPossibleError,
     Situation,
+    VectorCandidate,
     components,
     firsts,
 )
@@ -34,7 +34,7 @@ from lairmake.stages.poly.lattices import along_lattice, bases
 #
 # Paper    V Sec. 5.1
 
-def by_instances(situation: Situation) -> Candidate:
+def by_instances(situation: Situation) -> VectorCandidate:
     """Return the instances themselves, a box. Raises NotPossibleError."""
     if not situation.exact.is_box:
         raise NotPossibleError("the exact bounds are no box")
@@ -46,7 +46,7 @@ def by_instances(situation: Situation) -> Candidate:
     )
 
 
-def transfer_instances(situation: Situation) -> Candidate:
+def transfer_instances(situation: Situation) -> VectorCandidate:
     """Return the elements that a task moves or initialises, in order. Raises NotPossibleError."""
     ordered = not isinstance(situation.task, Fills)
     if ordered and not keeps_order(situation.compression, situation.elements):
@@ -57,11 +57,11 @@ def transfer_instances(situation: Situation) -> Candidate:
     return _candidate(situation, free, "the elements are no box", "the elements are a box")
 
 
-def _candidate(situation: Situation, free: list[str], varying: str, why: str) -> Candidate:
+def _candidate(situation: Situation, free: list[str], varying: str, why: str) -> VectorCandidate:
     sizes = find_fixed_size(situation.exact, free)
     if sizes is None:
         raise NotPossibleError(varying)
-    return Candidate(
+    return VectorCandidate(
         way="exact",
         why=why,
         sizes=sizes,
@@ -73,7 +73,7 @@ def _candidate(situation: Situation, free: list[str], varying: str, why: str) ->
 #
 # Paper    V Sec. 5.3
 
-def by_hull(situation: Situation) -> Candidate:
+def by_hull(situation: Situation) -> VectorCandidate:
     """Return the box hull of hulls.isl. Raises NotPossibleError."""
     hull, size, offset = (situation.hull(what) for what in ("hull", "size", "offset"))
     if not hull or not size or not offset:
@@ -83,7 +83,7 @@ def by_hull(situation: Situation) -> Candidate:
     if situation.hull("conflict"):
         raise NotPossibleError("extra instances would write what others use")
     others = "extra ones that do no harm" if situation.hull("extra") else "no others"
-    return Candidate(
+    return VectorCandidate(
         way="hull",
         why=f"a fixed-size box hull holds the instances, and {others}",
         sizes=components(size[0]),
@@ -96,7 +96,7 @@ def by_hull(situation: Situation) -> Candidate:
 #
 # Paper    V Sec. 5.1, 5.3
 
-def boxed(situation: Situation, way: str, why: str, change: isl.Map) -> Candidate:
+def boxed(situation: Situation, way: str, why: str, change: isl.Map) -> VectorCandidate:
     """Return the box of fixed size that instances are after a change { [k] -> [i] }.
 
     If they are none, a hull as `harmless` returns it. Raises NotPossibleError.
@@ -108,12 +108,12 @@ def boxed(situation: Situation, way: str, why: str, change: isl.Map) -> Candidat
         raise NotPossibleError("the elements are no box")
     if sizes is None:
         return harmless(situation, way, f"{why}, and extra ones that do no harm", change)
-    return Candidate(
+    return VectorCandidate(
         way=way, why=why, sizes=sizes, origin=exact.minimum, box=elements, change=change
     )
 
 
-def harmless(situation: Situation, way: str, why: str, change: isl.Map) -> Candidate:
+def harmless(situation: Situation, way: str, why: str, change: isl.Map) -> VectorCandidate:
     """Return a fixed-size box hull after a change, with room for what extra instances access.
 
     Its offset may be quasi-affine. Raises NotPossibleError if there is none, or extra instances
@@ -124,7 +124,7 @@ def harmless(situation: Situation, way: str, why: str, change: isl.Map) -> Candi
     if hull is None:
         raise NotPossibleError("there is no fixed-size box hull")
     box = as_set(hull, elements.params())
-    return Candidate(
+    return VectorCandidate(
         way=way,
         why=why,
         sizes=components(size_set(hull)),
@@ -166,7 +166,7 @@ def _is_used(situation: Situation, access: isl.Map, extra: isl.Set) -> bool:
 # What they read does not matter, for what they write is not used; but memory must have room for it.
 # The offset may be quasi-affine, as that of a convolution with a stride.
 
-def by_relaxed_hull(situation: Situation) -> Candidate:
+def by_relaxed_hull(situation: Situation) -> VectorCandidate:
     """Return the box hull, unless it is that of hulls.isl. Raises NotPossibleError."""
     same = isl.Map.identity(situation.elements.get_space().map_from_set())
     why = "a fixed-size box hull holds the instances, and memory what extra ones read"
@@ -177,14 +177,14 @@ def by_relaxed_hull(situation: Situation) -> Candidate:
     return found
 
 
-def _equal(candidate: Candidate, sizes: tuple[isl.PwAff, ...]) -> bool:
+def _equal(candidate: VectorCandidate, sizes: tuple[isl.PwAff, ...]) -> bool:
     return all(a.is_equal(b) for a, b in zip(candidate.sizes, sizes, strict=True))
 
 # --- A box in steps: in coordinates that count along the lattice of the instances ---------------
 #
 # Paper    V Sec. 5, goes without this
 
-def by_lattice(situation: Situation) -> Candidate:
+def by_lattice(situation: Situation) -> VectorCandidate:
     """Return the box of instances of one remainder each. Raises NotPossibleError."""
     change = along_lattice(situation.elements)
     if change is None:
@@ -207,7 +207,7 @@ MOST_TRIED = 8
 """So many bases are tried, those of the smallest boxes first."""
 
 
-def by_basis(situation: Situation) -> Candidate:
+def by_basis(situation: Situation) -> VectorCandidate:
     """Return the first basis in which the instances are a box. Raises NotPossibleError."""
     plain = dense(situation)
     elements = situation.elements.apply(plain.reverse())
@@ -224,7 +224,7 @@ def by_basis(situation: Situation) -> Candidate:
 #
 # Paper    V Sec. 5.4
 
-def by_sizes(situation: Situation) -> Candidate:
+def by_sizes(situation: Situation) -> VectorCandidate:
     """Return the sizes of sizes.isl. Raises NotPossibleError."""
     exact = situation.exact
     if not exact.is_box:
@@ -235,7 +235,7 @@ def by_sizes(situation: Situation) -> Candidate:
         raise NotPossibleError(
             "there is one size, that of the exact bounds" if fixed else "there are too many sizes"
         )
-    return Candidate(
+    return VectorCandidate(
         way="enumerate",
         why="the instances are a box of several sizes",
         sizes=exact.size,
@@ -257,14 +257,14 @@ def _needed(situation: Situation) -> isl.Set:
 #
 # Paper    V Sec. 5.4, does without this
 
-def by_configuration(situation: Situation) -> Candidate:
+def by_configuration(situation: Situation) -> VectorCandidate:
     """Return the instances themselves, a box of many sizes. Raises NotPossibleError."""
     exact = situation.exact
     if not exact.is_box:
         raise NotPossibleError("the exact bounds are no box")
     if find_fixed_size(exact, find_index_constants(situation.elements)) is not None:
         raise NotPossibleError("there is one size, that of the exact bounds")
-    return Candidate(
+    return VectorCandidate(
         way="configure",
         why="the instances are a box, configured before each call",
         sizes=exact.size,
@@ -274,7 +274,7 @@ def by_configuration(situation: Situation) -> Candidate:
     )
 
 
-def transfer_by_configuration(situation: Situation) -> Candidate:
+def transfer_by_configuration(situation: Situation) -> VectorCandidate:
     """Return elements that leave after a step, in order. Raises NotPossibleError."""
     if not keeps_order(situation.compression, situation.elements):
         raise NotPossibleError("the box has its elements in another order")

@@ -12,20 +12,26 @@ import islpy as isl
 
 from lairmake.stages.layer.texts import yaml_files
 from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, React, Runs
-from lairmake.stages.layer.texts.yaml_files import Decision, Local, OperandDecision, Size, Table
+from lairmake.stages.layer.texts.yaml_files import (
+    Decision,
+    LocalDecision,
+    OperandDecision,
+    Size,
+    TableDecision,
+)
 from lairmake.stages.layer.vector.operands import (
-    Given,
-    InMemory,
+    GivenOperand,
     InPart,
-    Memory,
+    MemoryOperand,
     Operand,
+    OperandMemory,
     describe,
     extend,
     find_steps_over,
     write_value,
 )
-from lairmake.stages.layer.vector.situation import Candidate, RankError, Situation
-from lairmake.stages.layer.vector.steps import Step, Tables, find_parts
+from lairmake.stages.layer.vector.situation import RankError, Situation, VectorCandidate
+from lairmake.stages.layer.vector.steps import StepTables, VectorStep, find_parts
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.poly.box import Shape
 from lairmake.stages.poly.functions import find_same, greatest_value, least_value
@@ -39,9 +45,9 @@ IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 def instruction(
     decision: Decision,
     situation: Situation,
-    candidate: Candidate,
-    steps: Sequence[Step],
-    memory: Memory,
+    candidate: VectorCandidate,
+    steps: Sequence[VectorStep],
+    memory: OperandMemory,
 ) -> Decision:
     """Return a decision with sizes, loops, tables and operations.
 
@@ -77,7 +83,7 @@ def _alone(decision: Decision, step: yaml_files.StepDecision) -> Decision:
     )
 
 
-def _step(step: Step, memory: Memory, rank: int) -> yaml_files.StepDecision:
+def _step(step: VectorStep, memory: OperandMemory, rank: int) -> yaml_files.StepDecision:
     return yaml_files.StepDecision(
         operation=step.operation,
         by="loops" if step.looped else None,
@@ -88,12 +94,12 @@ def _step(step: Step, memory: Memory, rank: int) -> yaml_files.StepDecision:
 
 
 def _tables(
-    situation: Situation, candidate: Candidate, steps: list[yaml_files.StepDecision]
-) -> tuple[dict[str, Table], list[yaml_files.StepDecision]]:
+    situation: Situation, candidate: VectorCandidate, steps: list[yaml_files.StepDecision]
+) -> tuple[dict[str, TableDecision], list[yaml_files.StepDecision]]:
     """Return what an element looks up, and the steps with such constants in bases of operands."""
     if not isinstance(situation.task, React):
         return {}, steps
-    tables = Tables(situation)
+    tables = StepTables(situation)
     if candidate.way in AT_RUN_TIME:
         for k, least in enumerate(situation.exact.minimum):
             tables.holds(f"first{k}", least)
@@ -105,13 +111,13 @@ def _tables(
     return tables.found, placed
 
 
-def _placed(operand: OperandDecision, tables: Tables) -> OperandDecision:
-    if not isinstance(operand, Local):
+def _placed(operand: OperandDecision, tables: StepTables) -> OperandDecision:
+    if not isinstance(operand, LocalDecision):
         return operand
     return replace(operand, base=tuple(tables.place(index) for index in operand.base))
 
 
-def _extents(candidate: Candidate) -> tuple[Size, ...]:
+def _extents(candidate: VectorCandidate) -> tuple[Size, ...]:
     """Return each size, or its least and greatest value where it is not the same everywhere."""
     domain = candidate.box.params()
     found: list[Size] = []
@@ -130,8 +136,12 @@ def _extents(candidate: Candidate) -> tuple[Size, ...]:
 # q) is number n p + q.  Steps depend on the shapes of local tensors, which must stay as they are.
 
 def merge(
-    name: str, candidate: Candidate, steps: Sequence[Step], memory: Memory, most: int
-) -> tuple[Candidate, tuple[Step, ...]]:
+    name: str,
+    candidate: VectorCandidate,
+    steps: Sequence[VectorStep],
+    memory: OperandMemory,
+    most: int,
+) -> tuple[VectorCandidate, tuple[VectorStep, ...]]:
     """Return the instructions of a task in at most so many dimensions, the innermost merged first.
 
     The candidate then relies on the shapes of local tensors in the memory. Raises RankError if too
@@ -150,19 +160,21 @@ def merge(
     return candidate, found
 
 
-def check_rank(name: str, candidate: Candidate, most: int) -> None:
+def check_rank(name: str, candidate: VectorCandidate, most: int) -> None:
     """Raise RankError for a box of more dimensions than a vector instruction has."""
     rank = len(candidate.sizes)
     if rank > most:
         raise RankError(f"{name} needs {rank} dimensions, a vector instruction has {most}")
 
 
-def is_as_merged(candidate: Candidate, memory: Memory) -> bool:
+def is_as_merged(candidate: VectorCandidate, memory: OperandMemory) -> bool:
     """Return whether the local tensors have the shapes that merged dimensions rely on."""
     return all(memory.shapes[name] == shape for name, shape in candidate.shapes.items())
 
 
-def _merges(candidate: Candidate, steps: Sequence[Step], memory: Memory, at: int) -> bool:
+def _merges(
+    candidate: VectorCandidate, steps: Sequence[VectorStep], memory: OperandMemory, at: int
+) -> bool:
     """Return whether a dimension and the next one are contiguous for every operand."""
     count = find_same(candidate.sizes[at + 1])
     if not count:
@@ -178,8 +190,8 @@ def _merges(candidate: Candidate, steps: Sequence[Step], memory: Memory, at: int
 
 
 def _candidate(
-    candidate: Candidate, at: int, count: int, shapes: Mapping[str, tuple[int, ...]]
-) -> Candidate:
+    candidate: VectorCandidate, at: int, count: int, shapes: Mapping[str, tuple[int, ...]]
+) -> VectorCandidate:
     """Return the box with a dimension and the next one, of so many elements, as one."""
     sizes, origin = list(candidate.sizes), list(candidate.origin)
     by = isl.Val(count)
@@ -206,7 +218,7 @@ def _numbered(rank: int, at: int, count: int) -> isl.Map:
     return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(numbers)}] }}")
 
 
-def _at_step(step: Step, at: int, count: int) -> Step:
+def _at_step(step: VectorStep, at: int, count: int) -> VectorStep:
     return replace(
         step,
         operands=tuple(_operand(operand, at, count) for operand in step.operands),
@@ -216,9 +228,9 @@ def _at_step(step: Step, at: int, count: int) -> Step:
 
 def _operand(operand: Operand, at: int, count: int) -> Operand:
     """Return an operand without the outer one of two dimensions."""
-    if isinstance(operand, Given):
+    if isinstance(operand, GivenOperand):
         return operand
-    if isinstance(operand, InMemory):
+    if isinstance(operand, MemoryOperand):
         rows = operand.coefficients
         return replace(operand, coefficients=tuple((*r[:at], *r[at + 1 :]) for r in rows))
     return _part(operand, at, count)
@@ -237,10 +249,10 @@ def _without(along: Sequence[int], at: int) -> tuple[int, ...]:
     return tuple(k - (k > at) for k in along if k != at)
 
 
-def _shapes(steps: Sequence[Step], memory: Memory) -> dict[str, tuple[int, ...]]:
+def _shapes(steps: Sequence[VectorStep], memory: OperandMemory) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the local tensors that steps read or write."""
     operands = [operand for step in steps for operand in step.operands]
-    return {o.local: memory.shapes[o.local] for o in operands if isinstance(o, InMemory)}
+    return {o.local: memory.shapes[o.local] for o in operands if isinstance(o, MemoryOperand)}
 
 # --- How many elements of a vector instruction are computed in a cycle, as the fabric charges it
 #
@@ -285,8 +297,8 @@ SHARE = 16
 
 
 def list_arrangements(
-    situation: Situation, candidate: Candidate, steps: Sequence[Step]
-) -> list[tuple[Candidate, tuple[Step, ...]]]:
+    situation: Situation, candidate: VectorCandidate, steps: Sequence[VectorStep]
+) -> list[tuple[VectorCandidate, tuple[VectorStep, ...]]]:
     """Return steps, the vector instructions among them in the order of the highest rate.
 
     Of several orders the first, which is that of the box. What streams keeps its order. If larger
@@ -308,7 +320,7 @@ def list_arrangements(
 
 
 def _find_room(
-    situation: Situation, steps: Sequence[Step], memory: Memory, along: int
+    situation: Situation, steps: Sequence[VectorStep], memory: OperandMemory, along: int
 ) -> Iterator[isl.Set]:
     """Yield { T_local[l] }, the last element of each local tensor that is larger, so that steps run
     fast which go over a dimension first."""
@@ -334,20 +346,25 @@ def _enlarge(shape: Shape, most: int) -> Iterator[Shape]:
 
 
 def _wait(
-    situation: Situation, steps: Sequence[Step], memory: Memory, name: str, shape: Shape, along: int
+    situation: Situation,
+    steps: Sequence[VectorStep],
+    memory: OperandMemory,
+    name: str,
+    shape: Shape,
+    along: int,
 ) -> Fraction:
     """Return the cycles of an element where only strides of a tensor of this shape limit steps."""
     tried = replace(memory, shapes={**memory.shapes, name: shape})
     strides = (
         find_steps_over(operand, tried, (along,))[0]
         for step in steps for operand in step.operands
-        if isinstance(operand, InMemory) and operand.local == name
+        if isinstance(operand, MemoryOperand) and operand.local == name
     )
     limits = (find_limit(situation.profile, stride) for stride in strides)
     return sum((Fraction(1, limit) for limit in limits if limit), Fraction(0))
 
 
-def _is_spare(situation: Situation, before: Memory, larger: Memory) -> bool:
+def _is_spare(situation: Situation, before: OperandMemory, larger: OperandMemory) -> bool:
     """Return whether larger tensors take little of what a PE has: half of its memory stays free."""
     most = situation.profile.memory
     bytes_, more = (each.bytes(situation.local_type) for each in (before, larger))
@@ -355,27 +372,30 @@ def _is_spare(situation: Situation, before: Memory, larger: Memory) -> bool:
 
 
 def _ordered(
-    situation: Situation, candidate: Candidate, steps: Sequence[Step], memory: Memory
-) -> tuple[tuple[Step, ...], Fraction]:
+    situation: Situation,
+    candidate: VectorCandidate,
+    steps: Sequence[VectorStep],
+    memory: OperandMemory,
+) -> tuple[tuple[VectorStep, ...], Fraction]:
     """Return steps in their best orders, and the cycles of one point in all of them."""
     single = [is_single(size) for size in candidate.sizes]
 
-    def rate(step: Step) -> int:
+    def rate(step: VectorStep) -> int:
         return find_step_rate(situation, step, memory, single)
 
     found = tuple(s if s.looped else max(_orders(s, memory), key=rate) for s in steps)
     return found, sum((Fraction(1, rate(s)) for s in found if not s.looped), Fraction(0))
 
 
-def _list_tables(steps: Sequence[Step]) -> list[str]:
+def _list_tables(steps: Sequence[VectorStep]) -> list[str]:
     """Return the local tensors of several dimensions that steps read or write."""
     operands = [operand for step in steps for operand in step.operands]
-    tables = [o.local for o in operands if isinstance(o, InMemory) and len(o.coefficients) > 1]
+    tables = [o.local for o in operands if isinstance(o, MemoryOperand) and len(o.coefficients) > 1]
     return list(dict.fromkeys(tables))
 
 
 def find_step_rate(
-    situation: Situation, step: Step, memory: Memory, single: Sequence[bool]
+    situation: Situation, step: VectorStep, memory: OperandMemory, single: Sequence[bool]
 ) -> int:
     """Return the elements a cycle of a step; `single` says which dimensions have one element."""
     operands = [(o.type, find_steps_over(o, memory, step.along)) for o in step.operands]
@@ -388,7 +408,7 @@ def is_single(size: isl.PwAff) -> bool:
     return find_same(size) == 1
 
 
-def _orders(step: Step, memory: Memory) -> Iterator[Step]:
+def _orders(step: VectorStep, memory: OperandMemory) -> Iterator[VectorStep]:
     """Yield a step in all orders of its dimensions that give the same values."""
     yield step
     if _reads_elsewhere(step):
@@ -400,11 +420,11 @@ def _orders(step: Step, memory: Memory) -> Iterator[Step]:
             yield replace(step, along=along)
 
 
-def _reads_elsewhere(step: Step) -> bool:
+def _reads_elsewhere(step: VectorStep) -> bool:
     """Return whether a step reads other elements of the tensor that it writes."""
     to, *sources = step.operands
-    return isinstance(to, InMemory) and any(_is_other(to, source) for source in sources)
+    return isinstance(to, MemoryOperand) and any(_is_other(to, source) for source in sources)
 
 
-def _is_other(to: InMemory, source: Operand) -> bool:
-    return isinstance(source, InMemory) and source.local == to.local and source != to
+def _is_other(to: MemoryOperand, source: Operand) -> bool:
+    return isinstance(source, MemoryOperand) and source.local == to.local and source != to

@@ -11,13 +11,13 @@ from math import inf, prod
 
 import islpy as isl
 
-from lairmake.stages.lair.expressions import Leaf, Operation
+from lairmake.stages.lair.expressions import Leaf, VectorOperation
 from lairmake.stages.layer.streams.operands import order_sources
 from lairmake.stages.layer.texts.task_graph import Operate
 from lairmake.stages.layer.vector import boxes
 from lairmake.stages.layer.vector.boxes import boxed, dense
-from lairmake.stages.layer.vector.operands import Given, Operand, along, extend, in_memory
-from lairmake.stages.layer.vector.situation import Candidate, NotPossibleError, Situation
+from lairmake.stages.layer.vector.operands import GivenOperand, Operand, along, extend, in_memory
+from lairmake.stages.layer.vector.situation import NotPossibleError, Situation, VectorCandidate
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
 from lairmake.stages.poly.box import exact_bounds, find_fixed_size, find_full
 from lairmake.stages.poly.compression import find_periods, split
@@ -40,14 +40,14 @@ PARAM, IN, SET = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.set
 WHY_NESTED = "within loops, the instances are a box"
 
 
-def candidate(situation: Situation) -> Candidate:
+def candidate(situation: Situation) -> VectorCandidate:
     """Return the largest box in the fewest loops. Raises NotPossibleError."""
     plain = dense(situation)
     elements = situation.elements.apply(plain.reverse())
     width = elements.dim(SET)
     reason = NotPossibleError("there is a single dimension")
     for loops in range(max(1, width - situation.profile.dimensions), width):
-        found: list[Candidate] = []
+        found: list[VectorCandidate] = []
         for outer in itertools.combinations(range(width), loops):
             try:
                 found.append(find_within(situation, plain, elements, outer, ("nested", WHY_NESTED)))
@@ -64,7 +64,7 @@ def find_within(
     elements: isl.Set,
     outer: tuple[int, ...],
     called: tuple[str, str],
-) -> Candidate:
+) -> VectorCandidate:
     """Return the box of the other dimensions within loops over these; `called`: its way, and why.
 
     `plain` is { [k] -> [i] }, `elements` the instances { [k] }. Raises NotPossibleError.
@@ -93,7 +93,7 @@ def split_off(space: isl.Space, outer: Sequence[int]) -> isl.Map:
     return split
 
 
-def _points(candidate: Candidate) -> int:
+def _points(candidate: VectorCandidate) -> int:
     """Return how many elements a box has at most."""
     domain = candidate.box.params()
     sizes = (size.intersect_params(domain).floor() for size in candidate.sizes)
@@ -117,7 +117,7 @@ MOST_BASES = 2
 """In so many bases besides that of the unit vectors, those of the smallest boxes."""
 
 
-def by_row_sizes(situation: Situation) -> Iterator[Candidate]:
+def by_row_sizes(situation: Situation) -> Iterator[VectorCandidate]:
     """Yield the rows for some choices of loops, none if no sizes differ."""
     if situation.exact.is_box:
         return
@@ -193,7 +193,7 @@ def _unit(position: int, width: int) -> list[int]:
 
 def _whole(
     situation: Situation, plain: isl.Map, elements: isl.Set, outer: Sequence[int]
-) -> Candidate | None:
+) -> VectorCandidate | None:
     """Return rows of all dimensions, a single one where all instances of a PE are a box.
 
     None if that is nowhere so, or there are too many dimensions.
@@ -227,13 +227,13 @@ def _in_loops(elements: isl.Set, outer: Sequence[int]) -> isl.Map:
     return pairs
 
 
-def _candidate(situation: Situation, change: isl.Map, outer: isl.Set) -> Candidate | None:
+def _candidate(situation: Situation, change: isl.Map, outer: isl.Set) -> VectorCandidate | None:
     """Return the rows of a change [p, outer] -> { [k] -> [i] }, if they are boxes that differ."""
     box = situation.elements.apply(change.reverse()).coalesce()
     exact = exact_bounds(box, situation.known)
     if not exact.is_box or find_fixed_size(exact, find_index_constants(box)) is not None:
         return None
-    return Candidate(
+    return VectorCandidate(
         way="nested",
         why=WHY_ROW_SIZES,
         sizes=exact.size,
@@ -253,11 +253,11 @@ def _candidate(situation: Situation, change: isl.Map, outer: isl.Set) -> Candida
 WHY_SCALAR = "within loops, a factor is the same for a whole vector"
 
 
-def by_scalar(situation: Situation) -> list[Candidate]:
+def by_scalar(situation: Situation) -> list[VectorCandidate]:
     """Return a box for each choice of loops. Raises NotPossibleError if there is none."""
     plain = dense(situation)
     elements = situation.elements.apply(plain.reverse())
-    found: list[Candidate] = []
+    found: list[VectorCandidate] = []
     reason = NotPossibleError("no factor is a scalar for a whole vector within loops")
     for outer in _loops(situation, plain, elements):
         try:
@@ -316,7 +316,7 @@ PART = 8
 """Which part of the memory of a PE a block of products takes at most: larger ones gain little."""
 
 
-def by_blocks(situation: Situation) -> Iterator[Candidate]:
+def by_blocks(situation: Situation) -> Iterator[VectorCandidate]:
     """Yield blocks of a matrix, along each dimension; none if there is room for all products.
 
     Raises NotPossibleError if the instances are no box of fixed size.
@@ -381,7 +381,10 @@ def _list(names: Sequence[str]) -> str:
 #          only
 
 def find_streamed(
-    situation: Situation, task: Operate, operations: Sequence[Operation], candidate: Candidate
+    situation: Situation,
+    task: Operate,
+    operations: Sequence[VectorOperation],
+    candidate: VectorCandidate,
 ) -> tuple[str, tuple[Operand, ...]]:
     """Return the operation of a task, and its operands d, a, b. Raises NotPossibleError."""
     tensor = situation.files.graph.arrivals[task.arrival].tensor
@@ -390,13 +393,13 @@ def find_streamed(
         raise NotPossibleError("it is no operation on a stream")
     name, (_, *others) = ordered
     sources = [_find_source(situation, task, leaf, candidate) for leaf in others]
-    arriving = Given(kind="stream", value=task.arrival, type=situation.type_of(tensor))
+    arriving = GivenOperand(kind="stream", value=task.arrival, type=situation.type_of(tensor))
     _check(situation, name, sources)
     return name, (_find_target(situation, task, candidate), arriving, *sources)
 
 
 def _find_source(
-    situation: Situation, task: Operate, leaf: Leaf, candidate: Candidate
+    situation: Situation, task: Operate, leaf: Leaf, candidate: VectorCandidate
 ) -> Operand:
     """Return an operand besides the stream: memory, or a number."""
     if isinstance(leaf, str):
@@ -404,14 +407,16 @@ def _find_source(
     types = [situation.type_of(t) for t in situation.accesses]
     whole = is_integer(situation.type_of(task.target))
     value = typing.cast(float, leaf)
-    return Given(kind="number", value=value, type=find_integers(types) if whole else "float32")
+    return GivenOperand(
+        kind="number", value=value, type=find_integers(types) if whole else "float32"
+    )
 
 
-def _find_target(situation: Situation, task: Operate, candidate: Candidate) -> Operand:
+def _find_target(situation: Situation, task: Operate, candidate: VectorCandidate) -> Operand:
     """Return where results go: to memory, or as a stream."""
     if task.departure is None:
         return in_memory(situation, task.target, candidate)
-    return Given(kind="stream", value=task.departure, type=situation.type_of(task.target))
+    return GivenOperand(kind="stream", value=task.departure, type=situation.type_of(task.target))
 
 
 def _check(situation: Situation, name: str, sources: Sequence[Operand]) -> None:
@@ -423,7 +428,7 @@ def _check(situation: Situation, name: str, sources: Sequence[Operand]) -> None:
 #
 # Paper    V Sec. 5, goes without this
 
-def transfers(situation: Situation) -> tuple[Candidate, ...]:
+def transfers(situation: Situation) -> tuple[VectorCandidate, ...]:
     """Return the elements that a task moves or initialises, in order. Raises NotPossibleError.
 
     If their addresses are not linear, and are so in rows of them: as these rows.
@@ -446,7 +451,7 @@ def transfers(situation: Situation) -> tuple[Candidate, ...]:
     return (plain,)
 
 
-def _is_linear(situation: Situation, tensor: str, candidate: Candidate) -> bool:
+def _is_linear(situation: Situation, tensor: str, candidate: VectorCandidate) -> bool:
     """Return whether the addresses of a box are linear."""
     try:
         in_memory(situation, tensor, candidate)

@@ -10,7 +10,7 @@ from math import gcd, prod
 import islpy as isl
 
 from lairmake.stages.layer.texts import yaml_files
-from lairmake.stages.layer.vector.situation import Candidate, NotPossibleError, Situation
+from lairmake.stages.layer.vector.situation import NotPossibleError, Situation, VectorCandidate
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.box import Shape, box, extend_allocation, find_shape, shift
 from lairmake.stages.poly.functions import greatest_value, least_value
@@ -47,7 +47,7 @@ def _is_multiple(index: str, of: int) -> bool:
 # Paper    V Sec. 5.3, Ex. 5.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class OperandMemory:
     """The shape of every local tensor, and the index of its first element before the extension."""
 
     shapes: Mapping[str, Shape]
@@ -69,7 +69,7 @@ class Memory:
         return shift(to_local, self.shifts)
 
 
-def extend(local: Mapping[str, isl.Set], touched: Iterable[isl.Set]) -> Memory:
+def extend(local: Mapping[str, isl.Set], touched: Iterable[isl.Set]) -> OperandMemory:
     """Return memory that holds the local tensors and all that is touched.
 
     `touched` are sets [PE_X, PE_Y] -> { T_local[l] } in the coordinates of `local`.
@@ -83,7 +83,7 @@ def extend(local: Mapping[str, isl.Set], touched: Iterable[isl.Set]) -> Memory:
         shapes[name], shifts[name] = _joined(
             shapes[name], shifts[name], extension.size, extension.shift
         )
-    return Memory(shapes=shapes, shifts=shifts)
+    return OperandMemory(shapes=shapes, shifts=shifts)
 
 
 def _joined(size: Shape, shift: Shape, other: Shape, other_shift: Shape) -> tuple[Shape, Shape]:
@@ -100,7 +100,7 @@ Coefficients = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InMemory:
+class MemoryOperand:
     """Element [k] of the box at T_local[base + coefficients (k - origin)], before extensions."""
 
     local: str
@@ -110,7 +110,7 @@ class InMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenOperand:
     """The element that arrives, or a number: what is the same for the whole box; or a stream.
 
     What comes on a stream, or leaves on it, has no place in memory.
@@ -133,15 +133,15 @@ class InPart:
     along: tuple[int, ...]
     shape: Shape
 
-    def shown(self) -> yaml_files.Part:
+    def shown(self) -> yaml_files.PartDecision:
         """Return the memory of the part: its type and its number of elements."""
-        return yaml_files.Part(type=self.type, elements=prod(self.shape))
+        return yaml_files.PartDecision(type=self.type, elements=prod(self.shape))
 
 
-Operand = InMemory | Given | InPart
+Operand = MemoryOperand | GivenOperand | InPart
 
 
-def in_memory(situation: Situation, tensor: str, candidate: Candidate) -> InMemory:
+def in_memory(situation: Situation, tensor: str, candidate: VectorCandidate) -> MemoryOperand:
     """Return { T_local[base + coefficients] }.
 
     Raises NotPossibleError if it is not linear, or elements of the box have no place in memory: as
@@ -157,7 +157,7 @@ def in_memory(situation: Situation, tensor: str, candidate: Candidate) -> InMemo
     if not candidate.box.intersect_params(situation.known).is_subset(local.domain()):
         raise NotPossibleError(f"extra instances have no place in the memory of {tensor}")
     rows = zip(form.constant, form.coefficients, strict=True)
-    return InMemory(
+    return MemoryOperand(
         local=local.get_tuple_name(isl.dim_type.out),
         type=situation.type_of(tensor),
         base=tuple(_at_origin(constant, row, candidate.origin) for constant, row in rows),
@@ -169,31 +169,31 @@ def along(operand: Operand) -> tuple[int, ...]:
     """Return the dimensions of the box along which an operand varies."""
     if isinstance(operand, InPart):
         return operand.along
-    if isinstance(operand, Given):
+    if isinstance(operand, GivenOperand):
         return ()
     columns = enumerate(zip(*operand.coefficients, strict=True))
     return tuple(k for k, column in columns if any(column))
 
 
 def describe(
-    operand: Operand, memory: Memory, dimensions: Sequence[int]
+    operand: Operand, memory: OperandMemory, dimensions: Sequence[int]
 ) -> yaml_files.OperandDecision:
     """Return an operand as simd.yaml has it, for memory as it is after extensions.
 
     `dimensions` are those of the box that the instruction runs over.
     """
-    if isinstance(operand, Given):
+    if isinstance(operand, GivenOperand):
         if operand.kind == "element":
             return yaml_files.Arriving(element=str(operand.value), type=operand.type)
         if operand.kind == "stream":
             return yaml_files.Streamed(stream=str(operand.value), type=operand.type)
-        return yaml_files.Number(number=operand.value, type=operand.type)
+        return yaml_files.NumberDecision(number=operand.value, type=operand.type)
     strides = find_steps_over(operand, memory, dimensions)
     if isinstance(operand, InPart):
-        return yaml_files.Given(part=operand.number, type=operand.type, strides=strides)
+        return yaml_files.GivenDecision(part=operand.number, type=operand.type, strides=strides)
     shift = memory.shifts[operand.local]
     base = [b.add_constant_val(isl.Val(-s)) for b, s in zip(operand.base, shift, strict=True)]
-    return yaml_files.Local(
+    return yaml_files.LocalDecision(
         local=operand.local,
         type=operand.type,
         base=tuple(write_value(b.coalesce()) for b in base),
@@ -202,10 +202,10 @@ def describe(
 
 
 def find_steps_over(
-    operand: Operand, memory: Memory, dimensions: Sequence[int]
+    operand: Operand, memory: OperandMemory, dimensions: Sequence[int]
 ) -> tuple[int, ...]:
     """Return over how many elements of an operand each dimension of the box steps."""
-    if isinstance(operand, Given):
+    if isinstance(operand, GivenOperand):
         return (0,) * len(dimensions)
     if isinstance(operand, InPart):
         steps = dict(zip(operand.along, _steps(operand.shape), strict=True))

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Protocol
 
-from lairmake.stages.lair.expressions import LOOPED, Operation, list_operations, multiplies_and_adds
+from lairmake.stages.lair.expressions import (
+    LOOPED,
+    VectorOperation,
+    list_operations,
+    multiplies_and_adds,
+)
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
@@ -17,8 +22,8 @@ from lairmake.stages.layer.texts.task_graph import (
     Operate,
     Pack,
     Runs,
-    Send,
-    Store,
+    SendTask,
+    StoreTask,
     Streams,
     always,
 )
@@ -26,13 +31,13 @@ from lairmake.stages.layer.vector import boxes, loops
 from lairmake.stages.layer.vector.instruction import check_rank, list_arrangements, merge
 from lairmake.stages.layer.vector.operands import extend
 from lairmake.stages.layer.vector.situation import (
-    Candidate,
     NotPossibleError,
     RankError,
     Situation,
+    VectorCandidate,
     configurations,
 )
-from lairmake.stages.layer.vector.steps import Step, find_parts, find_steps
+from lairmake.stages.layer.vector.steps import VectorStep, find_parts, find_steps
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
@@ -40,8 +45,8 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 #
 # Paper    V Sec. 5
 
-Way = Callable[[Situation], Candidate]
-Ways = Callable[[Situation], Iterable[Candidate]]
+Way = Callable[[Situation], VectorCandidate]
+Ways = Callable[[Situation], Iterable[VectorCandidate]]
 WAYS: dict[str, Way] = {
     "hull": boxes.by_hull,
     "exact": boxes.by_instances,
@@ -81,7 +86,7 @@ FOR_KIND: ForKind[Situation, dict[str, Way]] = ForKind(
 
 
 def list_ways(
-    situation: Situation, operations: Sequence[Operation]
+    situation: Situation, operations: Sequence[VectorOperation]
 ) -> dict[str, tuple[Ways, ...]]:
     """Return the ways for a task of such operations, and what finds the boxes of each of them."""
     ways = FOR_KIND(situation, situation.task).items()
@@ -112,7 +117,7 @@ MOST_OPERATIONS = 2_000_000
 """How much isl may work for each way, in its own unit: a second or two."""
 
 
-class Cost(Protocol):
+class VectorCost(Protocol):
     """What a task costs in cycles, on its busiest PE, as the programs that are written are charged.
     """
 
@@ -123,12 +128,12 @@ class Cost(Protocol):
     def loops(self) -> int:
         """Return the cycles of loops."""
 
-    def vector(self, candidate: Candidate, steps: Sequence[Step]) -> int:
+    def vector(self, candidate: VectorCandidate, steps: Sequence[VectorStep]) -> int:
         """Return the cycles of the vector instructions of a statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class VectorOption:
     """A way that is possible: `cycles` are expected, on the busiest PE.
 
     `candidate` is None for loops, which have no steps and need no configuration.
@@ -138,8 +143,8 @@ class Option:
     why: str
     cycles: int
     configurations: int = 0
-    candidate: Candidate | None = None
-    steps: tuple[Step, ...] = ()
+    candidate: VectorCandidate | None = None
+    steps: tuple[VectorStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +155,13 @@ class Options:
     """
 
     situation: Situation
-    operations: tuple[Operation, ...]
-    possible: tuple[Option, ...]
+    operations: tuple[VectorOperation, ...]
+    possible: tuple[VectorOption, ...]
     impossible: Mapping[str, NotPossibleError] = field(default_factory=dict)
 
 
 def list_options(
-    situation: Situation, prefer: str | None, cost_of: Callable[[Situation], Cost]
+    situation: Situation, prefer: str | None, cost_of: Callable[[Situation], VectorCost]
 ) -> Options:
     """Return what a task may become, given the way that layer.yaml prefers, and what tasks cost."""
     try:
@@ -168,7 +173,7 @@ def list_options(
     possible, impossible, cost = [], {}, cost_of(situation)
     for way, finders in list_ways(situation, operations).items():
         found = [_found(cost, operations, find) for find in finders]
-        options = [option for option in found if isinstance(option, Option)]
+        options = [option for option in found if isinstance(option, VectorOption)]
         if options:
             possible.append(min(options, key=lambda option: option.cycles))
         else:
@@ -185,38 +190,38 @@ def list_options(
     )
 
 
-def _operations(situation: Situation, prefer: str | None) -> tuple[Operation, ...]:
+def _operations(situation: Situation, prefer: str | None) -> tuple[VectorOperation, ...]:
     """Return the operations of vector instructions. Raises NotPossibleError if there are none."""
-    if prefer == "loops" and isinstance(situation.task, Runs | Store):
+    if prefer == "loops" and isinstance(situation.task, Runs | StoreTask):
         raise NotPossibleError("layer.yaml prefers loops")
     return OPERATIONS(situation, situation.task)
 
 
-def _copied(situation: Situation, task: AnyTask) -> tuple[Operation, ...]:
+def _copied(situation: Situation, task: AnyTask) -> tuple[VectorOperation, ...]:
     """Return that elements are moved as they are."""
-    return (Operation(name="COPY", sources=("",)),)
+    return (VectorOperation(name="COPY", sources=("",)),)
 
 
-def _filled(situation: Situation, task: Fills) -> tuple[Operation, ...]:
+def _filled(situation: Situation, task: Fills) -> tuple[VectorOperation, ...]:
     """Return that memory is filled with a value."""
-    return (Operation(name="COPY", sources=(task.value,)),)
+    return (VectorOperation(name="COPY", sources=(task.value,)),)
 
 
-def _sent(situation: Situation, task: Send | EarlySend) -> tuple[Operation, ...]:
+def _sent(situation: Situation, task: SendTask | EarlySend) -> tuple[VectorOperation, ...]:
     """Return how a PE's own part is added to what it forwards."""
     by = situation.files.graph.leaving[task.departure].by
-    return (Operation(name="COPY" if by == "gather" else by.upper(), sources=("",)),)
+    return (VectorOperation(name="COPY" if by == "gather" else by.upper(), sources=("",)),)
 
 
-def _stored(situation: Situation, task: Store) -> tuple[Operation, ...]:
+def _stored(situation: Situation, task: StoreTask) -> tuple[VectorOperation, ...]:
     raise NotPossibleError("a single element is stored")
 
 
-def _packed(situation: Situation, task: Pack) -> tuple[Operation, ...]:
+def _packed(situation: Situation, task: Pack) -> tuple[VectorOperation, ...]:
     raise NotPossibleError("zeros are left out")
 
 
-def _statement(situation: Situation, task: Runs | Operate) -> tuple[Operation, ...]:
+def _statement(situation: Situation, task: Runs | Operate) -> tuple[VectorOperation, ...]:
     """Return the operations of a statement. Raises NotPossibleError."""
     found = list_operations(task.target, task.op, parse_expression(task.expression))
     if len(found) > MOST_STEPS:
@@ -224,7 +229,7 @@ def _statement(situation: Situation, task: Runs | Operate) -> tuple[Operation, .
     return found
 
 
-OPERATIONS: ForKind[Situation, tuple[Operation, ...]] = ForKind(
+OPERATIONS: ForKind[Situation, tuple[VectorOperation, ...]] = ForKind(
     initialise=_filled,
     react=_statement,
     store=_stored,
@@ -245,12 +250,14 @@ OPERATIONS: ForKind[Situation, tuple[Operation, ...]] = ForKind(
 """The operations of vector instructions, by the kind of a task."""
 
 
-def _found(cost: Cost, operations: Sequence[Operation], find: Ways) -> Option | NotPossibleError:
+def _found(
+    cost: VectorCost, operations: Sequence[VectorOperation], find: Ways
+) -> VectorOption | NotPossibleError:
     """Return the best of some boxes, or why there is none.
 
     Where isl needs long, the best of those that it has told.
     """
-    found: list[Option] = []
+    found: list[VectorOption] = []
     reason = NotPossibleError("there is no box")
     try:
         with limit_operations(MOST_OPERATIONS):
@@ -266,12 +273,14 @@ def _found(cost: Cost, operations: Sequence[Operation], find: Ways) -> Option | 
     return min(found, key=lambda option: option.cycles, default=reason)
 
 
-def _option(cost: Cost, operations: Sequence[Operation], candidate: Candidate) -> Option:
+def _option(
+    cost: VectorCost, operations: Sequence[VectorOperation], candidate: VectorCandidate
+) -> VectorOption:
     """Return what a box gives. Raises NotPossibleError."""
     situation = cost.situation
     cycles, candidate, steps = _fewest(cost, operations, candidate)
     vectors = sum(not step.looped for step in steps)
-    return Option(
+    return VectorOption(
         way=candidate.way,
         why=candidate.why,
         cycles=cycles,
@@ -282,8 +291,8 @@ def _option(cost: Cost, operations: Sequence[Operation], candidate: Candidate) -
 
 
 def _fewest(
-    cost: Cost, operations: Sequence[Operation], candidate: Candidate
-) -> tuple[int, Candidate, tuple[Step, ...]]:
+    cost: VectorCost, operations: Sequence[VectorOperation], candidate: VectorCandidate
+) -> tuple[int, VectorCandidate, tuple[VectorStep, ...]]:
     """Return cycles and steps, what loops compute in place or not. Raises NotPossibleError.
 
     And the candidate, which may have more room.
@@ -307,8 +316,11 @@ def _fewest(
 
 
 def _found_steps(
-    situation: Situation, operations: Sequence[Operation], candidate: Candidate, in_place: bool
-) -> tuple[Candidate, tuple[Step, ...]]:
+    situation: Situation,
+    operations: Sequence[VectorOperation],
+    candidate: VectorCandidate,
+    in_place: bool,
+) -> tuple[VectorCandidate, tuple[VectorStep, ...]]:
     """Return the steps of a task, in as many dimensions as there are. Raises NotPossibleError.
 
     That is RankError for a box of too many dimensions, even if an access is not linear as well.
@@ -323,7 +335,7 @@ def _found_steps(
     return merge(name, candidate, steps, whole, most)
 
 
-def give_up(options: Options, option: Option) -> Options:
+def give_up(options: Options, option: VectorOption) -> Options:
     """Return the options of a task without one that relies on rows which others made longer."""
     reason = NotPossibleError("rows that its dimensions rely on are longer for another task")
     return replace(
@@ -333,7 +345,9 @@ def give_up(options: Options, option: Option) -> Options:
     )
 
 
-def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[Step]) -> None:
+def _check_memory(
+    situation: Situation, candidate: VectorCandidate, steps: Sequence[VectorStep]
+) -> None:
     """Raise NotPossibleError if what the steps need besides hardly fits into a PE's memory."""
     parts = [part.shown() for part in find_parts(steps)]
     if not parts and not candidate.touched:
@@ -347,12 +361,12 @@ def _check_memory(situation: Situation, candidate: Candidate, steps: Sequence[St
         )
 
 
-def _loops(cost: Cost, why: str) -> Option:
+def _loops(cost: VectorCost, why: str) -> VectorOption:
     """Return loops; those of a stream are around its instruction, which it has in any case."""
     situation, task = cost.situation, cost.situation.task
     cycles = cost.loops() if isinstance(task, Runs | Fills) else 0
     needed = situation.besides + int(isinstance(task, Streams))
-    return Option(way="loops", why=why, cycles=cycles, configurations=needed)
+    return VectorOption(way="loops", why=why, cycles=cycles, configurations=needed)
 
 
 def _common(reasons: Mapping[str, NotPossibleError]) -> str:
@@ -368,14 +382,14 @@ def _common(reasons: Mapping[str, NotPossibleError]) -> str:
 # one that saves more than they do.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class VectorChoice:
     """The option of a task that is taken, and those that there are not enough configurations for.
 
     `unaffordable` gives the reason by way.
     """
 
     options: Options
-    taken: Option
+    taken: VectorOption
     unaffordable: dict[str, str]
 
 
@@ -392,7 +406,7 @@ def choose(
     prefer: str | None,
     most: int,
     places: Sequence[Collection[int]] | None = None,
-) -> list[Choice]:
+) -> list[VectorChoice]:
     """Return the choice of each task; on a PE `most` configurations are live.
 
     `places` are the tasks that some PEs have together, by number; None if all have all of them.
@@ -425,16 +439,16 @@ class Chooser:
         self.ranked = [self._ranked(options) for options in tasks]
         self.taken = [ranked[0] for ranked in self.ranked]
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[VectorChoice]:
         """Return the choices. Raises TooManyError."""
         if any(self.count_free(k) < 0 for k in range(len(self.tasks))):
             self._share()
         return [
-            Choice(options=options, taken=taken, unaffordable=self._unaffordable(k))
+            VectorChoice(options=options, taken=taken, unaffordable=self._unaffordable(k))
             for k, (options, taken) in enumerate(zip(self.tasks, self.taken, strict=True))
         ]
 
-    def _ranked(self, options: Options) -> list[Option]:
+    def _ranked(self, options: Options) -> list[VectorOption]:
         """Return the options, the best first: the preferred one, then by their cycles."""
         if isinstance(options.situation.task, Streams):
             return list(options.possible)
@@ -461,7 +475,7 @@ class Chooser:
             k, option = max(steps, key=lambda step: self._worth(*step))
             self.taken[k] = option
 
-    def _exchanged(self) -> list[Option] | None:
+    def _exchanged(self) -> list[VectorOption] | None:
         """Return what is taken if one task gets better, and others give way: the fewest cycles.
 
         None if there are as few as now.
@@ -475,7 +489,7 @@ class Chooser:
         best = min(found, key=_cycles, default=self.taken)
         return best if _cycles(best) < _cycles(self.taken) else None
 
-    def _with(self, task: int, option: Option) -> list[Option] | None:
+    def _with(self, task: int, option: VectorOption) -> list[VectorOption] | None:
         """Return what is taken if a task gets an option, and those give way that lose least by it.
 
         None if that does not do.
@@ -516,20 +530,20 @@ class Chooser:
             if task in place
         )
 
-    def _steps(self) -> Iterator[tuple[int, Option]]:
+    def _steps(self) -> Iterator[tuple[int, VectorOption]]:
         """Yield each better option for which there are configurations."""
         for k, (ranked, taken) in enumerate(zip(self.ranked, self.taken, strict=True)):
             for option in ranked[: ranked.index(taken)]:
                 if option.configurations - taken.configurations <= self.count_free(k):
                     yield k, option
 
-    def _worth(self, task: int, option: Option) -> float:
+    def _worth(self, task: int, option: VectorOption) -> float:
         """Return the cycles that an option saves for each configuration more than now."""
         more = option.configurations - self.taken[task].configurations
         saved = self.taken[task].cycles - option.cycles
         return inf if more <= 0 or option.way == self.prefer else saved / more
 
-    def _loss(self, task: int, option: Option, wanted: int) -> float:
+    def _loss(self, task: int, option: VectorOption, wanted: int) -> float:
         """Return the cycles that an option loses for each configuration less, of those wanted."""
         less = self.taken[task].configurations - option.configurations
         return (option.cycles - self.taken[task].cycles) / min(less, wanted)
@@ -541,7 +555,7 @@ class Chooser:
         better = ranked[: ranked.index(taken)]
         return {option.way: self._reason(task, option, free) for option in better}
 
-    def _reason(self, task: int, option: Option, free: int) -> str:
+    def _reason(self, task: int, option: VectorOption, free: int) -> str:
         noun = "configuration" if option.configurations == 1 else "configurations"
         return (
             f"{self.tasks[task].situation.name} needs {option.configurations} {noun} of vector "
@@ -549,5 +563,5 @@ class Chooser:
         )
 
 
-def _cycles(taken: Sequence[Option]) -> int:
+def _cycles(taken: Sequence[VectorOption]) -> int:
     return sum(option.cycles for option in taken)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.lair.expressions import Leaf, Operation, Part
+from lairmake.stages.lair.expressions import ExpressionPart, Leaf, VectorOperation
 from lairmake.stages.layer.routes.lines import count_instructions
 from lairmake.stages.layer.routes.resources import count_functions
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing
@@ -20,17 +20,17 @@ from lairmake.stages.layer.texts.task_graph import (
     Collect,
     EarlySend,
     ForKind,
-    Graph,
     Hear,
     Initialise,
     Operate,
     Pack,
     React,
-    Receive,
+    ReceiveTask,
     Relay,
     Runs,
-    Send,
+    SendTask,
     Spread,
+    TaskGraph,
     always,
 )
 from lairmake.stages.machine.types import find_largest_integer, is_integer
@@ -53,20 +53,20 @@ if TYPE_CHECKING:
 
 # --- What is known of a task that might become a vector instruction -----------------------------
 
-def _spreading(graph: Graph, task: Relay | Hear | Spread) -> str:
+def _spreading(graph: TaskGraph, task: Relay | Hear | Spread) -> str:
     return graph.arrivals[task.arrival].side
 
 
-def _collecting(graph: Graph, task: Clear | Collect) -> str:
+def _collecting(graph: TaskGraph, task: Clear | Collect) -> str:
     return graph.departures[task.departure].side
 
 
-def _sending(graph: Graph, task: Send | EarlySend | Pack) -> str:
+def _sending(graph: TaskGraph, task: SendTask | EarlySend | Pack) -> str:
     """The side of a collection; what computing PEs send is a departure."""
     return graph.collections[task.departure].side if task.departure in graph.collections else ""
 
 
-PLACES: ForKind[Graph, str] = ForKind(
+PLACES: ForKind[TaskGraph, str] = ForKind(
     initialise=always(""),
     react=always(""),
     store=always(""),
@@ -88,14 +88,14 @@ PLACES: ForKind[Graph, str] = ForKind(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Files:
+class SituationFiles:
     """What the stages before wrote, and the machine; read once for all tasks.
 
     `saved` are the bytes that local tensors do not take since they share memory, where they would
     not fit one after the other.
     """
 
-    graph: Graph
+    graph: TaskGraph
     profile: Profile
     invocations: int
     schedule: isl.UnionMap
@@ -158,7 +158,7 @@ class Situation:
 
     name: str
     task: AnyTask
-    files: Files
+    files: SituationFiles
 
     @property
     def profile(self) -> Profile:
@@ -183,7 +183,7 @@ class Situation:
         one that waits until it has left.
         """
         departures = self.files.graph.departures
-        if not isinstance(self.task, Send | EarlySend) or self.task.departure not in departures:
+        if not isinstance(self.task, SendTask | EarlySend) or self.task.departure not in departures:
             return 0
         stream = departures[self.task.departure]
         waits = stream.early is not None and stream.early.all
@@ -198,8 +198,8 @@ class Situation:
     def pes(self) -> isl.Set | None:
         """The PEs that have the instruction, [PE_X, PE_Y] -> { : PE }; None if all may."""
         pes = project_names(self.known, find_index_constants(self.known))
-        if not isinstance(self.task, Send | EarlySend):
-            return pes if isinstance(self.task, Runs | Receive | Operate | Initialise) else None
+        if not isinstance(self.task, SendTask | EarlySend):
+            return pes if isinstance(self.task, Runs | ReceiveTask | Operate | Initialise) else None
         chain = self.files.routes.pes(self.task.departure, "chain")
         return pes.union(bind_set(chain, PE_NAMES))
 
@@ -274,7 +274,7 @@ class RankError(NotPossibleError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class VectorCandidate:
     """A box that a vector instruction would run, [p] -> { [k] : origin <= k < origin + sizes }.
 
     `box` is that set, all of it or the part that has instances, and `change` is { [k] -> [i] },
@@ -321,7 +321,7 @@ def firsts(least: Sequence[isl.PwAff], context: isl.Set) -> tuple[isl.PwAff, ...
     )
 
 
-def configurations(candidate: Candidate) -> int:
+def configurations(candidate: VectorCandidate) -> int:
     """Return how many configurations a PE keeps, at most: one for each size that occurs."""
     if candidate.needed is None:
         return 1
@@ -338,37 +338,39 @@ def configurations(candidate: Candidate) -> int:
 SUMS = {"MAC": "ADD", "FMA": "ADD", "FMS": "SUB", "FNMA": "SUB"}
 
 
-def find_negated(operation: Operation, varies: Callable[[Leaf], bool]) -> int | None:
+def find_negated(operation: VectorOperation, varies: Callable[[Leaf], bool]) -> int | None:
     """Return which source, turned around, makes an FMA of a difference: one that is a scalar.
 
     None if there is none.
     """
     turned = {"FNMA": (0, 1), "FMS": (2,)}.get(operation.name, ())
     scalars = [k for k in turned if not varies(operation.sources[k])]
-    numbers = [k for k in scalars if not isinstance(operation.sources[k], str | Part)]
+    numbers = [k for k in scalars if not isinstance(operation.sources[k], str | ExpressionPart)]
     return next(iter([*numbers, *scalars]), None)
 
 
-def turn(operation: Operation, source: int, negative: Leaf) -> Operation:
+def turn(operation: VectorOperation, source: int, negative: Leaf) -> VectorOperation:
     """Return the FMA that a difference is with the negative of a source."""
     sources = list(operation.sources)
     sources[source] = negative
     return replace(operation, name="FMA", sources=tuple(sources))
 
 
-def take_apart(operation: Operation, target: str, product: Part) -> Iterator[Operation]:
+def take_apart(
+    operation: VectorOperation, target: str, product: ExpressionPart
+) -> Iterator[VectorOperation]:
     """Yield the product of a multiply-add, and the sum or difference of it."""
     a, b, *others = operation.sources
-    yield Operation(name="MUL", sources=(a, b), to=product)
+    yield VectorOperation(name="MUL", sources=(a, b), to=product)
     sides: Sequence[Leaf] = (product, *others)
     if operation.name in ("MAC", "FNMA"):
         sides = (*(others or [target]), product)
-    yield Operation(name=SUMS[operation.name], sources=tuple(sides), to=operation.to)
+    yield VectorOperation(name=SUMS[operation.name], sources=tuple(sides), to=operation.to)
 
 
 def negate(leaf: Leaf, computed: str) -> float | None:
     """Return the negative of a number; None if a type has none of it, and of what is no number."""
-    if isinstance(leaf, str | Part):
+    if isinstance(leaf, str | ExpressionPart):
         return None
     least = -find_largest_integer(computed) if is_integer(computed) else leaf
     return -leaf if leaf >= least else None

@@ -8,14 +8,21 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from lairmake.stages.lair.expressions import MULTIPLY_ADDS, Leaf, Operation, Part
+from lairmake.stages.lair.expressions import MULTIPLY_ADDS, ExpressionPart, Leaf, VectorOperation
 from lairmake.stages.layer.texts.task_graph import Fills, Operate
-from lairmake.stages.layer.texts.yaml_files import Table
+from lairmake.stages.layer.texts.yaml_files import TableDecision
 from lairmake.stages.layer.vector.loops import find_streamed
-from lairmake.stages.layer.vector.operands import Given, InPart, Operand, along, extend, in_memory
+from lairmake.stages.layer.vector.operands import (
+    GivenOperand,
+    InPart,
+    Operand,
+    along,
+    extend,
+    in_memory,
+)
 from lairmake.stages.layer.vector.situation import (
-    Candidate,
     Situation,
+    VectorCandidate,
     find_negated,
     negate,
     pad_rows,
@@ -45,12 +52,12 @@ PARAM = isl.dim_type.param
 #
 # Paper    V Sec. 5, condition 1; several steps go beyond it
 
-RESULT = Part(number=-1)
+RESULT = ExpressionPart(number=-1)
 """What a loop gives, before it is copied to the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class VectorStep:
     """A vector instruction, or a loop: its operation, and its operands d, a, b, c.
 
     `along` are the dimensions of the box that it runs over.
@@ -68,11 +75,11 @@ class Step:
 
 def find_steps(
     situation: Situation,
-    operations: Sequence[Operation],
-    candidate: Candidate,
+    operations: Sequence[VectorOperation],
+    candidate: VectorCandidate,
     *,
     in_place: bool = False,
-) -> tuple[Step, ...]:
+) -> tuple[VectorStep, ...]:
     """Return the steps of a task. Raises NotPossibleError if an access is not linear.
 
     `in_place`: what loops compute is copied before or after, so that they need one address only.
@@ -80,15 +87,15 @@ def find_steps(
     every = tuple(range(len(candidate.sizes)))
     if isinstance(situation.task, Operate):
         name, streamed = find_streamed(situation, situation.task, operations, candidate)
-        return (Step(operation=name, operands=streamed, along=every),)
+        return (VectorStep(operation=name, operands=streamed, along=every),)
     if not situation.runs:
         (operation,), (tensor,) = operations, situation.accesses
         memory = in_memory(situation, tensor, candidate)
         value = typing.cast(str, operation.sources[0])
-        filled = Given(kind="number", value=value, type=memory.type)
+        filled = GivenOperand(kind="number", value=value, type=memory.type)
         fills = isinstance(situation.task, Fills)
         operands: tuple[Operand, ...] = (memory, filled) if fills else (memory,)
-        return (Step(operation=operation.name, operands=operands, along=every),)
+        return (VectorStep(operation=operation.name, operands=operands, along=every),)
     builder = _Builder(situation, candidate)
     steps = [
         step
@@ -102,7 +109,7 @@ def find_steps(
 class _Builder:
     """Turns the operations of a statement into steps, each part of which has its own number."""
 
-    def __init__(self, situation: Situation, candidate: Candidate) -> None:
+    def __init__(self, situation: Situation, candidate: VectorCandidate) -> None:
         self.situation, self.candidate = situation, candidate
         assert situation.target is not None, "a statement writes its target"
         self.target = situation.target
@@ -112,9 +119,9 @@ class _Builder:
         self.sizes = _greatest(candidate)
         self.parts: dict[int, InPart] = {}
         self.products = 0
-        self.summed: set[Part] = set()
+        self.summed: set[ExpressionPart] = set()
 
-    def found(self, operation: Operation) -> Iterator[Operation]:
+    def found(self, operation: VectorOperation) -> Iterator[VectorOperation]:
         """Yield an operation, or those that a machine has which multiplies and adds by a scalar."""
         if operation.name not in MULTIPLY_ADDS or self.situation.profile.vector_multiply_add:
             yield operation
@@ -125,7 +132,7 @@ class _Builder:
         else:
             yield from self._turned(operation)
 
-    def _turned(self, operation: Operation) -> Iterator[Operation]:
+    def _turned(self, operation: VectorOperation) -> Iterator[VectorOperation]:
         """Yield the multiply-add that a difference is with a scalar turned around, if there is one.
         """
         at = find_negated(operation, self._varies)
@@ -136,22 +143,22 @@ class _Builder:
         negative: Leaf | None = negate(source, self.computed)
         if negative is None:
             negative = self._new(rounded=self.operand(source).type == self.type)
-            yield Operation(name="MUL", sources=(source, -1), to=negative)
+            yield VectorOperation(name="MUL", sources=(source, -1), to=negative)
         yield turn(operation, at, negative)
 
-    def _apart(self, operation: Operation) -> Iterator[Operation]:
+    def _apart(self, operation: VectorOperation) -> Iterator[VectorOperation]:
         """Yield a product and a sum."""
         product = self._new(rounded=self._is_rounded(operation))
         if operation.to is None and not self._writes_each_once():
             self.summed.add(product)
         yield from take_apart(operation, self.target, product)
 
-    def _new(self, *, rounded: bool) -> Part:
+    def _new(self, *, rounded: bool) -> ExpressionPart:
         """Return a part for what no operation of the statement gives."""
         self.products += 1
-        return Part(number=RESULT.number - self.products, rounded=rounded)
+        return ExpressionPart(number=RESULT.number - self.products, rounded=rounded)
 
-    def _is_by_scalar(self, operation: Operation) -> bool:
+    def _is_by_scalar(self, operation: VectorOperation) -> bool:
         """Whether one factor does not vary, and no two points of the box have the same result."""
         if all(map(self._varies, operation.sources[:2])):
             return False
@@ -162,10 +169,10 @@ class _Builder:
         target = self._varying(self.operand(self.target))
         return target == {k for k, size in enumerate(self.sizes) if size != 1}
 
-    def _is_rounded(self, operation: Operation) -> bool:
+    def _is_rounded(self, operation: VectorOperation) -> bool:
         """Whether a product has the type of the target: it goes there, and so have its factors."""
         factors = [self.operand(leaf) for leaf in operation.sources[:2]]
-        types = {f.type for f in factors if not isinstance(f, Given) or f.kind == "element"}
+        types = {f.type for f in factors if not isinstance(f, GivenOperand) or f.kind == "element"}
         return (operation.to is None or operation.to.rounded) and types <= {self.type}
 
     def _varies(self, leaf: Leaf) -> bool:
@@ -175,7 +182,7 @@ class _Builder:
         """Return the dimensions of the box along which an operand has several values."""
         return {k for k in along(operand) if self.sizes[k] != 1}
 
-    def steps(self, operation: Operation, every: tuple[int, ...]) -> Iterator[Step]:
+    def steps(self, operation: VectorOperation, every: tuple[int, ...]) -> Iterator[VectorStep]:
         """Yield the steps of an operation.
 
         Whatever is no tensor is computed in float32, or in the widest type of the integers. A loop
@@ -188,13 +195,13 @@ class _Builder:
             name = "divide"
         if to is None and name not in OPERATIONS and own != every:
             part = self._part(RESULT, own)
-            yield Step(operation=name, operands=(part, *sources), along=own)
+            yield VectorStep(operation=name, operands=(part, *sources), along=own)
             name, sources = "COPY", (part,)
         if to is not None:
-            yield Step(operation=name, operands=(to, *sources), along=own)
+            yield VectorStep(operation=name, operands=(to, *sources), along=own)
         else:
             target = self.operand(self.target)
-            yield Step(operation=name, operands=(target, *sources), along=every)
+            yield VectorStep(operation=name, operands=(target, *sources), along=every)
 
     def _divides(self, to: InPart | None, sources: Sequence[Operand]) -> bool:
         """Whether vector instructions of the machine give such quotients."""
@@ -203,15 +210,15 @@ class _Builder:
 
     def operand(self, leaf: Leaf) -> Operand:
         """Return what is there before a step. Raises NotPossibleError."""
-        if isinstance(leaf, Part):
+        if isinstance(leaf, ExpressionPart):
             return self.parts[leaf.number]
         if not isinstance(leaf, str):
-            return Given(kind="number", value=leaf, type=self.computed)
+            return GivenOperand(kind="number", value=leaf, type=self.computed)
         if leaf == self.situation.arriving:
-            return Given(kind="element", value=leaf, type=self.situation.type_of(leaf))
+            return GivenOperand(kind="element", value=leaf, type=self.situation.type_of(leaf))
         return in_memory(self.situation, leaf, self.candidate)
 
-    def _part(self, part: Part, dimensions: tuple[int, ...]) -> InPart:
+    def _part(self, part: ExpressionPart, dimensions: tuple[int, ...]) -> InPart:
         type_ = self.type if part.rounded and self.computed == "float32" else self.computed
         shape = tuple(self.sizes[k] for k in dimensions)
         if part in self.summed:
@@ -221,21 +228,21 @@ class _Builder:
         return found
 
 
-def _greatest(candidate: Candidate) -> Shape:
+def _greatest(candidate: VectorCandidate) -> Shape:
     """Return the greatest size of each dimension of the box."""
     domain = candidate.box.params()
     sizes = (greatest_value(size.intersect_params(domain).floor()) for size in candidate.sizes)
     return tuple(size.to_python() for size in sizes)
 
 
-def _in_place(steps: Sequence[Step]) -> Iterator[Step]:
+def _in_place(steps: Sequence[VectorStep]) -> Iterator[VectorStep]:
     """Yield the steps, those of loops on one operand where copies before or after allow that."""
     last = _last_uses(steps)
     for at, step in enumerate(steps):
         single = step.looped and len(step.operands) == 2
         to, source = step.operands if single else (None, None)
         ends = isinstance(source, InPart) and last[source.number] == at
-        if to is None or source is None or isinstance(source, Given):
+        if to is None or source is None or isinstance(source, GivenOperand):
             yield step
         elif _holds(to.type, source.type) and not (ends and _is_alike(to, source)):
             yield replace(step, operation="COPY")
@@ -252,7 +259,7 @@ def _holds(type_: str, other: str) -> bool:
     return type_ in (other, "float32")
 
 
-def placed(steps: Sequence[Step]) -> Iterator[Step]:
+def placed(steps: Sequence[VectorStep]) -> Iterator[VectorStep]:
     """Yield the steps with as few parts as memory needs.
 
     What a step uses for the last time, its result may replace, if it is of the same kind.
@@ -272,7 +279,7 @@ def placed(steps: Sequence[Step]) -> Iterator[Step]:
         yield replace(step, operands=tuple(_numbered(o, numbers) for o in step.operands))
 
 
-def _last_uses(steps: Sequence[Step]) -> Mapping[int, int]:
+def _last_uses(steps: Sequence[VectorStep]) -> Mapping[int, int]:
     """Return, by the number of a part, the step that uses it last."""
     return {
         operand.number: at
@@ -299,7 +306,7 @@ def _numbered(operand: Operand, numbers: Mapping[int, int]) -> Operand:
     return replace(operand, number=numbers[operand.number])
 
 
-def find_parts(steps: Sequence[Step]) -> list[InPart]:
+def find_parts(steps: Sequence[VectorStep]) -> list[InPart]:
     """Return the parts that steps give to later ones, by their numbers."""
     parts = {o.number: o for step in steps for o in step.operands if isinstance(o, InPart)}
     return [parts[number] for number in sorted(parts)]
@@ -315,7 +322,7 @@ TYPE = "int32"
 """The type of an entry."""
 
 
-class Tables:
+class StepTables:
     """The tables of a task, by the symbolic constants that stand for what is looked up."""
 
     def __init__(self, situation: Situation) -> None:
@@ -323,7 +330,7 @@ class Tables:
         self.profile = situation.profile
         self.context = situation.elements.params()
         self.firsts = {f"first{k}": each for k, each in enumerate(situation.exact.minimum)}
-        self.found: dict[str, Table] = {}
+        self.found: dict[str, TableDecision] = {}
         self.places: dict[str, str] = {}
         files, tasks = situation.files, len(situation.files.graph.tasks)
         free = self.profile.memory - files.code - (3 + 2 * tasks) * self.profile.code_task
@@ -351,7 +358,7 @@ class Tables:
         if entries > self.room:
             return False
         self.room -= entries
-        self.found[name] = Table(
+        self.found[name] = TableDecision(
             by=used[0], least=first, entries=entries, value=str(simple)
         )
         return True

@@ -44,7 +44,7 @@ from lairmake.stages.make.store.lock import Holder, locked
 from lairmake.stages.make.store.marks import FORGOTTEN, IGNORED, is_marked
 from lairmake.stages.make.store.state import Memo, history, memo_of
 from lairmake.stages.make.store.state_folder import state_folder
-from lairmake.stages.make.store.store import Entry, Store, store_of
+from lairmake.stages.make.store.store import ResultStore, StoreEntry, store_of
 from lairmake.stages.make.store.user_files import content_of
 from lairmake.stages.shipped import UndeclaredDataError
 
@@ -132,7 +132,7 @@ class Foreseen(Memo):
     def __init__(self, memo: Memo) -> None:
         self._memo = memo
         self._digests: dict[Path, str | None] = {}
-        self._stores: dict[Path, Store] = {}
+        self._stores: dict[Path, ResultStore] = {}
         self._names: dict[str, set[str]] = {}
 
     def digest(self, path: Path, links: bool = True) -> str | None:
@@ -181,7 +181,7 @@ class Outlook:
     for nothing or where it is not to count, and how what lies on disk compares with it."""
 
     key: ActionKey
-    entry: Entry | None
+    entry: StoreEntry | None
     disk: Disk | None
 
 
@@ -190,7 +190,7 @@ def current_key(stage: str, folder: LayerFolder) -> ActionKey:
     return action_key(stage, folder, store_of(folder.home), memo_of(state_folder(folder.home)))
 
 
-def entry_of(folder: LayerFolder, key: ActionKey) -> Entry | None:
+def entry_of(folder: LayerFolder, key: ActionKey) -> StoreEntry | None:
     """Return what the store knows for a key."""
     declared, store = declaration(key.stage).writes, store_of(folder.home)
     found = store.lookup(key.digest, key.stage, declared)
@@ -421,7 +421,7 @@ SMALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ActionResult:
     """What became of a task, `how`: `ran`, `hit` in the store, or the `same` as before.
 
     `outputs` gives the digests by name, `repaired` those of edited texts that were replaced, and
@@ -459,7 +459,7 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
 
 def unchanged(
     stage: str, folder: LayerFolder, build: BuildOptions
-) -> tuple[Result | None, ActionKey | None]:
+) -> tuple[ActionResult | None, ActionKey | None]:
     """Return what is known of a task that is up to date, None for one that a build has to do; and
     the key of one that the store does not know: nobody need look for it there again.
 
@@ -475,13 +475,13 @@ def unchanged(
     return None, None
 
 
-def use(found: Result, folder: LayerFolder) -> None:
+def use(found: ActionResult, folder: LayerFolder) -> None:
     """Note that a task which was up to date is of use, and keep texts of it that were edited."""
     _keep_edits(folder, found.kept)
     store_of(folder.home).use(found.key.digest, found.key.primary)
 
 
-def restored(stage: str, folder: LayerFolder, build: BuildOptions) -> Result | None:
+def restored(stage: str, folder: LayerFolder, build: BuildOptions) -> ActionResult | None:
     """Restore a task from the store if it knows it, and no other build is at it; None otherwise."""
     if build.always or is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
         return None
@@ -494,7 +494,7 @@ def restored(stage: str, folder: LayerFolder, build: BuildOptions) -> Result | N
     return None
 
 
-def is_still(found: Result, folder: LayerFolder) -> bool:
+def is_still(found: ActionResult, folder: LayerFolder) -> bool:
     """Return whether a task that was built, or found to be up to date, is so by now."""
     memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
     key = action_key(found.stage, folder, store, memo, list(found.key.further))
@@ -504,8 +504,8 @@ def is_still(found: Result, folder: LayerFolder) -> bool:
 
 
 def restore(
-    stage: str, folder: LayerFolder, key: ActionKey, entry: Entry, build: BuildOptions
-) -> Result | None:
+    stage: str, folder: LayerFolder, key: ActionKey, entry: StoreEntry, build: BuildOptions
+) -> ActionResult | None:
     """Write what the store knows for a key; None where it does not hold all of it.
 
     Raises UserError where the layer folder does not let itself be written to.
@@ -524,7 +524,7 @@ def restore(
 
 def build(
     stage: str, folder: LayerFolder, how: BuildOptions = PLAIN, seen: ActionKey | None = None
-) -> Result:
+) -> ActionResult:
     """Restore or run a stage, while no other build does.
 
     `seen` is its key a moment ago, if the store did not know that: what the stage reads is compared
@@ -562,7 +562,9 @@ def _is_overtaken(key: ActionKey, folder: LayerFolder) -> bool:
     return not known <= key.further.keys() and current_key(key.stage, folder) != key
 
 
-def _run(stage: str, folder: LayerFolder, key: ActionKey, build: BuildOptions) -> Result | None:
+def _run(
+    stage: str, folder: LayerFolder, key: ActionKey, build: BuildOptions
+) -> ActionResult | None:
     """Run a stage, publish what it gives, and write it; None if its inputs changed meanwhile.
 
     Raises UserError or UserErrors, where it is the fault of the inputs that the key is of.
@@ -587,7 +589,7 @@ def _run(stage: str, folder: LayerFolder, key: ActionKey, build: BuildOptions) -
         return None
     check_values(stage, folder, contents, build)
     outputs = {name: digest_of(content) for name, content in contents.items()}
-    entry = Entry(
+    entry = StoreEntry(
         stage=stage, outputs=outputs, reads=dict(after.reads), further=sorted(after.further),
         code=code_digest(stage), seconds=seconds, when=time.time(),
     )
@@ -658,8 +660,8 @@ def _task_lock(stage: str, folder: LayerFolder, wait: bool = True) -> Iterator[b
 
 def _result(
     how: str, key: ActionKey, outputs: Mapping[str, str], start: float, disk: Disk
-) -> Result:
-    return Result(
+) -> ActionResult:
+    return ActionResult(
         stage=key.stage, how=how, key=key, outputs=outputs, start=start,
         seconds=time.time() - start, pid=os.getpid(), repaired=disk.edited, kept=disk.kept,
     )

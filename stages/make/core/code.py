@@ -39,7 +39,7 @@ Node = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class StageReach:
     """What is reached: digests of definitions by module and name, and of files of data.
 
     What importing a module runs has the name "". `modules` are all that are imported, in order.
@@ -81,13 +81,13 @@ def digest_of_part(part: Mapping[str, str]) -> str:
 
 
 @functools.cache
-def reach_of(stage: str) -> Reach:
+def reach_of(stage: str) -> StageReach:
     """Return what a stage reaches."""
     own = module_of(stage)
     return reach(*(f"{own}.{name}" for name in CALLED))
 
 
-def reach(*names: str) -> Reach:
+def reach(*names: str) -> StageReach:
     """Return what some definitions reach, by their full names, with what runs every stage."""
     nodes = _follow(names, _of_runner())
     found: dict[str, dict[str, str]] = {}
@@ -96,7 +96,7 @@ def reach(*names: str) -> Reach:
             found.setdefault(node[0], {})[node[1]] = text
     data = {name_of(path): _digest_of_file(path) for own in found for path in _files(own)}
     keep()
-    return Reach(found, data, tuple(_in_order(nodes)))
+    return StageReach(found, data, tuple(_in_order(nodes)))
 
 
 @functools.cache

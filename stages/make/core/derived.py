@@ -34,8 +34,8 @@ from lairmake.stages.make.store.folders import (
     MLIR,
     NETWORK,
     PROGRAM,
-    Crossing,
     LayerFolder,
+    PartCrossing,
     file_of,
     files_in,
     is_inside,
@@ -53,7 +53,7 @@ from lairmake.stages.make.store.user_files import content_of
 if TYPE_CHECKING:
     from lairmake.stages.lair.specialise import Layer
     from lairmake.stages.make.core.inputs import FolderInputs
-    from lairmake.stages.mapping.network_yaml import Graph
+    from lairmake.stages.mapping.network_yaml import GraphMapping
 
 # --- What follows from files of a folder before any stage ran: which parts it has, kept in the
 # state
@@ -210,8 +210,10 @@ def open_slots(folder: LayerFolder) -> LayerFolder:
 def _slot(folder: LayerFolder, name: str) -> LayerFolder:
     """Return a slot: what a user wrote is that of the layer, what is written lies in its cache."""
     crossings = (
-        Crossing(name=LAIR, file=file_of(folder, LAIR), after=(f"{folder.name}:parse",)),
-        Crossing(name=CHOSEN, file=folder.cache / name / CHOSEN, after=(f"{folder.name}:choose",)),
+        PartCrossing(name=LAIR, file=file_of(folder, LAIR), after=(f"{folder.name}:parse",)),
+        PartCrossing(
+            name=CHOSEN, file=folder.cache / name / CHOSEN, after=(f"{folder.name}:choose",)
+        ),
     )
     return LayerFolder(
         name=f"{folder.name}/{name}", path=folder.path, build=folder.build / name,
@@ -304,7 +306,7 @@ def with_written_parts(
     for name, (files, takes, is_open, path, moved) in plan.items():
         part = _part(folder, name, asked_in)
         after = (f"{folder.name}:{writer}",)
-        written = (Crossing(name=f, file=part.path / f, after=after) for f in files)
+        written = (PartCrossing(name=f, file=part.path / f, after=after) for f in files)
         taken = (_crossing(tensor, parts[other], own) for tensor, (other, own) in takes.items())
         part = replace(part, crossings=(*written, *taken))
         if path:
@@ -327,10 +329,10 @@ def _part(whole: LayerFolder, name: str, asked_in: Path) -> LayerFolder:
     )
 
 
-def _crossing(tensor: str, source: LayerFolder, output: str) -> Crossing:
+def _crossing(tensor: str, source: LayerFolder, output: str) -> PartCrossing:
     """Return the input of a part that is a result of another."""
     file = file_of(source, f"build/outputs/{output}.npy")
-    return Crossing(
+    return PartCrossing(
         name=f"inputs/{tensor}.npy", file=file, after=(f"{source.name}:simulate",)
     )
 
@@ -487,7 +489,7 @@ def _graph_parts(inputs: FolderInputs) -> Plan:
     }
 
 
-def _graph_part(name: str, described: Mapping[str, Any], given: Graph) -> Sequence[Any]:
+def _graph_part(name: str, described: Mapping[str, Any], given: GraphMapping) -> Sequence[Any]:
     """Return what a plan says of a part; for a folder of the user's only inputs are written."""
     from lairmake.stages.mapping.layer_yaml import read_mapping
     from lairmake.stages.network.parts.part import (
@@ -673,7 +675,7 @@ def open_network(folder: LayerFolder) -> LayerFolder:
 
 
 def _network_part(
-    network: LayerFolder, name: str, path: str, crossings: tuple[Crossing, ...], is_wrong: bool
+    network: LayerFolder, name: str, path: str, crossings: tuple[PartCrossing, ...], is_wrong: bool
 ) -> LayerFolder:
     """Return a part: the folder of its name builds in itself, a shared one in the network's.
 
@@ -694,7 +696,7 @@ def _network_part(
 
 def _crossings(
     network: LayerFolder, name: str, plan: NetworkPlan, parts: dict[str, LayerFolder]
-) -> tuple[Crossing, ...]:
+) -> tuple[PartCrossing, ...]:
     return tuple(
         _network_crossing(network, tensor, parts[source], output)
         for part, tensor, source, output in plan["crossings"]
@@ -704,15 +706,15 @@ def _crossings(
 
 def _network_crossing(
     network: LayerFolder, tensor: str, source: LayerFolder, output: str
-) -> Crossing:
+) -> PartCrossing:
     """Return a crossing as it is: an input."""
     return _taken(network, f"inputs/{tensor}.npy", source, output)
 
 
-def _taken(network: LayerFolder, name: str, source: LayerFolder, output: str) -> Crossing:
+def _taken(network: LayerFolder, name: str, source: LayerFolder, output: str) -> PartCrossing:
     """Return a crossing; one from a folder that is no layer only waits for that to be said."""
     simulated = [f"{source.name}:simulate"] if _is_layer(source) else []
-    return Crossing(
+    return PartCrossing(
         name=name,
         file=file_of(source, f"build/outputs/{output}.npy"),
         after=(f"{network.name}:connect", *simulated),

@@ -13,9 +13,9 @@ from lairmake.stages.lair.tree import did_you_mean
 from lairmake.stages.mapping.isl_texts import IslText, parse_as
 from lairmake.stages.mapping.layer_yaml import Way
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, read_document
-from lairmake.stages.poly.iscc import Statement, TextError, Union, statements
+from lairmake.stages.poly.iscc import IsccStatement, TextError, Union, statements
 from lairmake.stages.poly.text import read_objects
-from lairmake.stages.program.source.tree import Places, parse_source
+from lairmake.stages.program.source.tree import SourcePlaces, parse_source
 
 Single = isl.Set | isl.Map
 KINDS = {
@@ -39,7 +39,7 @@ def check_edit(edited: Source, original: str) -> None:
 def _wrong_python(edited: Source, original: str) -> Iterator[UserError]:
     """Yield what keeps Python from reading a text: who runs it says what else is wrong."""
     try:
-        parse_source(Places(edited))
+        parse_source(SourcePlaces(edited))
     except UserError as error:
         yield error
 
@@ -71,7 +71,7 @@ def _missing(edited: Source, names: list[str]) -> Iterator[UserError]:
 
 
 def _wrong_object(
-    edited: Source, statement: Statement, original: Union, constants: set[str]
+    edited: Source, statement: IsccStatement, original: Union, constants: set[str]
 ) -> Iterator[UserError]:
     """Yield what is wrong: another kind, a space or a symbolic constant that was not there."""
     expression = statement.expression.strip()

@@ -17,8 +17,8 @@ from lairmake.stages.make.store.folders import (
     FIGURES,
     KERNEL,
     PROGRAM,
-    Crossing,
     LayerFolder,
+    PartCrossing,
     file_of,
     further_file,
     is_name,
@@ -237,7 +237,7 @@ MOVES = "crossed.isl"
 
 
 def with_receiving(
-    part: LayerFolder, moved_by: str, given: Mapping[str, Sequence[Crossing]]
+    part: LayerFolder, moved_by: str, given: Mapping[str, Sequence[PartCrossing]]
 ) -> LayerFolder:
     """Return a part with the stage that makes inputs, if any is `given` by what other parts gave.
 
@@ -246,14 +246,14 @@ def with_receiving(
     """
     if not given:
         return part
-    crossings = [Crossing(name=MOVES, file=file_of(part, MOVES), after=(moved_by,))]
+    crossings = [PartCrossing(name=MOVES, file=file_of(part, MOVES), after=(moved_by,))]
     for tensor, sources in given.items():
         crossings += [
             replace(source, name=f"given/{tensor}_{n}.npy") for n, source in enumerate(sources)
         ]
         file = part.build / "inputs" / f"{tensor}.npy"
         after = tuple(f"{part.name}:{stage}" for stage in RECEIVES)
-        crossings.append(Crossing(name=f"inputs/{tensor}.npy", file=file, after=after))
+        crossings.append(PartCrossing(name=f"inputs/{tensor}.npy", file=file, after=after))
     at = part.stages.index("simulate")
     stages = (*part.stages[:at], *RECEIVES, *part.stages[at:])
     return replace(part, stages=stages, crossings=(*part.crossings, *crossings))

@@ -43,8 +43,8 @@ from lairmake.stages.make.store.folders import (
     names_meant,
 )
 from lairmake.stages.make.store.lock import try_locks
-from lairmake.stages.make.store.state import Memo, State, is_fresh, state_of
-from lairmake.stages.make.store.store import Store
+from lairmake.stages.make.store.state import Memo, WorkspaceState, is_fresh, state_of
+from lairmake.stages.make.store.store import ResultStore
 from lairmake.stages.shipped import STAGES, shipped, users_cache
 
 # --- Files of a folder that nobody declares: those that a program opened while it ran, or that a
@@ -135,7 +135,7 @@ class KnownCode:
         return found
 
     @functools.cached_property
-    def _state(self) -> State | None:
+    def _state(self) -> WorkspaceState | None:
         """What a user keeps of this code: nobody else may say what it is.
 
         None where nothing can be written, or several processes would write at once.
@@ -214,7 +214,7 @@ class ActionKey:
 
 
 def action_key(
-    stage: str, folder: LayerFolder, store: Store, memo: Memo,
+    stage: str, folder: LayerFolder, store: ResultStore, memo: Memo,
     further: Sequence[str] | None = None, reads: Mapping[str, str | None] | None = None,
 ) -> ActionKey:
     """Return the key of a stage for the files as they are now, or for given digests.

@@ -52,7 +52,7 @@ TRUTHS = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class SweepChoice:
     """One value of a key: as it was typed, and where, and what it is as YAML has it."""
 
     text: str
@@ -61,24 +61,24 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
+class SweepAxis:
     """A key, `sizes.M`, its path, where it was first typed, and its values."""
 
     key: str
     path: YamlPath
     span: Span
-    choices: tuple[Choice, ...]
+    choices: tuple[SweepChoice, ...]
 
 
 def read_axes(
     words: Sequence[str], holds_isl: Callable[[YamlPath], bool], read: Callable[[str, Span], str]
-) -> list[Axis]:
+) -> list[SweepAxis]:
     """Return the keys that `KEY=VALUE,VALUE` set, in the order given; one given twice has all.
 
     What is at a path that `holds_isl` is taken as it stands, or as the text of a file, which is
     `read`. Raises UserErrors with all that is wrong.
     """
-    found: dict[str, Axis] = {}
+    found: dict[str, SweepAxis] = {}
     errors: list[UserError] = []
     for word in words:
         try:
@@ -88,7 +88,7 @@ def read_axes(
             continue
         known = found.get(axis.key, axis)
         choices = {each.text: each for each in (*known.choices, *axis.choices)}
-        found[axis.key] = Axis(
+        found[axis.key] = SweepAxis(
             key=axis.key, path=axis.path, span=known.span, choices=tuple(choices.values())
         )
     if errors:
@@ -98,7 +98,7 @@ def read_axes(
 
 def _read_axis(
     source: Source, holds_isl: Callable[[YamlPath], bool], read: Callable[[str, Span], str]
-) -> Axis:
+) -> SweepAxis:
     """Return a key with the values of one word. Raises UserError."""
     key, equals, _ = source.text.partition("=")
     span = Span(source=source, start=0, end=len(key))
@@ -109,7 +109,7 @@ def _read_axis(
     path = tuple(key.split("."))
     places = _split(source, len(key) + 1)
     choices = tuple(_read_choice(place, holds_isl(path), read) for place in places)
-    return Axis(key=key, path=path, span=span, choices=choices)
+    return SweepAxis(key=key, path=path, span=span, choices=choices)
 
 
 def _split(source: Source, start: int) -> Iterator[Span]:
@@ -140,19 +140,19 @@ def _trimmed(source: Source, start: int, end: int) -> Span:
 
 def _read_choice(
     place: Span, is_isl: bool, read: Callable[[str, Span], str]
-) -> Choice:
+) -> SweepChoice:
     """Return the value at a place. Raises UserError."""
     text = place.source.text[place.start : place.end]
     if not text:
         raise UserError("a value is missing", place, 'an empty text is `""`')
     if is_isl and text not in TRUTHS and text[0] not in "\"'":
         value = read(text, place) if text.endswith(FILE) else text
-        return Choice(text=text, value=value, span=place)
+        return SweepChoice(text=text, value=value, span=place)
     try:
         value = read_document(Source(path=OPTION, text=text)).value
     except UserErrors as error:
         raise UserError(error.errors[0].message, place, "quote a text") from None
-    return Choice(text=text, value=value, span=place)
+    return SweepChoice(text=text, value=value, span=place)
 
 # --- The combinations of a sweep: folders in the `build/` of the folder that is swept -----------
 #
@@ -176,7 +176,7 @@ class Combination:
     """
 
     name: str
-    chosen: Mapping[str, Choice]
+    chosen: Mapping[str, SweepChoice]
     text: str
 
 
@@ -193,7 +193,7 @@ def holds_isl(folder: LayerFolder, keys: Keys) -> bool:
     return yaml_of(folder) in (LAYER, NETWORK) and layer_yaml.holds_isl(keys)
 
 
-def combine(folder: LayerFolder, axes: Sequence[Axis]) -> list[Combination]:
+def combine(folder: LayerFolder, axes: Sequence[SweepAxis]) -> list[Combination]:
     """Return all combinations of values, the last key being the fastest.
 
     Raises UserErrors where a value cannot be what the YAML file has there, or in what it names,
@@ -216,8 +216,8 @@ def combine(folder: LayerFolder, axes: Sequence[Axis]) -> list[Combination]:
 
 
 def _combination(
-    folder: LayerFolder, source: Source, given: Document, axes: Sequence[Axis],
-    choices: Sequence[Choice],
+    folder: LayerFolder, source: Source, given: Document, axes: Sequence[SweepAxis],
+    choices: Sequence[SweepChoice],
 ) -> Combination:
     changes = {
         axis.path: _from_folder(folder, axis.path, each.value)
@@ -248,7 +248,7 @@ def read_text(folder: LayerFolder, name: str, place: Span) -> str:
     return source_of(shown_path(path), content_of(path)).text.strip()
 
 
-def _name_of(chosen: Mapping[str, Choice]) -> str:
+def _name_of(chosen: Mapping[str, SweepChoice]) -> str:
     """Return the name of a folder: keys and values, with a digest of a value that is no word."""
     said = [f"{key}-{_word(chosen[key].text)}" for key in sorted(chosen)]
     name = "_".join(said)
@@ -266,7 +266,7 @@ def _digest(text: str) -> str:
 
 
 def _check(
-    folder: LayerFolder, name: str, given: Source, axes: Sequence[Axis],
+    folder: LayerFolder, name: str, given: Source, axes: Sequence[SweepAxis],
     found: Sequence[Combination],
 ) -> None:
     """Raise UserErrors for values that no stage need look at to refuse them, once each."""
@@ -284,7 +284,7 @@ def _check(
 
 
 def _place_typed(
-    error: UserError, source: Source, axes: Sequence[Axis], combination: Combination
+    error: UserError, source: Source, axes: Sequence[SweepAxis], combination: Combination
 ) -> Span | None:
     """Return where what is wrong was typed; None where it is in nothing that was set."""
     span = error.span

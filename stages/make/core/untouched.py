@@ -48,7 +48,7 @@ from lairmake.stages.make.store.state import FINE, MOST_OPEN, SECOND, is_fresh, 
 from lairmake.stages.make.store.state_folder import state_folder
 
 if TYPE_CHECKING:
-    from lairmake.stages.make.core.action import Result
+    from lairmake.stages.make.core.action import ActionResult
 
 # --- Which layers nothing happened to since they were built: found by looking at folders only ---
 #
@@ -85,7 +85,7 @@ class Untouched:
             return False
         return bool(digest == digest_of_signature(_signature(places, further)))
 
-    def settle(self, folder: LayerFolder, results: Mapping[str, Result]) -> None:
+    def settle(self, folder: LayerFolder, results: Mapping[str, ActionResult]) -> None:
         """Note a layer that is up to date, unless that may change without a trace.
 
         `results` say what became of its tasks in this build.

@@ -12,7 +12,7 @@ from lairmake.stages.make.doit.session import Session
 from lairmake.stages.make.store.files import warn
 from lairmake.stages.make.store.folders import LayerFolder, file_of, further_file, shown_path
 from lairmake.stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_mark
-from lairmake.stages.make.store.state import State, state_of
+from lairmake.stages.make.store.state import WorkspaceState, state_of
 from lairmake.stages.make.store.state_folder import state_folder
 
 # --- doit's manager of dependencies, to which stages are what their keys and files say ----------
@@ -151,7 +151,7 @@ class Remembered:
     There is one for each dodo file; where the state is lost nothing is remembered, and that said.
     """
 
-    def __init__(self, state: State, name: str, codec: Any) -> None:
+    def __init__(self, state: WorkspaceState, name: str, codec: Any) -> None:
         self.name = name
         self._state = state
         self._codec = codec

@@ -124,7 +124,7 @@ def _matching(word: str, known: Iterable[str], references: References) -> list[s
 # --- Which tasks of layers a build needs: what is asked for, and what tasks of the user refer to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class TaskReach:
     """What a build asks of layers, that of a session.
 
     By the names of units, `words` are what it is to make: names of tasks, and patterns; tasks of
@@ -153,7 +153,7 @@ class Reach:
 def reach_of(
     session: Session, units: Units, own: Sequence[Any], references: References,
     words: Sequence[str], is_given: bool, skips: bool,
-) -> Reach:
+) -> TaskReach:
     """Return what a build asks of layers that is to make `words`, where tasks of the user, `own`,
     have references.
 
@@ -172,7 +172,7 @@ def reach_of(
                 f"{makers[0].name} and {writers[path]}."
             )
     read = {w: t for path, t in references.reads.items() if (w := writers[path]) is not None}
-    return Reach(
+    return TaskReach(
         session=session, units=units, words=asked, names=names, valued=references.valued,
         read=read, files=frozenset(units.sorted(read)),
         write=references.writes, touched=frozenset(_touched(session, references)),
@@ -196,7 +196,7 @@ def groups_of_unit(session: Session, unit: Unit) -> Iterator[Task]:
             yield group_of(session, folder)
 
 
-def tasks_of_unit(reach: Reach, unit: Unit) -> Iterator[Task]:
+def tasks_of_unit(reach: TaskReach, unit: Unit) -> Iterator[Task]:
     """Yield the tasks of a unit that a build needs; none where nothing happened to it, but that of
     the whole if somebody named it."""
     known = reach.session
@@ -248,13 +248,13 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _words_of_unit(reach: Reach, unit: Unit) -> set[str]:
+def _words_of_unit(reach: TaskReach, unit: Unit) -> set[str]:
     """Return what is asked for of a unit, and what tasks of the user refer to."""
     read = (task for task in reach.read if reach.units.named(task) is unit)
     return {*reach.words.get(unit.name, ()), *reach.names.get(unit.name, ()), *read}
 
 
-def _find_first(reach: Reach, unit: Unit, words: Set[str]) -> LayerFolder | None:
+def _find_first(reach: TaskReach, unit: Unit, words: Set[str]) -> LayerFolder | None:
     """Return a unit without its parts if only stages that come before all of them are needed.
 
     None for another one, and where a task of the user makes what may decide which parts there are.
@@ -285,7 +285,7 @@ def _find_needed(
     return (layers, found) if tasks <= found.keys() else None
 
 
-def _is_clean(reach: Reach, unit: Unit) -> bool:
+def _is_clean(reach: TaskReach, unit: Unit) -> bool:
     """Return whether nothing happened to a unit since it was built, nor may while others are."""
     known = reach.session
     if reach.everything or known.build.always or not reach.skips or unit.name in reach.touched:
@@ -296,7 +296,7 @@ def _is_clean(reach: Reach, unit: Unit) -> bool:
     return untouched_of(known.home).is_clean(unit.name, unit.places, reach.write, is_one_of_many)
 
 
-def _is_wanted(reach: Reach, unit: str, task: str) -> bool:
+def _is_wanted(reach: TaskReach, unit: str, task: str) -> bool:
     """Return whether a stage that only runs where it is asked for is."""
     found = (words.get(unit, ()) for words in (reach.words, reach.names))
     words = [word for each in found for word in each if ":" in word]
@@ -310,7 +310,7 @@ def _tidy(home: Path) -> None:
     store_of(home).tidy()
 
 
-def join(reach: Reach, tasks: Mapping[str, Task]) -> None:
+def join(reach: TaskReach, tasks: Mapping[str, Task]) -> None:
     """Let tasks come after those that write what they read: stages and tasks of the user."""
     for writer, readers in reach.read.items():
         for reader in readers if writer in tasks else ():

@@ -28,13 +28,13 @@ from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.deadlock import Stop
-    from lairmake.stages.make.core.action import Result
+    from lairmake.stages.fabric.deadlock import FabricStop
+    from lairmake.stages.make.core.action import ActionResult
 
 # --- The one line that a person watches while a build runs on a terminal ------------------------
 
 @dataclass(slots=True, kw_only=True)
-class Running:
+class RunningTask:
     """A task that began then, and what it last told of itself, and when: 0 for nothing."""
 
     began: float
@@ -61,7 +61,7 @@ class LiveLine:
         self._total = total
         self._done = self._hits = 0
         self._spent = 0.0
-        self._running: dict[str, Running] = {}
+        self._running: dict[str, RunningTask] = {}
         self._progress: Any = None
         columns = (
             TextColumn("{task.description}", markup=False), BarColumn(bar_width=20),
@@ -74,7 +74,7 @@ class LiveLine:
 
     def begin(self, task: str) -> None:
         """Show a task that begins to run."""
-        self._running[task] = Running(began=time.monotonic())
+        self._running[task] = RunningTask(began=time.monotonic())
         self._progress.start()
 
     def end(self, task: str, is_hit: bool = False) -> None:
@@ -119,7 +119,7 @@ class LiveLine:
         )
 
 
-def _rest(running: Running, mean: float | None) -> float | None:
+def _rest(running: RunningTask, mean: float | None) -> float | None:
     """Return the seconds that a task may still take: it goes on as fast as until it last told."""
     now = time.monotonic()
     if running.share:
@@ -222,7 +222,7 @@ def _stages(count: int) -> str:
 
 # --- The page of a fabric that stopped, in the place of the report that a build would have drawn
 
-def draw_stop(folder: LayerFolder, stop: Stop) -> str:
+def draw_stop(folder: LayerFolder, stop: FabricStop) -> str:
     """Write build/report.html of a folder whose fabric stopped, and return its path.
 
     The store keeps the page: the next report replaces what is known, and nothing that somebody
@@ -381,7 +381,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         if self._live is not None:
             self._live.hide()
 
-    def _print(self, task: Any, found: Result) -> None:
+    def _print(self, task: Any, found: ActionResult) -> None:
         """Print what became of a task, and say what was repaired on the way."""
         if self._live is not None:
             self._live.end(task.name, is_hit=found.how == "hit")
@@ -411,7 +411,7 @@ NUMBERS = itertools.count()
 """Of the builds of this process."""
 
 
-class Recorded:
+class RecordedBuild:
     """What a reporter notes of a build: what became of every stage; `recorded` adds it to one."""
 
     session: Session
@@ -479,7 +479,7 @@ class Recorded:
         if known.home is not None:
             state_of(state_folder(known.home)).shorten()
 
-    def _note(self, task: Any, found: Result) -> None:
+    def _note(self, task: Any, found: ActionResult) -> None:
         edits = {"kept": found.kept, "repaired": found.repaired, "forgotten": found.forgotten}
         edits = {word: what for word, what in edits.items() if what}
         if found.how == "same":
@@ -520,4 +520,4 @@ class Recorded:
 
 def recorded(reporter: type, session: Session) -> type:
     """Return a reporter of doit that also writes the log of what a command does."""
-    return type(reporter.__name__, (Recorded, reporter), {"session": session})
+    return type(reporter.__name__, (RecordedBuild, reporter), {"session": session})

@@ -26,8 +26,8 @@ from lairmake.stages.make.store.folders import LayerFolder
 from lairmake.stages.shipped import UndeclaredDataError
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.deadlock import Stop
-    from lairmake.stages.make.core.action import Result
+    from lairmake.stages.fabric.deadlock import FabricStop
+    from lairmake.stages.make.core.action import ActionResult
     from lairmake.stages.make.core.key import ActionKey
     from lairmake.stages.make.core.untouched import Units
 
@@ -76,10 +76,10 @@ class Session:
     clean: set[str] = field(default_factory=set)
     unchanged: int = 0
     failed: int = 0
-    results: dict[str, Result] = field(default_factory=dict)
+    results: dict[str, ActionResult] = field(default_factory=dict)
     unknown: dict[str, ActionKey] = field(default_factory=dict)
     reporter: Reporter | None = None
-    stops: dict[str, Stop] = field(default_factory=dict)
+    stops: dict[str, FabricStop] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
 
 # --- The action of the task of a stage, as doit calls it: what is wrong fails the task ----------
@@ -94,7 +94,7 @@ class StageFailed(TaskFailed):  # type: ignore[misc]
     `stop` is what a page draws of a fabric that stopped, if that is why.
     """
 
-    def __init__(self, said: str, stop: Stop | None = None) -> None:
+    def __init__(self, said: str, stop: FabricStop | None = None) -> None:
         super().__init__(said)
         self.stop = stop
 

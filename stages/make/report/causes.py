@@ -19,7 +19,13 @@ from lairmake.stages.make.core.action import (
     WOULD_RUN,
     Forecast,
 )
-from lairmake.stages.make.core.code import Reach, digest_of_part, lines_of, path_of_unit, reach_of
+from lairmake.stages.make.core.code import (
+    StageReach,
+    digest_of_part,
+    lines_of,
+    path_of_unit,
+    reach_of,
+)
 from lairmake.stages.make.core.declaration import (
     declaration,
     is_figures,
@@ -53,7 +59,7 @@ from lairmake.stages.make.store.state import (
     memo_of,
 )
 from lairmake.stages.make.store.state_folder import state_folder
-from lairmake.stages.make.store.store import Store, store_of
+from lairmake.stages.make.store.store import ResultStore, store_of
 
 # --- Slots of a search, of which a line tells what became of all that nobody asked for by name ---
 
@@ -62,7 +68,7 @@ ALL = "-v lists them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ToldTask:
     """Which folders are told task by task: all if `everything`, else no slots but those `named`."""
 
     everything: bool = True
@@ -73,12 +79,14 @@ class Told:
         return folder.is_slot and not self.everything and folder.name not in self.named
 
 
-def told_of(words: Iterable[str], everything: bool) -> Told:
+def told_of(words: Iterable[str], everything: bool) -> ToldTask:
     """Return what the words of a command line ask for: `fc/slot1`, `fc/slot1:simd`."""
-    return Told(everything=everything, named={word.partition(":")[0] for word in words})
+    return ToldTask(everything=everything, named={word.partition(":")[0] for word in words})
 
 
-def group(items: Iterable[T], folder_of: Callable[[T], LayerFolder], told: Told) -> list[list[T]]:
+def group(
+    items: Iterable[T], folder_of: Callable[[T], LayerFolder], told: ToldTask
+) -> list[list[T]]:
     """Return the items of each folder; those of folded slots of one layer are together."""
     found: dict[tuple[str, bool], list[T]] = {}
     for item in items:
@@ -156,7 +164,7 @@ def reach_in_words(stage: str) -> Iterator[str]:
     yield from (f"  {paint('bold', name)}" for name in sorted(found.data))
 
 
-def data_of_reach(found: Reach) -> dict[str, Any]:
+def data_of_reach(found: StageReach) -> dict[str, Any]:
     """Return what is reached as data for a program: the lines of each definition, by module."""
     modules = {
         path_of_unit(own): {name: lines_of(own, name) for name in sorted(found.definitions[own])}
@@ -360,7 +368,7 @@ def _code_named(
 
 
 def _is_edit(folder: LayerFolder, found: str) -> bool:
-    store: Store = store_of(folder.home)
+    store: ResultStore = store_of(folder.home)
     return store.edit_path(found).is_file() and not store.has_blob(found)
 
 
@@ -581,7 +589,7 @@ PLAN_STYLES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class BuildPlan:
     """What a build would do to a task, what of all that it reads changed, and why in words."""
 
     forecast: Forecast
@@ -589,7 +597,7 @@ class Plan:
     reason: str
 
 
-def plan_of(history: History, found: Mapping[str, Forecast], each: Forecast) -> Plan:
+def plan_of(history: History, found: Mapping[str, Forecast], each: Forecast) -> BuildPlan:
     """Return what a build would do to one of the tasks `found`, and why."""
     before = history.before(each.task)
     causes: list[Cause] = []
@@ -598,7 +606,7 @@ def plan_of(history: History, found: Mapping[str, Forecast], each: Forecast) -> 
     if each.status == MAY_RUN:
         causes = [cause for cause in causes if not _waits(found, cause)]
     reason = _reason(found, each, causes, is_first=before is None)
-    return Plan(forecast=each, causes=causes, reason=reason)
+    return BuildPlan(forecast=each, causes=causes, reason=reason)
 
 
 def _line(each: Forecast, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -651,7 +659,7 @@ def _waiting(found: Mapping[str, Forecast], each: Forecast) -> Iterator[str]:
                 yield name
 
 
-def lines_of_tasks(history: History, plans: Sequence[Plan], told: Told) -> Iterator[str]:
+def lines_of_tasks(history: History, plans: Sequence[BuildPlan], told: ToldTask) -> Iterator[str]:
     """Yield the lines of each layer that a build would not leave alone, and how many it would."""
     to_do = [plan for plan in plans if plan.forecast.status != UP_TO_DATE]
     width = max((len(plan.forecast.stage) for plan in to_do), default=0)
@@ -673,10 +681,10 @@ def lines_of_tasks(history: History, plans: Sequence[Plan], told: Told) -> Itera
 
 
 def lines_of_layers(
-    history: History, plans: Sequence[Plan], wholes: Mapping[str, str]
+    history: History, plans: Sequence[BuildPlan], wholes: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield a line for each layer, or network with its parts: what a build would do, and why."""
-    found: dict[str, list[Plan]] = {}
+    found: dict[str, list[BuildPlan]] = {}
     for plan in plans:
         if plan.forecast.status != UP_TO_DATE:
             name = plan.forecast.folder.name
@@ -690,26 +698,26 @@ def lines_of_layers(
     yield _up_to_date(plans)
 
 
-def _counts(plans: Sequence[Plan]) -> str:
+def _counts(plans: Sequence[BuildPlan]) -> str:
     statuses = Counter(plan.forecast.status for plan in plans)
     return ", ".join(
         paint(PLAN_STYLES[s], f"{statuses[s]} {s}") for s in PLAN_STYLES if statuses[s]
     )
 
 
-def _reason_of(history: History, plans: Sequence[Plan]) -> str:
+def _reason_of(history: History, plans: Sequence[BuildPlan]) -> str:
     """Return why a build would do that to a layer: the files that changed, else what is first."""
     pairs = [(plan.forecast.folder, plan.causes) for plan in plans]
     changed = list(find_sources(history, pairs))
     return f"{list_some(changed)} changed" if changed else plans[0].reason
 
 
-def _up_to_date(plans: Sequence[Plan]) -> str:
+def _up_to_date(plans: Sequence[BuildPlan]) -> str:
     count = sum(plan.forecast.status == UP_TO_DATE for plan in plans)
     return f"{plural(count, 'task')} up to date"
 
 
-def data_of_plan(plan: Plan) -> dict[str, Any]:
+def data_of_plan(plan: BuildPlan) -> dict[str, Any]:
     """Return what a build would do to a task, and why, as data for a program."""
     each = plan.forecast
     return {

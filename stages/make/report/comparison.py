@@ -30,7 +30,7 @@ NO_RESULTS = "no results, as of a kernel of which no parts are asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class BuildFigures:
     """What results say: cycles, with loops only, the bound and by what; bytes on the fullest PE,
     of so many; how many PEs compute, of networks and programs how many there are. None is what the
     results of a kind do not have."""
@@ -51,7 +51,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ComparisonRow:
     """A build: how each key was set, its folder, and its figures, or why there are none.
 
     `error` is a line, `text` all that the build said; both are empty of what is right.
@@ -59,44 +59,50 @@ class Row:
 
     keys: Mapping[str, str]
     folder: str
-    figures: Figures | None
+    figures: BuildFigures | None
     error: str = ""
     text: str = ""
 
 
 def row_of(
     keys: Mapping[str, str], folder: str, results: Mapping[str, Any] | None, refused: str
-) -> Row:
+) -> ComparisonRow:
     """Return the row of a build, of which a stage `refused` what it says, or nothing."""
     if refused:
         first = refused.partition("\n")[0]
         error = first.partition("error: ")[2] or first
-        return Row(keys=keys, folder=folder, figures=None, error=error, text=refused.rstrip())
+        return ComparisonRow(
+            keys=keys, folder=folder, figures=None, error=error, text=refused.rstrip()
+        )
     if results is None:
-        return Row(keys=keys, folder=folder, figures=None, error=NO_RESULTS, text=NO_RESULTS)
+        return ComparisonRow(
+            keys=keys, folder=folder, figures=None, error=NO_RESULTS, text=NO_RESULTS
+        )
     wrong = list_wrong(results)
     error = f"WRONG: {', '.join(wrong)}" if wrong else ""
-    return Row(keys=keys, folder=folder, figures=figures_of(results), error=error, text=error)
+    return ComparisonRow(
+        keys=keys, folder=folder, figures=figures_of(results), error=error, text=error
+    )
 
 
-def figures_of(results: Mapping[str, Any]) -> Figures:
+def figures_of(results: Mapping[str, Any]) -> BuildFigures:
     """Return the figures in a `build/results.json` of any kind."""
     if "outputs" in results:
         memory, (columns, rows) = results["memory"], results["field"]
-        return Figures(
+        return BuildFigures(
             cycles=results["cycles"], bytes=memory["workers"], of=memory["of"], pes=columns * rows
         )
     if "parts" in results:
         return _of_parts(results)
     cycles, memory, bound = results["cycles"], results["memory"], results["bound"]
-    return Figures(
+    return BuildFigures(
         cycles=cycles["simd"], loops=cycles["loops"], speedup=results["speedup"],
         bound=bound["cycles"], by=bound["by"], bytes=memory["bytes_per_pe"], of=memory["of"],
         pes=results["pes"]["compute"] if "pes" in results else None,
     )
 
 
-def _of_parts(results: Mapping[str, Any]) -> Figures:
+def _of_parts(results: Mapping[str, Any]) -> BuildFigures:
     """Return the figures of parts: of the one fabric on which they run, or one after another.
 
     On one fabric only the programs with vector instructions run.
@@ -108,19 +114,21 @@ def _of_parts(results: Mapping[str, Any]) -> Figures:
     )
     size, of = fullest["bytes_per_pe"], fullest["of"]
     if fabric:
-        return Figures(cycles=fabric["cycles"], bytes=size, of=of, pes=math.prod(fabric["pes"]))
-    return Figures(
+        return BuildFigures(
+            cycles=fabric["cycles"], bytes=size, of=of, pes=math.prod(fabric["pes"])
+        )
+    return BuildFigures(
         cycles=cycles["simd"], loops=cycles["loops"],
         speedup=round(cycles["loops"] / cycles["simd"], 3), bytes=size, of=of,
     )
 
 
-def is_right(row: Row) -> bool:
+def is_right(row: ComparisonRow) -> bool:
     """Return whether there are figures, and all values are right."""
     return row.figures is not None and not row.error
 
 
-def knows_pes(rows: Sequence[Row]) -> bool:
+def knows_pes(rows: Sequence[ComparisonRow]) -> bool:
     """Return whether it is known of all that are right how many PEs they take."""
     return all(r.figures.pes is not None for r in rows if r.figures is not None and not r.error)
 
@@ -130,12 +138,12 @@ def list_work(keys: Iterable[str]) -> list[str]:
     return [key for key in keys if key.partition(".")[0] in WORK]
 
 
-def work_of(row: Row) -> tuple[str, ...]:
+def work_of(row: ComparisonRow) -> tuple[str, ...]:
     """Return how much a build has to do: rows are compared with those that have as much."""
     return tuple(row.keys[key] for key in list_work(row.keys))
 
 
-def front_of(rows: Sequence[Row]) -> frozenset[int]:
+def front_of(rows: Sequence[ComparisonRow]) -> frozenset[int]:
     """Return the rows than which none that has as much to do is better: in fewer cycles on no more
     PEs, or in no more cycles on fewer PEs. Where not all PEs are known these are the fewest cycles.
     """
@@ -151,22 +159,22 @@ def front_of(rows: Sequence[Row]) -> frozenset[int]:
     )
 
 
-def sort_rows(rows: Sequence[Row], column: str) -> list[Row]:
+def sort_rows(rows: Sequence[ComparisonRow], column: str) -> list[ComparisonRow]:
     """Return rows by a column, the least first; those without figures stay last, in their order."""
-    def value(row: Row) -> tuple[bool, float]:
+    def value(row: ComparisonRow) -> tuple[bool, float]:
         found = getattr(row.figures, column) if row.figures is not None else None
         return found is None, found or 0.0
 
     return sorted(rows, key=value) if column else list(rows)
 
 
-def data_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def data_of(rows: Sequence[ComparisonRow]) -> list[dict[str, Any]]:
     """Return rows as JSON has them."""
     front = front_of(rows)
     return [_data_of_row(row, at in front) for at, row in enumerate(rows)]
 
 
-def _data_of_row(row: Row, is_front: bool) -> dict[str, Any]:
+def _data_of_row(row: ComparisonRow, is_front: bool) -> dict[str, Any]:
     found = row.figures
     figures = None if found is None else {
         "cycles": found.cycles, "loops": found.loops, "speedup": found.speedup,
@@ -179,7 +187,7 @@ def _data_of_row(row: Row, is_front: bool) -> dict[str, Any]:
     }
 
 
-def csv_of(rows: Sequence[Row]) -> str:
+def csv_of(rows: Sequence[ComparisonRow]) -> str:
     """Return rows as a text of comma-separated values, with a line of titles."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
@@ -188,7 +196,7 @@ def csv_of(rows: Sequence[Row]) -> str:
     return written.getvalue()
 
 
-def _lines(rows: Sequence[Row]) -> Iterator[Sequence[Any]]:
+def _lines(rows: Sequence[ComparisonRow]) -> Iterator[Sequence[Any]]:
     figures = ("cycles", "loops", "speedup", "bound", "by", "bytes", "of", "pes")
     yield *(key for row in rows[:1] for key in row.keys), *figures, "pareto", "error", "folder"
     for found, row in zip(data_of(rows), rows, strict=True):
@@ -208,7 +216,7 @@ LEAST = 6
 GAP, REST = "  ", "..."
 
 
-def table(name: str, rows: Sequence[Row], width: int = NARROW) -> str:
+def table(name: str, rows: Sequence[ComparisonRow], width: int = NARROW) -> str:
     """Return rows as text: how keys are set, figures, or why there are none; the Pareto front."""
     front, keys = front_of(rows), list(rows[0].keys)
     columns = [each for each in COLUMNS if any(_cell(row.figures, each) for row in rows)]
@@ -229,7 +237,9 @@ def table(name: str, rows: Sequence[Row], width: int = NARROW) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _title(name: str, rows: Sequence[Row], front: frozenset[int], width: int) -> Iterator[str]:
+def _title(
+    name: str, rows: Sequence[ComparisonRow], front: frozenset[int], width: int
+) -> Iterator[str]:
     """Yield how many rows there are, and what the mark of the front means."""
     wrong = sum(row.figures is not None and bool(row.error) for row in rows)
     refused = sum(row.figures is None for row in rows)
@@ -272,7 +282,7 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - len(REST)].rstrip()}{REST}"
 
 
-def _cell(figures: Figures | None, column: str) -> str:
+def _cell(figures: BuildFigures | None, column: str) -> str:
     """Return a figure as text, empty where there is none."""
     value = getattr(figures, column) if figures is not None else None
     if value is None:
@@ -280,7 +290,7 @@ def _cell(figures: Figures | None, column: str) -> str:
     return {"speedup": f"{value:.2f}", "memory": f"{100 * value:.0f} %"}.get(column, str(value))
 
 
-def cells_of(row: Row) -> Iterator[str]:
+def cells_of(row: ComparisonRow) -> Iterator[str]:
     """Yield the figures of a row in words, for a plot."""
     for column in COLUMNS:
         if cell := _cell(row.figures, column):
@@ -310,7 +320,7 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class PlotPoint:
     """A build: where it stands, whether on the front, its label or nothing, and all about it."""
 
     x: float
@@ -322,7 +332,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class PointLabel:
     """A text beside a point: where it begins, or ends."""
 
     x: str
@@ -334,7 +344,7 @@ class Label:
 Box = tuple[float, float, float, float]
 
 
-def scatter(rows: Sequence[Row]) -> str:
+def scatter(rows: Sequence[ComparisonRow]) -> str:
     """Return the SVG of the rows that are right: over the number of a row where PEs are not known.
 
     The front lies on top. A label that would cover another one, or a point, is left out; all is in
@@ -356,7 +366,7 @@ def scatter(rows: Sequence[Row]) -> str:
     return drawn
 
 
-def _places(rows: Sequence[Row], has_pes: bool) -> Iterator[tuple[int, int, int]]:
+def _places(rows: Sequence[ComparisonRow], has_pes: bool) -> Iterator[tuple[int, int, int]]:
     """Yield across and up of each row that is right, and its number."""
     for at, row in enumerate(rows):
         if row.figures is not None and is_right(row):
@@ -364,13 +374,13 @@ def _places(rows: Sequence[Row], has_pes: bool) -> Iterator[tuple[int, int, int]
 
 
 def _points(
-    rows: Sequence[Row], has_pes: bool, most_x: float, most_y: float
-) -> Iterator[Point]:
+    rows: Sequence[ComparisonRow], has_pes: bool, most_x: float, most_y: float
+) -> Iterator[PlotPoint]:
     front = front_of(rows)
     for x, y, at in _places(rows, has_pes):
         said = " ".join(" ".join(text.split()) for text in rows[at].keys.values())
         keys = ", ".join(f"{key} {' '.join(text.split())}" for key, text in rows[at].keys.items())
-        yield Point(
+        yield PlotPoint(
             x=_across(x, most_x), y=_up(y, most_y), is_front=at in front,
             work=work_of(rows[at]),
             label=said if len(said) <= LONGEST else f"{said[: LONGEST - 3]}...",
@@ -378,7 +388,7 @@ def _points(
         )
 
 
-def _fronts(points: Sequence[Point]) -> Iterator[list[Point]]:
+def _fronts(points: Sequence[PlotPoint]) -> Iterator[list[PlotPoint]]:
     """Yield the points of each front from left to right: of builds that have as much to do."""
     for work in dict.fromkeys(p.work for p in points):
         yield sorted(
@@ -386,7 +396,7 @@ def _fronts(points: Sequence[Point]) -> Iterator[list[Point]]:
         )
 
 
-def _labels(points: Sequence[Point]) -> Iterator[Label]:
+def _labels(points: Sequence[PlotPoint]) -> Iterator[PointLabel]:
     """Yield the labels for which there is room, those of the front first."""
     taken: list[Box] = [(p.x - ROUND, p.y - ROUND, p.x + ROUND, p.y + ROUND) for p in points]
     for point in sorted(points, key=lambda p: not p.is_front):
@@ -400,7 +410,7 @@ def _labels(points: Sequence[Point]) -> Iterator[Label]:
             if left >= LEFT and left + wide <= RIGHT + ROUND and not _covers(box, taken):
                 taken.append(box)
                 x = left + {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
-                yield Label(x=f"{x:.1f}", y=f"{y:.1f}", anchor=anchor, text=point.label)
+                yield PointLabel(x=f"{x:.1f}", y=f"{y:.1f}", anchor=anchor, text=point.label)
                 break
 
 

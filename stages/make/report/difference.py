@@ -144,7 +144,7 @@ def list_some(names: Sequence[str]) -> str:
 # --- What changed in an object of a file, as data -----------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ChangedPart:
     """Elements of a set or relation: its text; where that is cheap how many they are, over all
     symbolic constants, and one of them. None is not known, or infinite."""
 
@@ -154,7 +154,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """What changed in an object.
 
     Of functions the text before and after, of other sets and relations what was `removed` and
@@ -165,24 +165,24 @@ class Change:
 
     note: str = ""
     functions: Sequence[tuple[str, str]] = ()
-    removed: Part | None = None
-    added: Part | None = None
+    removed: ChangedPart | None = None
+    added: ChangedPart | None = None
     known: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     lines: Sequence[str] = ()
 
 
-Changes = Mapping[str, Change]
+Changes = Mapping[str, FileChange]
 """What changed in a file, by the names of its objects, or of its values; '' is all of it."""
 
 
-def count_of_lines(change: Change) -> dict[str, int]:
+def count_of_lines(change: FileChange) -> dict[str, int]:
     """Return how many lines were added, and how many removed."""
     signs = {"lines_added": "+", "lines_removed": "-"}
     return {name: sum(x.startswith(sign) for x in change.lines) for name, sign in signs.items()}
 
 
-def describe_change(change: Change) -> dict[str, Any]:
+def describe_change(change: FileChange) -> dict[str, Any]:
     """Return a change as data that a program reads, without empty parts."""
     parts = {"removed": change.removed, "added": change.added}
     found: dict[str, Any] = {"note": change.note, "known": change.known, **change.values}
@@ -194,7 +194,7 @@ def describe_change(change: Change) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in empty}
 
 
-def _data_of_part(part: Part) -> dict[str, Any]:
+def _data_of_part(part: ChangedPart) -> dict[str, Any]:
     sides = {"set": part.set, "points": part.points, "sample": part.sample}
     return {name: value for name, value in sides.items() if value is not None}
 
@@ -214,7 +214,7 @@ Within = tuple[Single, Single]
 WRAPPED = re.compile(r"{ \[(.*)\] \}")
 
 
-def find_change(old: Union, new: Union, known: isl.Set | None = None) -> Change | None:
+def find_change(old: Union, new: Union, known: isl.Set | None = None) -> FileChange | None:
     """Return what changed from one object to another of its kind; None where they are equal.
 
     The pieces are those of one pair of tuples each. One that is a function before and after, and
@@ -233,10 +233,10 @@ def find_change(old: Union, new: Union, known: isl.Set | None = None) -> Change 
                 return None
             return _change(singles(old), singles(new), known)
     except TooManyOperations:
-        return Change(note="changed; what is added or removed is hard to tell")
+        return FileChange(note="changed; what is added or removed is hard to tell")
 
 
-def _change(old: Sequence[Single], new: Sequence[Single], known: isl.Set | None) -> Change:
+def _change(old: Sequence[Single], new: Sequence[Single], known: isl.Set | None) -> FileChange:
     functions = []
     gone = [_within(single, None) for single in old if _like(single, new) is None]
     come = [_within(single, None) for single in new if _like(single, old) is None]
@@ -252,10 +252,10 @@ def _change(old: Sequence[Single], new: Sequence[Single], known: isl.Set | None)
             come.append(_within(after.subtract(before), context))
     removed, added = _part(gone), _part(come)
     if not (functions or removed or added):
-        return Change(note="the same for the symbolic constants that both have")
+        return FileChange(note="the same for the symbolic constants that both have")
     contexts = [context for _, context in (*gone, *come)]
     within = "" if all(map(_is_everything, contexts)) else write_text(_union(contexts))
-    return Change(functions=tuple(functions), removed=removed, added=added, known=within)
+    return FileChange(functions=tuple(functions), removed=removed, added=added, known=within)
 
 
 def _within(single: Single, context: Single | None) -> Within:
@@ -267,7 +267,7 @@ def _is_everything(context: Single) -> bool:
     return bool(context.plain_is_universe())
 
 
-def _part(found: Sequence[Within]) -> Part | None:
+def _part(found: Sequence[Within]) -> ChangedPart | None:
     """Return sets or maps as they are within what holds them; None where they have no element."""
     there = [(single, context) for single, context in found if not single.is_empty()]
     if not there:
@@ -283,7 +283,7 @@ def _is_equal(old: Any, new: Any) -> bool:
     return bool(old.is_equal(new))
 
 
-def describe_part(union: Union, text: str | None = None) -> Part:
+def describe_part(union: Union, text: str | None = None) -> ChangedPart:
     """Return a set or relation, and where that is cheap how many elements it has, and one."""
     from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
@@ -291,7 +291,9 @@ def describe_part(union: Union, text: str | None = None) -> Part:
     with suppress(TooManyOperations), limit_operations(MOST_FOR_COUNT):
         sample = None if union.is_empty() else find_sample(union)
         points = count_elements(union)
-    return Part(set=write_text(union) if text is None else text, points=points, sample=sample)
+    return ChangedPart(
+        set=write_text(union) if text is None else text, points=points, sample=sample
+    )
 
 
 def write_text(union: Union | Single) -> str:
@@ -469,7 +471,7 @@ def find_differences(
     if old == new:
         return {}
     if old is None or new is None:
-        return {"": Change(note="is new" if old is None else "is gone")}
+        return {"": FileChange(note="is new" if old is None else "is gone")}
     suffix = PurePath(name).suffix
     try:
         if suffix == ".isl":
@@ -477,10 +479,10 @@ def find_differences(
         elif suffix in KINDS:
             found = KINDS[suffix](old, new)
         else:
-            return {"": Change(lines=tuple(unified(old, new)))}
+            return {"": FileChange(lines=tuple(unified(old, new)))}
     except ValueError as error:
-        return {"": Change(note=f"cannot be read: {error}")}
-    return found or {"": Change(note=RESPELLED)}
+        return {"": FileChange(note=f"cannot be read: {error}")}
+    return found or {"": FileChange(note=RESPELLED)}
 
 
 def is_respelled(changes: Changes) -> bool:
@@ -517,12 +519,12 @@ def _known_of(name: str, known: Mapping[str, isl.Set]) -> isl.Set | None:
     return None if name.endswith(KNOWN) or not tasks else known[max(tasks, key=len)]
 
 
-def _of_object(old: Any, new: Any, known: isl.Set | None = None) -> Change | None:
+def _of_object(old: Any, new: Any, known: isl.Set | None = None) -> FileChange | None:
     """Return what is in one object and not in the other; None where they are equal."""
     if type(old) is type(new):
         return find_change(old, new, known)
     sides = [None if side is None else describe_part(side) for side in (old, new)]
-    return Change(removed=sides[0], added=sides[1])
+    return FileChange(removed=sides[0], added=sides[1])
 
 
 def _of_data(old: bytes, new: bytes) -> Changes:
@@ -544,7 +546,7 @@ def find_values(name: str, content: bytes) -> dict[str, Any]:
     return {}
 
 
-def _of_values(old: Any, new: Any, name: str) -> Iterator[tuple[str, Change]]:
+def _of_values(old: Any, new: Any, name: str) -> Iterator[tuple[str, FileChange]]:
     """Yield the values that changed by their paths, `a.b[0].c`; a list of plain ones is one."""
     before, after = _inside(old, name), _inside(new, name)
     if before is None or after is None:
@@ -558,7 +560,7 @@ def _of_values(old: Any, new: Any, name: str) -> Iterator[tuple[str, Change]]:
         else:
             way, value = ("old", before[key]) if key in before else ("new", after[key])
             note = f"is {'gone' if way == 'old' else 'new'}" if _inside(value, key) else ""
-            yield key, Change(note=note, values={way: value})
+            yield key, FileChange(note=note, values={way: value})
 
 
 def _inside(data: Any, name: str) -> dict[str, Any] | None:
@@ -570,7 +572,7 @@ def _inside(data: Any, name: str) -> dict[str, Any] | None:
     return None
 
 
-def _of_value(old: Any, new: Any) -> Change | None:
+def _of_value(old: Any, new: Any) -> FileChange | None:
     """Return the old and the new value; where both are isl text, what changed in the set."""
     if all(ISL.fullmatch(str(value)) for value in (old, new)):
         from lairmake.stages.poly.text import read_objects
@@ -578,7 +580,7 @@ def _of_value(old: Any, new: Any) -> Change | None:
         with suppress(ValueError):
             before, after = (read_objects(f"it := {value};")["it"] for value in (old, new))
             return _of_object(before, after)
-    return Change(values={"old": old, "new": new})
+    return FileChange(values={"old": old, "new": new})
 
 
 def _spelled(value: Any) -> str:
@@ -611,21 +613,21 @@ def _of_arrays(old: bytes, new: bytes) -> Changes:
     before, after = (np.load(io.BytesIO(c), allow_pickle=False) for c in (old, new))
     kinds = [f"{array.dtype}{list(array.shape)}" for array in (before, after)]
     if kinds[0] != kinds[1]:
-        return {"": Change(values=dict(zip(("old", "new"), kinds, strict=True)))}
+        return {"": FileChange(values=dict(zip(("old", "new"), kinds, strict=True)))}
     unequal = int(np.count_nonzero(before != after))
     note = f"{unequal} of {before.size} elements differ"
-    return {"": Change(note=note)} if unequal else {}
+    return {"": FileChange(note=note)} if unequal else {}
 
 
 def _of_archives(old: bytes, new: bytes) -> Changes:
     """Compare arrays of NumPy by their names. Raises ValueError where a file is malformed."""
     before, after = (dict(_unpack(content)) for content in (old, new))
-    found: dict[str, Change] = {}
+    found: dict[str, FileChange] = {}
     for name in {**before, **after}:
         if name in before and name in after:
             found.update(zip([name], _of_arrays(before[name], after[name]).values(), strict=False))
         else:
-            found[name] = Change(note="is gone" if name in before else "is new")
+            found[name] = FileChange(note="is gone" if name in before else "is new")
     return found
 
 

@@ -24,7 +24,7 @@ WORK = ("copy", "compute")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class KernelFindings:
     """What the stages of a kernel wrote: `sizes` of volumes and arrays, None where one is symbolic.
 
     `arrays` has the array of each volume, `needs` the inputs that each output needs.
@@ -59,7 +59,7 @@ def summarise_kernel(name: str, texts: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def read_found(texts: Mapping[str, str]) -> Found:
+def read_found(texts: Mapping[str, str]) -> KernelFindings:
     """Return what the stages found, from the texts that they wrote."""
     volumes = Objects(texts["volumes.isl"])["volumes"]
     layouts = Objects(texts["layouts.isl"])
@@ -71,7 +71,7 @@ def read_found(texts: Mapping[str, str]) -> Found:
     described: Any = load(texts["operations.yaml"])
     order = list(described["types"])
     domains = [*singles(volumes), *singles(layouts["arrays"])]
-    return Found(
+    return KernelFindings(
         described=described,
         sizes={each.get_tuple_name(): tuple(_rectangle_sizes(each)) for each in domains},
         arrays={
@@ -83,13 +83,13 @@ def read_found(texts: Mapping[str, str]) -> Found:
     )
 
 
-def _shapes(found: Found, way: str) -> Iterator[str]:
+def _shapes(found: KernelFindings, way: str) -> Iterator[str]:
     for name in found.described[way]:
         size = " x ".join("?" if n is None else str(n) for n in found.sizes[name])
         yield f"{name} {size + ' ' if size else ''}{found.described['types'][name]}"
 
 
-def _layouts(found: Found) -> Iterator[str]:
+def _layouts(found: KernelFindings) -> Iterator[str]:
     """Yield how many arrays there are, how many views, and which volumes share one."""
     inside: dict[str, list[str]] = {}
     for volume, array in found.arrays.items():
@@ -103,7 +103,7 @@ def _layouts(found: Found) -> Iterator[str]:
         yield f"and {len(shared) - 3} more that are shared"
 
 
-def _kernel_memory(found: Found) -> str:
+def _kernel_memory(found: KernelFindings) -> str:
     """Return the bytes of all arrays, and of all volumes if each had one of its own."""
     types = found.described["types"]
     array_types = {array: types[volume] for volume, array in found.arrays.items()}
@@ -114,7 +114,7 @@ def _kernel_memory(found: Found) -> str:
     return f"{arranged} bytes in arrays; {own} if each volume had one of its own"
 
 
-def _bytes(found: Found, types: Mapping[str, str]) -> int | None:
+def _bytes(found: KernelFindings, types: Mapping[str, str]) -> int | None:
     """Return the bytes of some volumes or arrays; None where a size is not known."""
     total = 0
     for name, type_ in types.items():

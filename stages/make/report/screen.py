@@ -38,9 +38,9 @@ from lairmake.stages.make.core.pipeline import (
 from lairmake.stages.make.core.stage import BuildOptions
 from lairmake.stages.make.report.colour import WIDTH, paint, paint_isl, wrap_isl
 from lairmake.stages.make.report.difference import (
-    Change,
+    ChangedPart,
     Changes,
-    Part,
+    FileChange,
     changed_keys,
     count_of_lines,
     details,
@@ -104,7 +104,7 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class LayerState:
     """What the stages of a layer wrote, by the names that they use, and how a person calls it.
 
     `sources` are what a person wrote and they read, as far as it is known: of YAML files values.
@@ -119,7 +119,7 @@ class State:
     notes: tuple[str, ...] = ()
 
 
-def state_now(folder: LayerFolder, label: str = "now") -> State:
+def state_now(folder: LayerFolder, label: str = "now") -> LayerState:
     """Return what is on disk, edited by hand or not."""
     files = _files(folder)
     missing = [s for s in folder.stages if not any(n in files for n in files_written(folder, s))]
@@ -127,7 +127,7 @@ def state_now(folder: LayerFolder, label: str = "now") -> State:
     old = first_out_of_date(folder, [s for s in folder.stages if s not in missing])
     notes += [f"{label}: {old} may be out of date"] if old else []
     texts = _texts(folder)
-    return State(
+    return LayerState(
         label=label, files=files, sources=_sources(folder, texts), texts=texts, notes=tuple(notes)
     )
 
@@ -180,7 +180,7 @@ def is_source(folder: LayerFolder, name: str) -> bool:
     return not is_other and writer_of(folder, name) is None
 
 
-def state_at(folder: LayerFolder, revision: str) -> State:
+def state_at(folder: LayerFolder, revision: str) -> LayerState:
     """Return what the stages wrote at a revision of git.
 
     What is committed is taken as it is. What is not, the stages of now make from what is committed.
@@ -190,7 +190,7 @@ def state_at(folder: LayerFolder, revision: str) -> State:
     top = Path(git(folder.path, "rev-parse", "--show-toplevel").strip()).resolve()
     commit = find_commit(folder.path, revision)
     if commit is None:
-        return State(label=revision, files={}, notes=(f"git has no revision {revision}",))
+        return LayerState(label=revision, files={}, notes=(f"git has no revision {revision}",))
     label = revision if commit.startswith(revision) else f"{revision} ({commit[:7]})"
     with tempfile.TemporaryDirectory() as temporary:
         copy = Copy(top=top, commit=commit, place=Path(temporary).resolve())
@@ -200,12 +200,12 @@ def state_at(folder: LayerFolder, revision: str) -> State:
         if former is not None:
             whole = old = _extract(copy, lone_folder(former))
         if not _is_there(old):
-            return State(label=label, files={}, notes=(f"not in {revision}",))
+            return LayerState(label=label, files={}, notes=(f"not in {revision}",))
         renamed = (f"{folder.name} was {old.name} in {revision}",) if former is not None else ()
         notes = _complete(whole, old, revision, f"{copy.of(top)}/")
         files, texts = _files(old), _texts(old)
         sources = _sources(old, texts)
-        return State(
+        return LayerState(
             label=label, files=files, sources=sources, texts=texts, notes=(*renamed, *notes)
         )
 
@@ -302,7 +302,7 @@ INSTANCES = "instances.isl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class LayerComparison:
     """What changed in a layer from one state to another.
 
     `changed` are the names of the files that did, in the order of the stages. `files` has what
@@ -311,8 +311,8 @@ class Comparison:
     """
 
     layer: LayerFolder
-    old: State
-    new: State
+    old: LayerState
+    new: LayerState
     changed: Sequence[str]
     files: Mapping[str, Changes]
     roots: Mapping[str, Sequence[str]]
@@ -320,8 +320,8 @@ class Comparison:
 
 
 def compare(
-    layer: LayerFolder, old: State, new: State, wanted: Collection[str] | None = None
-) -> Comparison:
+    layer: LayerFolder, old: LayerState, new: LayerState, wanted: Collection[str] | None = None
+) -> LayerComparison:
     """Return what changed from one state of a layer to another.
 
     In files whose names match a wanted pattern that is everything; where that is None, in all texts
@@ -349,13 +349,15 @@ def compare(
         roots |= {name: own} if own else {}
         rest = [each for each in objects if each not in own]
         follow |= {name: rest} if rest and (own or is_led) else {}
-    return Comparison(
+    return LayerComparison(
         layer=layer, old=old, new=new, changed=tuple(stages), files=files, roots=roots,
         follow=follow,
     )
 
 
-def _changed_files(layer: LayerFolder, old: State, new: State) -> Iterator[tuple[str, str]]:
+def _changed_files(
+    layer: LayerFolder, old: LayerState, new: LayerState
+) -> Iterator[tuple[str, str]]:
     """Yield the files that differ, each with its stage, of stages that both states have built."""
     there = {**old.files, **new.files}
     for stage in layer.stages:
@@ -366,7 +368,7 @@ def _changed_files(layer: LayerFolder, old: State, new: State) -> Iterator[tuple
                         yield name, stage
 
 
-def _changed_objects(name: str, old: State, new: State) -> list[str]:
+def _changed_objects(name: str, old: LayerState, new: LayerState) -> list[str]:
     """Return the objects of a text that are not written as they were, of YAML its first keys.
 
     Where it has none, '' is all of it.
@@ -375,7 +377,7 @@ def _changed_objects(name: str, old: State, new: State) -> list[str]:
     return [n for n in {**before, **after} if before.get(n) != after.get(n)] or [""]
 
 
-def _edited_keys(old: State, new: State) -> set[str]:
+def _edited_keys(old: LayerState, new: LayerState) -> set[str]:
     """Return the first keys of all values that a person changed: `placement`."""
     return {
         key for name in old.sources.keys() & new.sources.keys() if name.endswith(".yaml")
@@ -407,12 +409,12 @@ COLOUR = re.compile(r"\x1b\[\d+m")
 STYLES = {"-": "red", "+": "green", "->": "green", "": "red"}
 
 
-def screens(found: Sequence[Comparison], is_whole: bool, is_file: bool) -> str:
+def screens(found: Sequence[LayerComparison], is_whole: bool, is_file: bool) -> str:
     """Return what changed in each layer as a person reads it; equal changes are said once.
 
     Of one file there are neither results nor edits; the `whole` has every object.
     """
-    alike: dict[tuple[str, ...], list[Comparison]] = {}
+    alike: dict[tuple[str, ...], list[LayerComparison]] = {}
     for each in found:
         if is_file:
             body = [*_notes(each), *_every_file(each, in_full=True)]
@@ -423,7 +425,7 @@ def screens(found: Sequence[Comparison], is_whole: bool, is_file: bool) -> str:
     return "\n".join(_text(same, body) for (_, _, *body), same in alike.items())
 
 
-def _text(same: Sequence[Comparison], body: Sequence[str]) -> str:
+def _text(same: Sequence[LayerComparison], body: Sequence[str]) -> str:
     first, names = same[0], list_some([each.layer.name for each in same])
     is_same = first.old.files and first.new.files and not first.changed
     title = f"{names}: {first.old.label} -> {first.new.label}"
@@ -432,11 +434,11 @@ def _text(same: Sequence[Comparison], body: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _notes(found: Comparison) -> list[str]:
+def _notes(found: LayerComparison) -> list[str]:
     return [f"  note: {note}" for note in (*found.old.notes, *found.new.notes)]
 
 
-def _first(found: Comparison) -> list[str]:
+def _first(found: LayerComparison) -> list[str]:
     """Return notes, results and what was edited."""
     lines = _notes(found)
     is_built = not lines and (found.changed or edits(found.old, found.new))
@@ -448,7 +450,7 @@ def _first(found: Comparison) -> list[str]:
     return lines
 
 
-def edits(old: State, new: State) -> dict[str, list[str]]:
+def edits(old: LayerState, new: LayerState) -> dict[str, list[str]]:
     """Return what a person changed, by file, in a line for each value; nothing if one is unknown.
 
     A file that was only moved, with its folder, did not change.
@@ -467,7 +469,7 @@ def edits(old: State, new: State) -> dict[str, list[str]]:
     return found
 
 
-def _screen(found: Comparison) -> list[str]:
+def _screen(found: LayerComparison) -> list[str]:
     """Return notes, results, edits, what did not follow, and in a line each what did.
 
     Every object takes a line of a diff of the texts, every file four: there are no more than that.
@@ -480,7 +482,7 @@ def _screen(found: Comparison) -> list[str]:
     return [*first, *_fitting(found, room), *last]
 
 
-def _fitting(found: Comparison, room: int) -> list[str]:
+def _fitting(found: LayerComparison, room: int) -> list[str]:
     """Return the lines of the objects that did not follow, as far as there is room.
 
     Where it is short, each has as many lines as all may have.
@@ -507,7 +509,7 @@ def _fitting(found: Comparison, room: int) -> list[str]:
     return lines
 
 
-def _lines_of_text(name: str, change: Change) -> list[str]:
+def _lines_of_text(name: str, change: FileChange) -> list[str]:
     """Return the lines of a text in the cache that changed; of another file how many."""
     lines = [f"  {_painted(line)}" for line in change.lines if line[:1] in ("-", "+")]
     return lines if lines and is_text(name) else [f"  {_said(change)}"]
@@ -522,7 +524,7 @@ def _cut(block: list[str], most: int) -> list[str]:
     return [*block[: most - 1], f"{rest[: WIDTH - 4].rstrip()} ..."]
 
 
-def _following(found: Comparison) -> Iterator[str]:
+def _following(found: LayerComparison) -> Iterator[str]:
     """Yield a line that counts what follows from other objects."""
     count, files = sum(map(len, found.follow.values())), list(found.follow)
     if count:
@@ -536,7 +538,7 @@ def _called(name: str, objects: Sequence[str]) -> Sequence[str]:
     return objects if name.endswith(".isl") else [name]
 
 
-def _built(found: Comparison) -> Iterator[str]:
+def _built(found: LayerComparison) -> Iterator[str]:
     """Yield a line about programs, layout and outputs, and the files of the parts of a kernel."""
     names = [n for n in found.changed if n.startswith(BUILD) and n not in MEASURED]
     parts = [name for name in names if name.startswith(PARTS)]
@@ -555,13 +557,13 @@ def _built(found: Comparison) -> Iterator[str]:
         yield f"build: {list_some(said)}"
 
 
-def _of_file(found: Comparison, name: str) -> Change:
+def _of_file(found: LayerComparison, name: str) -> FileChange:
     """Return what changed in a file that was built, as one change; of YAML nothing is said."""
     changes = find_differences(name, found.old.files.get(name), found.new.files.get(name))
-    return changes[""] if "" in changes else Change()
+    return changes[""] if "" in changes else FileChange()
 
 
-def _every_file(found: Comparison, in_full: bool) -> Iterator[str]:
+def _every_file(found: LayerComparison, in_full: bool) -> Iterator[str]:
     for name, changes in found.files.items():
         yield from lines_of_file(name, changes, in_full)
 
@@ -578,7 +580,7 @@ def lines_of_file(name: str, changes: Changes, in_full: bool = True) -> Iterator
             yield from (f"  {_painted(line)}" for line in change.lines if is_shown)
 
 
-def _lines_of_change(key: str, change: Change) -> Iterator[str]:
+def _lines_of_change(key: str, change: FileChange) -> Iterator[str]:
     """Yield the lines of an object, or of a value."""
     said = _said(change)
     if said:
@@ -594,7 +596,7 @@ def _lines_of_change(key: str, change: Change) -> Iterator[str]:
         start = " " * len(start)
 
 
-def _rows(change: Change, indent: int) -> Iterator[tuple[str, str]]:
+def _rows(change: FileChange, indent: int) -> Iterator[tuple[str, str]]:
     """Yield sign and text of each set that is to be shown, on a line where it fits on one."""
     for pair in change.functions:
         old, new = (_on_a_line(text, indent) for text in pair)
@@ -615,14 +617,14 @@ def _on_a_line(text: str, indent: int) -> str:
     return joined if indent + len(joined) <= WIDTH else text
 
 
-def _often(part: Part) -> str:
+def _often(part: ChangedPart) -> str:
     """Return as a comment how many elements a set has, and one of them, where that is known."""
     count = {None: [], 1: ["1 point"]}.get(part.points, [f"{part.points} points"])
     sample = [f"such as {part.sample}"] if part.sample and part.points != 1 else []
     return f"# {', '.join([*count, *sample])}" if count or sample else ""
 
 
-def _said(change: Change) -> str:
+def _said(change: FileChange) -> str:
     """Return a change in a few words; nothing for a set."""
     if change.lines:
         added, removed = count_of_lines(change).values()
@@ -631,7 +633,7 @@ def _said(change: Change) -> str:
     return change.note or (values if change.values else "")
 
 
-def _value(change: Change, way: str) -> str:
+def _value(change: FileChange, way: str) -> str:
     """Return a value as a person writes it."""
     value = change.values.get(way, "nothing")
     return value if isinstance(value, str) else json.dumps(value)
@@ -654,7 +656,7 @@ def is_moment(text: str) -> bool:
     return False
 
 
-def state_before(folder: LayerFolder, builds: int) -> State:
+def state_before(folder: LayerFolder, builds: int) -> LayerState:
     """Return what the stages had written before the last `builds` builds that changed a layer."""
     lines = _changes(folder)
     known = list(dict.fromkeys(line["build"] for line in lines))
@@ -662,18 +664,18 @@ def state_before(folder: LayerFolder, builds: int) -> State:
     if not 0 < builds < len(known):
         count = plural(len(known), "build")
         notes = (f"the log knows {count} of it",)
-        return State(label=label, files={}, notes=notes)
+        return LayerState(label=label, files={}, notes=notes)
     return _state(folder, lines, set(known[:-builds]), label)
 
 
-def state_after(folder: LayerFolder, moment: str) -> State:
+def state_after(folder: LayerFolder, moment: str) -> LayerState:
     """Return what the stages had written after the last build that began at a moment, or before."""
     state = state_folder(folder.home)
     begun = {b.id for b in builds(state) if begun(b)[: len(moment)] <= moment}
     lines, label = _changes(folder), f"the build of {moment}"
     if begun.isdisjoint(line["build"] for line in lines):
         notes = ("the log knows no build of it until then",)
-        return State(label=label, files={}, notes=notes)
+        return LayerState(label=label, files={}, notes=notes)
     return _state(folder, lines, begun, label)
 
 
@@ -687,14 +689,14 @@ def _changes(folder: LayerFolder) -> list[Line]:
 
 def _state(
     folder: LayerFolder, lines: Collection[Line], builds: Collection[str], label: str
-) -> State:
+) -> LayerState:
     """Return what the stages had written after some builds, as far as the store has it."""
     last = {line["stage"]: line for line in lines if line["build"] in builds}
     writes = {n: digest for line in last.values() for n, digest in line["writes"].items()}
     files, gone = _from_store(folder, writes)
     sources = _logged_sources(folder, last) if folder.asked_in is None else {}
     lost = (f"no more in the store: {', '.join(gone)}",) if gone else ()
-    return State(label=label, files=files, sources=sources, notes=lost)
+    return LayerState(label=label, files=files, sources=sources, notes=lost)
 
 
 def _logged_sources(folder: LayerFolder, last: Mapping[str, Line]) -> dict[str, bytes]:

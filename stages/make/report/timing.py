@@ -16,7 +16,14 @@ from lairmake.stages.make.core.action import (
     WOULD_RUN,
     Forecast,
 )
-from lairmake.stages.make.report.causes import ALL, PLAN_STYLES, Told, group, name_slots, say_slots
+from lairmake.stages.make.report.causes import (
+    ALL,
+    PLAN_STYLES,
+    ToldTask,
+    group,
+    name_slots,
+    say_slots,
+)
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.store.state import BuildRecord, Line
 
@@ -26,7 +33,7 @@ MICROSECONDS = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
+class TaskTimes:
     """The tasks of a build that took time, in the order in which they began.
 
     `path` are the tasks of the critical path: each comes after the one before it, and no other
@@ -44,12 +51,12 @@ class Times:
         return self.build.end["seconds"] if self.build.end is not None else None
 
 
-def timing_of(build: BuildRecord, after: Mapping[str, Sequence[str]]) -> Times:
+def timing_of(build: BuildRecord, after: Mapping[str, Sequence[str]]) -> TaskTimes:
     """Return the times of a build; `after` are the tasks before each."""
     tasks = sorted((t for t in build.tasks if "seconds" in t), key=lambda line: line["start"])
     path = critical_path({line["task"]: line["seconds"] for line in tasks}, after)
     same = sum(line["how"] == "same" for line in build.tasks)
-    return Times(build=build, tasks=tasks, path=path, same=same)
+    return TaskTimes(build=build, tasks=tasks, path=path, same=same)
 
 
 def critical_path(seconds: Mapping[str, float], after: Mapping[str, Sequence[str]]) -> list[str]:
@@ -65,7 +72,7 @@ def critical_path(seconds: Mapping[str, float], after: Mapping[str, Sequence[str
     return max(longest.values(), default=(0.0, []))[1]
 
 
-def lines_of_times(found: Times, folded: Collection[str] = ()) -> Iterator[str]:
+def lines_of_times(found: TaskTimes, folded: Collection[str] = ()) -> Iterator[str]:
     """Yield a line for each task, those of the critical path marked, and the sums.
 
     There is one for all of those tasks that are `folded` and not on the critical path.
@@ -94,7 +101,7 @@ def lines_of_times(found: Times, folded: Collection[str] = ()) -> Iterator[str]:
         yield f"{found.same} more {'task was' if found.same == 1 else 'tasks were'} up to date"
 
 
-def trace(found: Times) -> dict[str, Any]:
+def trace(found: TaskTimes) -> dict[str, Any]:
     """Return the trace events of a build, each process a thread; times in microseconds.
 
     Source   Trace Event Format: complete events X, metadata M.
@@ -118,7 +125,7 @@ def trace(found: Times) -> dict[str, Any]:
     return {"traceEvents": [*names, *tasks], "displayTimeUnit": "ms"}
 
 
-def data_of_times(found: Times) -> dict[str, Any]:
+def data_of_times(found: TaskTimes) -> dict[str, Any]:
     """Return the times of a build as data for a program."""
     kept = ("task", "how", "start", "seconds", "pid")
     return {
@@ -139,7 +146,7 @@ FILLS = {
 }
 
 
-def lines_of_graph(found: Sequence[Forecast], told: Told) -> Iterator[str]:
+def lines_of_graph(found: Sequence[Forecast], told: ToldTask) -> Iterator[str]:
     """Yield a line for each layer, and one for each of its stages; one for folded slots."""
     width = max((len(each.stage) for each in found), default=0)
     slots = {each.task: each.folder.name for each in found if told.folds(each.folder)}

@@ -44,7 +44,7 @@ SWEEP = "sweep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crossing:
+class PartCrossing:
     """A tensor that comes from another part of a network.
 
     `name` is what the stages call it, `inputs/x.npy`; `file` is what the other part wrote, and
@@ -77,7 +77,7 @@ class LayerFolder:
     home: Path
     stages: tuple[str, ...] = PIPELINE
     analyses: tuple[str, ...] = ANALYSES
-    crossings: tuple[Crossing, ...] = ()
+    crossings: tuple[PartCrossing, ...] = ()
     parts: tuple[tuple[str, LayerFolder], ...] = ()
     asked_in: Path | None = None
     is_searched: bool = False
@@ -96,7 +96,7 @@ class LayerFolder:
 @functools.lru_cache(MOST_PATHS)
 def _folder_of(
     name: str, path: str, build: str, cache: str, home: str, asked_in: str | None,
-    stages: tuple[str, ...], analyses: tuple[str, ...], crossings: tuple[Crossing, ...],
+    stages: tuple[str, ...], analyses: tuple[str, ...], crossings: tuple[PartCrossing, ...],
     parts: tuple[tuple[str, LayerFolder], ...], is_searched: bool, is_slot: bool,
 ) -> LayerFolder:
     return LayerFolder(

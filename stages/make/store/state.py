@@ -56,7 +56,7 @@ MOST_OPEN = 8
 Row = Sequence[Any]
 
 
-class State:
+class WorkspaceState:
     """The database in a folder of state; one of memory where there can be none.
 
     Every process has a connection of its own. `lost` says why nothing is remembered, if so.
@@ -233,9 +233,9 @@ class State:
 
 
 @functools.lru_cache(MOST_OPEN)
-def state_of(folder: Path) -> State:
+def state_of(folder: Path) -> WorkspaceState:
     """Return the state in a folder: one in a process, but where that looks into many."""
-    return State(folder)
+    return WorkspaceState(folder)
 
 
 def _open(file: Path | None) -> sqlite3.Connection:

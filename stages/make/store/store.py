@@ -33,7 +33,7 @@ LONGEST = 1e11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class StoreEntry:
     """What an action wrote and read: digests by the name that the stage uses; None is no file.
 
     `further` are the names of files that it read beyond those that it declares, `code` the digest
@@ -49,11 +49,11 @@ class Entry:
     when: float
 
 
-Record = Entry | tuple[str, ...]
+Record = StoreEntry | tuple[str, ...]
 """What is known by a key: an entry, or only the names of what else an action reads."""
 
 
-def bytes_of(entry: Entry, key: str) -> bytes:
+def bytes_of(entry: StoreEntry, key: str) -> bytes:
     """Return an entry as the bytes of a file."""
     return _sealed(key, {name: getattr(entry, name) for name in IS_VALID})
 
@@ -68,10 +68,10 @@ def record_of(content: bytes, key: str) -> Record | None:
     data = _unsealed(content, key)
     if data is None:
         return None
-    return Entry(**data) if "stage" in data else tuple(data["further"])
+    return StoreEntry(**data) if "stage" in data else tuple(data["further"])
 
 
-def fits(entry: Entry, stage: str, declared: Sequence[str]) -> bool:
+def fits(entry: StoreEntry, stage: str, declared: Sequence[str]) -> bool:
     """Return whether an entry is that of a stage, and names the files that the stage declares.
 
     These are the names without `*`, each of them, and any that match another one.
@@ -142,7 +142,7 @@ ONLY_READ = (
 )
 
 
-class Store:
+class ResultStore:
     """The store of a workspace, and behind it a second one that is shared, if there is one."""
 
     def __init__(self, shelf: FolderShelf, second: Shelf | None = None) -> None:
@@ -150,42 +150,42 @@ class Store:
         self.second = second
 
     @staticmethod
-    def open(home: Path) -> Store:
+    def open(home: Path) -> ResultStore:
         """Return the store of a workspace, or of a layer folder outside of one; makes nothing."""
         folder = state_folder(home) / "store"
         if folder.is_symlink():
             warn(f"{shown_path(folder)} is damaged, and made anew")
             with suppress(OSError):
                 remove_whatever(folder)
-        return Store(FolderShelf(folder), _second_of(home))
+        return ResultStore(FolderShelf(folder), _second_of(home))
 
     @property
     def folder(self) -> Path:
         """The folder of the local store."""
         return self.shelf.folder
 
-    def lookup(self, key: str, stage: str, declared: Sequence[str]) -> Entry | None:
+    def lookup(self, key: str, stage: str, declared: Sequence[str]) -> StoreEntry | None:
         """Return what the action of a key gave; None where it is not known.
 
         It is that of a stage, which writes the files that it has `declared`, and no others.
         """
         def fitting(content: bytes) -> Record | None:
             found = record_of(content, key)
-            is_wrong = isinstance(found, Entry) and not fits(found, stage, declared)
+            is_wrong = isinstance(found, StoreEntry) and not fits(found, stage, declared)
             return None if is_wrong else found
 
         found = self._read("entries", key, fitting)
-        return found if isinstance(found, Entry) else None
+        return found if isinstance(found, StoreEntry) else None
 
-    def entry(self, key: str) -> Entry | None:
+    def entry(self, key: str) -> StoreEntry | None:
         """Return what the action of a key gave, whichever it is, to be looked at only."""
         found = self._record(key)
-        return found if isinstance(found, Entry) else None
+        return found if isinstance(found, StoreEntry) else None
 
     def further(self, primary: str) -> list[str]:
         """Return the further files that an action read, by the key without them."""
         found = self._record(primary)
-        return list(found.further if isinstance(found, Entry) else found or ())
+        return list(found.further if isinstance(found, StoreEntry) else found or ())
 
     def _record(self, key: str) -> Record | None:
         def whole(content: bytes) -> Record | None:
@@ -194,7 +194,7 @@ class Store:
         return self._read("entries", key, whole)
 
     def publish(
-        self, entry: Entry, key: str, primary: str, outputs: Mapping[str, bytes],
+        self, entry: StoreEntry, key: str, primary: str, outputs: Mapping[str, bytes],
         sources: Mapping[str, bytes],
     ) -> None:
         """Make what an action gave known under its key; `sources` are kept to be looked at later.
@@ -359,9 +359,9 @@ def _is_not_writable(error: Exception) -> bool:
 
 
 @functools.cache
-def store_of(home: Path) -> Store:
+def store_of(home: Path) -> ResultStore:
     """Return the one store of a workspace in this process."""
-    return Store.open(home)
+    return ResultStore.open(home)
 
 
 def _second_of(home: Path) -> Shelf | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lairmake.stages.make.store.files import digest_of, remove_left_overs
 from lairmake.stages.make.store.shelf import FolderShelf, Shelf
-from lairmake.stages.make.store.store import Entry, record_of
+from lairmake.stages.make.store.store import StoreEntry, record_of
 
 KINDS = ("entries", "blobs", "edits")
 
@@ -24,7 +24,7 @@ class Damage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
+class StoreSweep:
     """How many contents of each kind went, and how many bytes went and stay."""
 
     gone: Mapping[str, int]
@@ -93,7 +93,7 @@ def _missing(
 ) -> Iterator[Damage]:
     """Yield the damage of an entry that names contents which are not there."""
     entry = record_of(content, key)
-    named = set(entry.outputs.values()) if isinstance(entry, Entry) else set()
+    named = set(entry.outputs.values()) if isinstance(entry, StoreEntry) else set()
     for name in sorted(named - blobs):
         found = _intact_there(other, "blobs", name)
         if shelf.read_only:
@@ -110,7 +110,7 @@ def _missing(
             return
 
 
-def sweep(shelf: FolderShelf, most: int | None) -> Swept:
+def sweep(shelf: FolderShelf, most: int | None) -> StoreSweep:
     """Remove what was not used for longest, until `most` bytes stay, what no entry names, and
     what processes that were killed left.
 
@@ -127,7 +127,7 @@ def sweep(shelf: FolderShelf, most: int | None) -> Swept:
         remove_left_overs(shelf.folder / "new")
         after = sizes(shelf)
     total = sum(size for _, size in after.values())
-    return Swept(
+    return StoreSweep(
         gone={kind: before[kind][0] - after[kind][0] for kind in KINDS},
         bytes_gone=sum(size for _, size in before.values()) - total,
         bytes_kept=total,
@@ -157,7 +157,7 @@ def _named(shelf: FolderShelf, kind: str, name: str) -> set[str]:
     """Return the blobs that an entry names: what it wrote, and the sources that it read."""
     content = shelf.read(kind, name) if kind == "entries" else None
     entry = record_of(content, name) if content is not None else None
-    if not isinstance(entry, Entry):
+    if not isinstance(entry, StoreEntry):
         return set()
     found = {*entry.outputs.values(), *entry.reads.values()}
     return {blob for blob in found if blob is not None}

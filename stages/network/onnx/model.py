@@ -23,8 +23,8 @@ from onnx import (
 from lairmake.stages.diagnose import UserError, nearest
 from lairmake.stages.network.operators.draft import (
     Array,
+    GraphPlace,
     InputSize,
-    Place,
     Shape,
     count,
     list_open,
@@ -193,9 +193,9 @@ WHOLE = "is it an ONNX file, and whole?"
 EXPORT = "export it anew"
 
 
-def find_place(node: NodeProto, file: str) -> Place:
+def find_place(node: NodeProto, file: str) -> GraphPlace:
     """Return where a node stands: by its name, else by its first result."""
-    return Place(
+    return GraphPlace(
         file=file, node=node.name or next(iter(node.output), "?"), operator=node.op_type
     )
 
@@ -256,7 +256,7 @@ def refuse_operators(
     yield from list_unknown(found)
 
 
-def unknown_operator(place: Place, known: Collection[str]) -> UserError:
+def unknown_operator(place: GraphPlace, known: Collection[str]) -> UserError:
     """Return what is wrong with a node whose operator is not known."""
     if place.operator in CONTROL:
         return place.error("it chooses while it runs", "export the model without control flow")
@@ -287,7 +287,9 @@ def refuse_nodes(model: ModelProto, file: str) -> Iterator[UserError]:
             yield UserError(message, hint="is the graph whole?")
 
 
-def _refuse_names(node: NodeProto, given: Collection[str], place: Place) -> Iterator[UserError]:
+def _refuse_names(
+    node: NodeProto, given: Collection[str], place: GraphPlace
+) -> Iterator[UserError]:
     """Yield an error for what a node reads and nobody gave before, or gives a second time."""
     for name in dict.fromkeys(filter(None, node.input)):
         if name not in given:
@@ -299,7 +301,7 @@ def _refuse_names(node: NodeProto, given: Collection[str], place: Place) -> Iter
             yield place.error(f"{name} is given a second time", hint)
 
 
-def _refuse_form(node: NodeProto, opset: int, place: Place) -> Iterator[UserError]:
+def _refuse_form(node: NodeProto, opset: int, place: GraphPlace) -> Iterator[UserError]:
     """Yield an error for operands, results and attributes that an operator has not."""
     try:
         schema = onnx.defs.get_schema(node.op_type, opset, "")
@@ -324,7 +326,7 @@ def _refuse_form(node: NodeProto, opset: int, place: Place) -> Iterator[UserErro
     yield from _refuse_attributes(node, schema, opset, place)
 
 
-def _refuse_results(node: NodeProto, place: Place) -> Iterator[UserError]:
+def _refuse_results(node: NodeProto, place: GraphPlace) -> Iterator[UserError]:
     """Yield an error for a Split of which there are more results than it says.
 
     ONNX's inference of shapes would end the process there, in 1.23.2.
@@ -339,7 +341,7 @@ def _name_type(attribute: AttributeProto) -> str:
 
 
 def _refuse_attributes(
-    node: NodeProto, schema: onnx.defs.OpSchema, opset: int, place: Place
+    node: NodeProto, schema: onnx.defs.OpSchema, opset: int, place: GraphPlace
 ) -> Iterator[UserError]:
     known = schema.attributes
     for each in node.attribute:

@@ -23,8 +23,8 @@ from onnx.reference.op_run import OpRun
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.network.onnx.model import describe, read_shape, read_type
-from lairmake.stages.network.operators.draft import Array, Place, Shape
-from lairmake.stages.network.operators.node import Known, Operands, misfit
+from lairmake.stages.network.operators.draft import Array, GraphPlace, Shape
+from lairmake.stages.network.operators.node import KnownOperands, NodeOperands, misfit
 from lairmake.stages.reference.error_bound import list_types, name_types
 
 # --- Operators that ONNX's own reference gets wrong or does not run: those with windows, in NumPy
@@ -258,7 +258,7 @@ def explain_type(kind: np.dtype[Any]) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class Graph(Known):
+class OnnxGraph(KnownOperands):
     """What is known of a graph so far, by the names of its values.
 
     `values` has what was inferred of types and shapes; if it `is_corrected`, what follows is
@@ -307,14 +307,14 @@ class Graph(Known):
         return read_type(self.values[name]) if known is None else known.dtype
 
 
-class Node(Operands):
+class OnnxNode(NodeOperands):
     """A node, with its operands by number and its attributes by name.
 
     `results` has the names of what it gives, those that nobody asks for left out; `places` which
     ones they are.
     """
 
-    def __init__(self, proto: NodeProto, graph: Graph, place: Place) -> None:
+    def __init__(self, proto: NodeProto, graph: OnnxGraph, place: GraphPlace) -> None:
         super().__init__(proto.input, graph, place)
         self.operator = proto.op_type
         self.opset = graph.opset

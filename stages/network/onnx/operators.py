@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from lairmake.stages.network.onnx.node import Node
+from lairmake.stages.network.onnx.node import OnnxNode
 from lairmake.stages.network.operators import copies, elementwise, windows
-from lairmake.stages.network.operators.draft import Array, Piece, Shape
+from lairmake.stages.network.operators.draft import Array, PaddedPiece, Shape
 from lairmake.stages.network.operators.elementwise import (
     POWERS,
     SHARED,
     TRUE,
+    KeyWindow,
     Operand,
-    Seen,
     apply,
     of_channels,
     write_number,
@@ -79,12 +79,12 @@ SQUARE_ROOT_OF_HALF = 0.7071067811865476
 TANH_OF_GELU = (0.7978845608028654, 0.044715)
 
 
-def plain(node: Node) -> None:
+def plain(node: OnnxNode) -> None:
     """Add a function of elements that has no attributes."""
     _give(node, PLAIN[node.operator], [node.operand(k) for k in range(node.count)])
 
 
-def folded(node: Node) -> None:
+def folded(node: OnnxNode) -> None:
     """Add a function of any number of operands."""
     operands = [node.operand(k) for k in range(node.count)]
     template = "{0}"
@@ -95,14 +95,14 @@ def folded(node: Node) -> None:
     _give(node, template, operands)
 
 
-def shaped(node: Node) -> None:
+def shaped(node: OnnxNode) -> None:
     """Add a function of elements that attributes change."""
     template, defaults = SHAPED[node.operator]
     given = {name: write_number(node.attribute(name, value)) for name, value in defaults.items()}
     _give(node, template.format("{0}", **given), [node.operand(0)])
 
 
-def clip(node: Node) -> None:
+def clip(node: OnnxNode) -> None:
     """Add what lies within limits, those which are finite."""
     template, operands = "{0}", [node.operand(0)]
     for k, function, name in ((1, "max", "min"), (2, "min", "max")):
@@ -121,7 +121,7 @@ def _is_endless(limit: float) -> bool:
     return abs(limit) in LARGEST or abs(limit) >= LARGEST[-1]
 
 
-def gelu(node: Node) -> None:
+def gelu(node: OnnxNode) -> None:
     """Add GELU, by the error function or its approximation."""
     x = [node.operand(0)]
     if node.attribute("approximate", "none") == "tanh":
@@ -133,7 +133,7 @@ def gelu(node: Node) -> None:
         _give(node, f"0.5 * {{0}} * (1.0 + erf({{0}} * {root}))", x)
 
 
-def power(node: Node) -> None:
+def power(node: OnnxNode) -> None:
     """Add a power; small whole exponents are products."""
     base, exponent = node.operand(0), node.operand(1)
     if not isinstance(exponent, str) and exponent in POWERS:
@@ -142,7 +142,7 @@ def power(node: Node) -> None:
         _give(node, "pow({0}, {1})", [base, exponent])
 
 
-def cast(node: Node) -> None:
+def cast(node: OnnxNode) -> None:
     """Add another type: a truth of a number, else the same elements."""
     if node.attribute("to") == TensorProto.BOOL and node.type_of(0) != np.bool_:
         _give(node, TRUE, [node.operand(0)])
@@ -150,18 +150,18 @@ def cast(node: Node) -> None:
         node.alias()
 
 
-def dropout(node: Node) -> None:
+def dropout(node: OnnxNode) -> None:
     """Add Dropout, which drops nothing here; its mask is true."""
     node.alias()
     if len(node.results) > 1:
         node.give(node.draft.weigh(node.results[1], np.ones(node.shape_of_result(1))), 1)
 
 
-def _give(node: Node, template: str, operands: Sequence[Operand]) -> None:
+def _give(node: OnnxNode, template: str, operands: Sequence[Operand]) -> None:
     node.give(apply(node.draft, node.wish, template, operands))
 
 
-ARITHMETIC: Mapping[str, Callable[[Node], None]] = {
+ARITHMETIC: Mapping[str, Callable[[OnnxNode], None]] = {
     **dict.fromkeys(PLAIN, plain), **dict.fromkeys(FOLDED, folded),
     **dict.fromkeys(SHAPED, shaped), "Clip": clip, "Gelu": gelu, "Pow": power, "Cast": cast,
     **{name: lambda node: node.alias() for name in ("Identity", "CastLike")}, "Dropout": dropout,
@@ -178,12 +178,12 @@ NEW_SOFTMAX = 13
 """The opset from which on softmax is along one axis, and not along all from one on."""
 
 
-def product(node: Node) -> None:
+def product(node: OnnxNode) -> None:
     """Add MatMul."""
     node.give(elementwise.multiply(node.draft, node.wish, node.volume(0), node.volume(1)))
 
 
-def general_product(node: Node) -> None:
+def general_product(node: OnnxNode) -> None:
     """Add Gemm: alpha A B + beta C."""
     turned = bool(node.attribute("transA", 0)), bool(node.attribute("transB", 0))
     alpha, beta = node.attribute("alpha", 1.0), node.attribute("beta", 1.0)
@@ -201,7 +201,7 @@ def general_product(node: Node) -> None:
     node.give(found)
 
 
-def batch_normalisation(node: Node) -> None:
+def batch_normalisation(node: OnnxNode) -> None:
     """Add BatchNormalization with known statistics: a factor and an offset for each channel."""
     if node.attribute("training_mode", 0) or len(node.results) > 1:
         raise node.error("it is in training mode", "export the model for inference")
@@ -214,7 +214,7 @@ def batch_normalisation(node: Node) -> None:
     node.give(elementwise.scale_batches(node.draft, node.wish, x, statistics, small))
 
 
-def instance_normalisation(node: Node) -> None:
+def instance_normalisation(node: OnnxNode) -> None:
     """Add InstanceNormalization: over the places of each channel of each sample."""
     rank = len(node.shape)
     normal = elementwise.normalise(
@@ -225,7 +225,7 @@ def instance_normalisation(node: Node) -> None:
     node.give(elementwise.scale(node.draft, node.wish, normal.result, by, to))
 
 
-def group_normalisation(node: Node) -> None:
+def group_normalisation(node: OnnxNode) -> None:
     """Add GroupNormalization: over the channels of a group, and all places."""
     draft, x, groups = node.draft, node.volume(0), node.attribute("num_groups")
     samples, channels, *places = node.shape
@@ -242,7 +242,7 @@ def group_normalisation(node: Node) -> None:
     node.give(copies.reshape(draft, node.wish, scaled, node.shape))
 
 
-def layer_normalisation(node: Node) -> None:
+def layer_normalisation(node: OnnxNode) -> None:
     """Add LayerNormalization or RMSNormalization: over all dimensions from `axis` on."""
     rank = len(node.shape)
     normal = elementwise.normalise(
@@ -260,7 +260,7 @@ def layer_normalisation(node: Node) -> None:
         node.give(inverse, 2)
 
 
-def softmax(node: Node) -> None:
+def softmax(node: OnnxNode) -> None:
     """Add Softmax or LogSoftmax: along an axis, before opset 13 along all from one on."""
     rank, new = len(node.shape), node.opset >= NEW_SOFTMAX
     axis = node.axis("axis", -1 if new else 1, rank)
@@ -280,7 +280,7 @@ REDUCTIONS: Mapping[str, tuple[str, str, str]] = {
 """The operator, what is reduced, and what is made of that, and of the number of elements."""
 
 
-def reduction(node: Node) -> None:
+def reduction(node: OnnxNode) -> None:
     """Add a reduction over axes, all if none are said."""
     x, rank = node.volume(0), len(node.shape_of(0))
     axes = node.attribute("axes")
@@ -303,7 +303,7 @@ def reduction(node: Node) -> None:
     node.give(total)
 
 
-def _log_sum_exp(node: Node, x: str, axes: Sequence[int], keep: bool) -> None:
+def _log_sum_exp(node: OnnxNode, x: str, axes: Sequence[int], keep: bool) -> None:
     """Give the logarithm of the sum of powers, the largest of which is taken off before."""
     draft, wish = node.draft, node.wish
     largest = elementwise.reduce(draft, f"{wish}_max", x, axes, "max=")
@@ -316,7 +316,7 @@ def _log_sum_exp(node: Node, x: str, axes: Sequence[int], keep: bool) -> None:
     node.give(copies.reshape(draft, wish, found, node.shape))
 
 
-LAYERS: Mapping[str, Callable[[Node], None]] = {
+LAYERS: Mapping[str, Callable[[OnnxNode], None]] = {
     "MatMul": product, "Gemm": general_product,
     "BatchNormalization": batch_normalisation,
     "InstanceNormalization": instance_normalisation,
@@ -334,7 +334,7 @@ MASK, PAST, COUNT = 3, 4, 6
 keys of each sample count."""
 
 
-def attention(node: Node) -> None:
+def attention(node: OnnxNode) -> None:
     """Add Attention, with the keys and values that follow those of before."""
     draft, wish = node.draft, node.wish
     is_flat = len(node.shape_of(0)) == 3
@@ -367,7 +367,7 @@ def attention(node: Node) -> None:
         node.give(given[place], k)
 
 
-def _with_heads(node: Node, k: int, name: str) -> str:
+def _with_heads(node: OnnxNode, k: int, name: str) -> str:
     """Return an operand as [sample, head, place, k]."""
     if len(node.shape_of(k)) == 4:
         return node.volume(k)
@@ -377,7 +377,7 @@ def _with_heads(node: Node, k: int, name: str) -> str:
     return elementwise.split_heads(node.draft, f"{node.wish}_{name}", node.volume(k), heads)
 
 
-def _seen(node: Node, before: int, queries: int, keys: int) -> Seen:
+def _seen(node: OnnxNode, before: int, queries: int, keys: int) -> KeyWindow:
     """Return which keys each query sees, of so many, some of them of before."""
     left, right = (node.attribute(f"{side}_window_size", -1) for side in ("left", "right"))
     behind = [0] * bool(node.attribute("is_causal", 0)) + [right] * (right >= 0)
@@ -394,13 +394,13 @@ def _seen(node: Node, before: int, queries: int, keys: int) -> Seen:
         holds &= True if left < 0 else key >= place - left
         truths.append(node.draft.weigh(f"{node.wish}_counted", holds))
         left, after = -1, None
-    return Seen(
+    return KeyWindow(
         first=before, before=left if left >= 0 else None, after=after, truths=truths,
         added=[] if mask is None or is_truth else [mask],
     )
 
 
-def _mask(node: Node, keys: int) -> str:
+def _mask(node: OnnxNode, keys: int) -> str:
     """Return a mask for so many keys; those that it does not reach are not seen."""
     mask = node.volume(MASK)
     shape = (*node.draft.shapes[mask][:-1], keys)
@@ -410,7 +410,7 @@ def _mask(node: Node, keys: int) -> str:
     return copies.pad(node.draft, f"{node.wish}_mask", mask, shape, [0] * len(shape), none)
 
 
-def rotary_embedding(node: Node) -> None:
+def rotary_embedding(node: OnnxNode) -> None:
     """Add RotaryEmbedding, with cosines and sines of all positions, or of those of a table."""
     draft, wish = node.draft, node.wish
     is_flat = len(node.shape_of(0)) == 3
@@ -431,7 +431,7 @@ def rotary_embedding(node: Node) -> None:
     node.give(elementwise.join_heads(draft, wish, result) if is_flat else result)
 
 
-def _angles(node: Node, k: int, name: str) -> str:
+def _angles(node: OnnxNode, k: int, name: str) -> str:
     """Return the cosines or sines as [sample, place, pair]."""
     if not node.has(3):
         return node.volume(k)
@@ -441,7 +441,7 @@ def _angles(node: Node, k: int, name: str) -> str:
     return copies.take(node.draft, f"{node.wish}_{name}", node.volume(k), at, 0)
 
 
-ATTENTION: Mapping[str, Callable[[Node], None]] = {
+ATTENTION: Mapping[str, Callable[[OnnxNode], None]] = {
     "Attention": attention, "RotaryEmbedding": rotary_embedding,
 }
 
@@ -449,19 +449,19 @@ ATTENTION: Mapping[str, Callable[[Node], None]] = {
 #
 # Source   ONNX, Operators.md
 
-def transpose(node: Node) -> None:
+def transpose(node: OnnxNode) -> None:
     """Add Transpose: all dimensions the other way round if none are said."""
     rank = len(node.shape)
     order = node.attribute("perm", list(reversed(range(rank))))
     node.give(copies.transpose(node.draft, node.wish, node.volume(0), order))
 
 
-def reshape(node: Node) -> None:
+def reshape(node: OnnxNode) -> None:
     """Add what has the same elements in another shape: Reshape, Flatten, Squeeze, Unsqueeze."""
     node.give(copies.reshape(node.draft, node.wish, node.volume(0), node.shape))
 
 
-def cut(node: Node) -> None:
+def cut(node: OnnxNode) -> None:
     """Add Slice."""
     sizes = node.shape_of(0)
     axes, starts, steps = _slices(node, len(sizes))
@@ -474,7 +474,7 @@ def cut(node: Node) -> None:
     node.give(copies.cut(node.draft, node.wish, node.volume(0), first, by, node.shape))
 
 
-def _slices(node: Node, rank: int) -> tuple[list[int], list[int], list[int]]:
+def _slices(node: OnnxNode, rank: int) -> tuple[list[int], list[int], list[int]]:
     """Return the axes that are cut, where they start, and in which steps."""
     starts = node.attribute("starts")
     axes, steps = node.attribute("axes"), None
@@ -487,7 +487,7 @@ def _slices(node: Node, rank: int) -> tuple[list[int], list[int], list[int]]:
     return found, list(starts), [1] * len(starts) if steps is None else steps
 
 
-def split(node: Node) -> None:
+def split(node: OnnxNode) -> None:
     """Add Split: slices one after another."""
     rank, start = len(node.shape_of(0)), 0
     axis, x = node.axis("axis", 0, rank), node.volume(0)
@@ -498,14 +498,14 @@ def split(node: Node) -> None:
         start += shape[axis]
 
 
-def concatenate(node: Node) -> None:
+def concatenate(node: OnnxNode) -> None:
     """Add Concat."""
     axis = node.axis("axis", 1, len(node.shape))
     volumes = [node.volume(k) for k in range(node.count) if node.shape_of(k)[axis]]
     node.give(copies.concatenate(node.draft, node.wish, volumes, axis))
 
 
-def pad(node: Node) -> None:
+def pad(node: OnnxNode) -> None:
     """Add Pad: with a number, or as `reflect`, `edge` and `wrap` say."""
     rank, x = len(node.shape), node.volume(0)
     pads = node.attribute("pads")
@@ -524,18 +524,18 @@ def pad(node: Node) -> None:
         node.give(copies.mirror(node.draft, node.wish, x, node.shape, low, mode))
 
 
-def expand(node: Node) -> None:
+def expand(node: OnnxNode) -> None:
     """Add Expand."""
     node.give(copies.expand(node.draft, node.wish, node.volume(0), node.shape))
 
 
-def tile(node: Node) -> None:
+def tile(node: OnnxNode) -> None:
     """Add Tile."""
     times = node.numbers(1, "how often")
     node.give(copies.repeat(node.draft, node.wish, node.volume(0), times))
 
 
-def to_space(node: Node) -> None:
+def to_space(node: OnnxNode) -> None:
     """Add DepthToSpace: channels become places of blocks."""
     size, channels = node.attribute("blocksize"), node.shape[1]
     first = node.attribute("mode", "DCR") == "DCR"
@@ -545,7 +545,7 @@ def to_space(node: Node) -> None:
     node.give(_moved(node, at))
 
 
-def to_depth(node: Node) -> None:
+def to_depth(node: OnnxNode) -> None:
     """Add SpaceToDepth: places of blocks become channels."""
     size, channels = node.attribute("blocksize"), node.shape_of(0)[1]
     if node.attribute("mode", "DCR") == "DCR":
@@ -558,12 +558,12 @@ def to_depth(node: Node) -> None:
     node.give(_moved(node, at))
 
 
-def _moved(node: Node, at: Sequence[str]) -> str:
-    piece = Piece(volume=node.volume(0), at=at)
+def _moved(node: OnnxNode, at: Sequence[str]) -> str:
+    piece = PaddedPiece(volume=node.volume(0), at=at)
     return node.draft.copy(node.wish, node.shape, [piece])
 
 
-def gather(node: Node) -> None:
+def gather(node: OnnxNode) -> None:
     """Add Gather with known indices."""
     indices = node.known(1, "the index")
     axis = node.axis("axis", 0, len(node.shape_of(0)))
@@ -572,7 +572,7 @@ def gather(node: Node) -> None:
     node.give(copies.take(node.draft, node.wish, node.volume(0), indices, axis))
 
 
-SHAPES: Mapping[str, Callable[[Node], None]] = {
+SHAPES: Mapping[str, Callable[[OnnxNode], None]] = {
     "Concat": concatenate, "DepthToSpace": to_space, "Expand": expand, "Gather": gather,
     "Pad": pad, "Slice": cut, "SpaceToDepth": to_depth, "Split": split, "Tile": tile,
     "Transpose": transpose,
@@ -583,7 +583,7 @@ SHAPES: Mapping[str, Callable[[Node], None]] = {
 #
 # Source   ONNX, Operators.md
 
-def convolution(node: Node) -> None:
+def convolution(node: OnnxNode) -> None:
     """Add Conv: a sum over windows and channels, and a bias."""
     x, w = node.volume(0), node.volume(1)
     around = _windows(node, node.shape_of(1)[2:])
@@ -593,7 +593,7 @@ def convolution(node: Node) -> None:
     _biased(node, found, 2)
 
 
-def transposed(node: Node) -> None:
+def transposed(node: OnnxNode) -> None:
     """Add ConvTranspose: each element of the operand adds a window to the result."""
     x, w = node.volume(0), node.volume(1)
     sizes, places = node.shape_of(1)[2:], node.shape[2:]
@@ -608,7 +608,7 @@ def transposed(node: Node) -> None:
 
 
 def _outside(
-    node: Node, sizes: Shape, strides: Shape, dilations: Shape, places: Shape
+    node: OnnxNode, sizes: Shape, strides: Shape, dilations: Shape, places: Shape
 ) -> Shape:
     """Return how many places at the start of a transposed convolution are left out."""
     further = node.attribute("output_padding", [0] * len(sizes))
@@ -624,11 +624,11 @@ def _outside(
     return tuple(-(-n // 2) if kind != "SAME_UPPER" else n // 2 for n in left_out)
 
 
-def _named(node: Node) -> set[str]:
+def _named(node: OnnxNode) -> set[str]:
     return {name for name in ("output_shape",) if node.attribute(name) is not None}
 
 
-def _biased(node: Node, found: str, k: int) -> None:
+def _biased(node: OnnxNode, found: str, k: int) -> None:
     """Give a result with a bias for each channel, if the node has one."""
     if not node.has(k):
         node.give(found)
@@ -637,7 +637,7 @@ def _biased(node: Node, found: str, k: int) -> None:
     node.give(apply(node.draft, node.wish, "{0} + {1}", [found, bias]))
 
 
-def _windows(node: Node, sizes: Shape) -> Windows:
+def _windows(node: OnnxNode, sizes: Shape) -> Windows:
     """Return the windows that attributes say, with what is around as they or the sizes say."""
     strides, dilations = _steps(node, "strides", sizes), _steps(node, "dilations", sizes)
     before, after = _around(node, sizes, strides, dilations)
@@ -646,12 +646,12 @@ def _windows(node: Node, sizes: Shape) -> Windows:
     )
 
 
-def _steps(node: Node, name: str, sizes: Sequence[int]) -> Shape:
+def _steps(node: OnnxNode, name: str, sizes: Sequence[int]) -> Shape:
     return tuple(node.attribute(name, [1] * len(sizes)))
 
 
 def _around(
-    node: Node, sizes: Shape, strides: Shape, dilations: Shape
+    node: OnnxNode, sizes: Shape, strides: Shape, dilations: Shape
 ) -> tuple[Shape, Shape]:
     """Return what is put before and after the places of a volume."""
     kind, places = node.attribute("auto_pad", "NOTSET"), node.shape_of(0)[2:]
@@ -664,7 +664,7 @@ def _around(
     return (less, more) if kind == "SAME_UPPER" else (more, less)
 
 
-def pooling(node: Node) -> None:
+def pooling(node: OnnxNode) -> None:
     """Add MaxPool, AveragePool or LpPool of windows."""
     if len(node.results) > 1:
         raise node.error("the places of the largest elements are asked for", "leave them out")
@@ -680,7 +680,7 @@ def pooling(node: Node) -> None:
     node.give(windows.average(node.draft, node.wish, x, reached, counted))
 
 
-def _reach(node: Node, exact: Windows) -> Windows:
+def _reach(node: OnnxNode, exact: Windows) -> Windows:
     """Return windows with as much after the places as the last one reaches that begins in them.
 
     So it is where the number of windows is rounded up; what is before the places counts as one.
@@ -696,7 +696,7 @@ def _reach(node: Node, exact: Windows) -> Windows:
     return dataclasses.replace(exact, after=tuple(after))
 
 
-def global_pooling(node: Node) -> None:
+def global_pooling(node: OnnxNode) -> None:
     """Add GlobalAveragePool or GlobalMaxPool: over all places."""
     x, axes = node.volume(0), range(2, len(node.shape))
     if node.operator == "GlobalMaxPool":
@@ -705,7 +705,7 @@ def global_pooling(node: Node) -> None:
         node.give(elementwise.mean(node.draft, node.wish, x, axes))
 
 
-CONVOLUTIONS: Mapping[str, Callable[[Node], None]] = {
+CONVOLUTIONS: Mapping[str, Callable[[OnnxNode], None]] = {
     "Conv": convolution, "ConvTranspose": transposed, "MaxPool": pooling,
     "AveragePool": pooling, "GlobalAveragePool": global_pooling,
     "GlobalMaxPool": global_pooling,

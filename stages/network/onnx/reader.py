@@ -26,8 +26,8 @@ from lairmake.stages.network.onnx.model import (
 )
 from lairmake.stages.network.onnx.node import (
     NUMBERS,
-    Graph,
-    Node,
+    OnnxGraph,
+    OnnxNode,
     evaluator,
     explain_type,
     fold,
@@ -35,18 +35,18 @@ from lairmake.stages.network.onnx.node import (
 )
 from lairmake.stages.network.operators.draft import (
     Array,
-    Draft,
     Extracted,
+    GraphPlace,
+    NetworkDraft,
     NoVolumeError,
     Origin,
-    Place,
     Shape,
 )
 from lairmake.stages.network.operators.node import draw_weights, misfit
 
 # --- Turn an ONNX model into operations on volumes ----------------------------------------------
 
-OPERATORS: Mapping[str, Callable[[Node], None]] = {
+OPERATORS: Mapping[str, Callable[[OnnxNode], None]] = {
     **operators.ARITHMETIC, **operators.ATTENTION, **operators.CONVOLUTIONS, **operators.LAYERS,
     **operators.SHAPES,
 }
@@ -61,7 +61,7 @@ def extract(model: ModelProto, file: str, type_: str) -> Extracted:
     graph = _opened(model, type_)
     inputs = {name: _given(graph, name, file) for name in list_inputs(model)}
     for number, proto in enumerate(model.graph.node, 1):
-        node = Node(proto, graph, find_place(proto, file))
+        node = OnnxNode(proto, graph, find_place(proto, file))
         graph.draft.origin = Origin(operator=proto.op_type, number=number)
         if not _folded(proto, model, graph, node.place):
             _infer(proto, model, graph, node)
@@ -73,15 +73,15 @@ def extract(model: ModelProto, file: str, type_: str) -> Extracted:
     return Extracted(draft=graph.draft, inputs=inputs, outputs=outputs)
 
 
-def _opened(model: ModelProto, type_: str) -> Graph:
+def _opened(model: ModelProto, type_: str) -> OnnxGraph:
     opset = next(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
-    return Graph(
-        draft=Draft(type_), opset=opset, constants=read_constants(model),
+    return OnnxGraph(
+        draft=NetworkDraft(type_), opset=opset, constants=read_constants(model),
         values=read_values(model),
     )
 
 
-def _given(graph: Graph, name: str, file: str) -> str:
+def _given(graph: OnnxGraph, name: str, file: str) -> str:
     """Return the volume of an input. Raises UserError for one that holds no numbers."""
     kind, shape = graph.type(name), graph.shape(name)
     assert shape is not None
@@ -102,7 +102,7 @@ def _named(what: str) -> Iterator[None]:
         raise UserError(f"{what}: {error.reason}", hint=error.hint) from error
 
 
-def _folded(proto: NodeProto, model: ModelProto, graph: Graph, place: Place) -> bool:
+def _folded(proto: NodeProto, model: ModelProto, graph: OnnxGraph, place: GraphPlace) -> bool:
     """Compute the results of a node that depends on no input. Return whether it is one."""
     names = [name for name in proto.input if name]
     shape = graph.shape(names[0]) if proto.op_type == "Shape" else None
@@ -129,7 +129,7 @@ def _folded(proto: NodeProto, model: ModelProto, graph: Graph, place: Place) -> 
     return True
 
 
-def _infer(proto: NodeProto, model: ModelProto, graph: Graph, node: Node) -> None:
+def _infer(proto: NodeProto, model: ModelProto, graph: OnnxGraph, node: OnnxNode) -> None:
     """Infer shapes that follow from values which were computed. Raises UserError."""
     if not graph.is_corrected and all(graph.shape(name) is not None for name in node.results):
         return
@@ -141,7 +141,7 @@ def _infer(proto: NodeProto, model: ModelProto, graph: Graph, node: Node) -> Non
         graph.copy_value(proto.input[0], node.results[0])
 
 
-def _check(node: Node) -> None:
+def _check(node: OnnxNode) -> None:
     """Raise UserError for an operator that is not known, or results without any elements."""
     if node.operator not in OPERATORS:
         raise unknown_operator(node.place, OPERATORS)
@@ -150,7 +150,7 @@ def _check(node: Node) -> None:
             raise node.error(f"{name} has no elements")
 
 
-def _add(node: Node) -> None:
+def _add(node: OnnxNode) -> None:
     """Add the operations of a node. Raises UserError."""
     try:
         OPERATORS[node.operator](node)
@@ -160,7 +160,7 @@ def _add(node: Node) -> None:
         raise node.misfit() from error
 
 
-def _result(graph: Graph, name: str, file: str) -> str:
+def _result(graph: OnnxGraph, name: str, file: str) -> str:
     """Return the volume of an output; one of known values, too. Raises UserError."""
     if name not in graph.constants and graph.type(name).name not in NUMBERS:
         kind = graph.type(name)

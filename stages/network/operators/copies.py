@@ -10,9 +10,9 @@ import numpy as np
 from lairmake.stages.network.operators.draft import (
     FITTING,
     Array,
-    Draft,
+    NetworkDraft,
     NoVolumeError,
-    Piece,
+    PaddedPiece,
     Shape,
     iterators,
 )
@@ -28,20 +28,20 @@ class TooManyPiecesError(NoVolumeError):
         super().__init__(f"it cannot be read: {pieces}, more than {MOST_PIECES}", FITTING)
 
 
-def transpose(draft: Draft, wish: str, x: str, order: Sequence[int]) -> str:
+def transpose(draft: NetworkDraft, wish: str, x: str, order: Sequence[int]) -> str:
     """Add a volume whose dimension k is `order[k]` of another. Return its name."""
     shape = tuple(draft.shapes[x][k] for k in order)
     at = [f"d{list(order).index(k)}" for k in range(len(shape))]
-    return draft.copy(wish, shape, [Piece(volume=x, at=at)])
+    return draft.copy(wish, shape, [PaddedPiece(volume=x, at=at)])
 
 
-def reshape(draft: Draft, wish: str, x: str, shape: Shape) -> str:
+def reshape(draft: NetworkDraft, wish: str, x: str, shape: Shape) -> str:
     """Add a volume with the elements of another, row by row, in a new shape. Return its name."""
     at = ["0"] * len(draft.shapes[x])
     for source, target in _groups(draft.shapes[x], shape):
         for k, index in _reshaped(draft.shapes[x], source, shape, target):
             at[k] = index
-    return draft.copy(wish, shape, [Piece(volume=x, at=at)])
+    return draft.copy(wish, shape, [PaddedPiece(volume=x, at=at)])
 
 
 def _groups(source: Shape, target: Shape) -> Iterator[tuple[list[int], list[int]]]:
@@ -76,7 +76,7 @@ def _reshaped(
 
 
 def pad(
-    draft: Draft, wish: str, x: str, shape: Shape, low: Sequence[int], value: float
+    draft: NetworkDraft, wish: str, x: str, shape: Shape, low: Sequence[int], value: float
 ) -> str:
     """Add a volume of a shape that has another one from `low` on, and `value` around it.
 
@@ -89,15 +89,15 @@ def pad(
         for k, (start, size) in enumerate(zip(low, sizes, strict=True))
         if start > 0 or start + size < shape[k]
     )
-    pieces = [Piece(volume=x, at=at, where=inside or "true")]
+    pieces = [PaddedPiece(volume=x, at=at, where=inside or "true")]
     if inside:
         around = draft.number(value)
-        pieces.append(Piece(volume=around, at=[], where=f"not ({inside})"))
+        pieces.append(PaddedPiece(volume=around, at=[], where=f"not ({inside})"))
     return draft.copy(wish, shape, pieces)
 
 
 def mirror(
-    draft: Draft, wish: str, x: str, shape: Shape, low: Sequence[int], mode: str
+    draft: NetworkDraft, wish: str, x: str, shape: Shape, low: Sequence[int], mode: str
 ) -> str:
     """Add a volume that goes on beyond the ends of another: `reflect`, `edge` or `wrap`.
 
@@ -131,14 +131,18 @@ def _beyond(
 
 
 def _product(
-    draft: Draft, wish: str, x: str, shape: Shape, pieces: Sequence[Sequence[tuple[str, str]]]
+    draft: NetworkDraft,
+    wish: str,
+    x: str,
+    shape: Shape,
+    pieces: Sequence[Sequence[tuple[str, str]]],
 ) -> str:
     """Add a copy whose pieces are all combinations of those of each dimension."""
     total = np.prod([len(each) for each in pieces], dtype=float)
     if total > MOST_PIECES:
         raise TooManyPiecesError(f"it has {total:.0f} pieces")
     return draft.copy(wish, shape, [
-        Piece(
+        PaddedPiece(
             volume=x, at=[at for at, _ in chosen],
             where=" and ".join(f"({where})" for _, where in chosen) or "true",
         )
@@ -147,17 +151,22 @@ def _product(
 
 
 def cut(
-    draft: Draft, wish: str, x: str, starts: Sequence[int], steps: Sequence[int], shape: Shape
+    draft: NetworkDraft,
+    wish: str,
+    x: str,
+    starts: Sequence[int],
+    steps: Sequence[int],
+    shape: Shape,
 ) -> str:
     """Add a slice: from `starts` in `steps`, which may be negative. Return its name."""
     at = [
         _shifted(f"{step}*d{k}" if step != 1 else f"d{k}", start)
         for k, (start, step) in enumerate(zip(starts, steps, strict=True))
     ]
-    return draft.copy(wish, shape, [Piece(volume=x, at=at)])
+    return draft.copy(wish, shape, [PaddedPiece(volume=x, at=at)])
 
 
-def concatenate(draft: Draft, wish: str, volumes: Sequence[str], axis: int) -> str:
+def concatenate(draft: NetworkDraft, wish: str, volumes: Sequence[str], axis: int) -> str:
     """Add volumes one after another along a dimension. Return its name."""
     pieces, start = [], 0
     for volume in volumes:
@@ -165,21 +174,21 @@ def concatenate(draft: Draft, wish: str, volumes: Sequence[str], axis: int) -> s
         at = iterators(draft.shapes[volume])
         at[axis] = _shifted(at[axis], -start)
         where = f"{start} <= d{axis} < {start + size}"
-        pieces.append(Piece(volume=volume, at=at, where=where))
+        pieces.append(PaddedPiece(volume=volume, at=at, where=where))
         start += size
     first = draft.shapes[volumes[0]]
     return draft.copy(wish, (*first[:axis], start, *first[axis + 1 :]), pieces)
 
 
-def expand(draft: Draft, wish: str, x: str, shape: Shape) -> str:
+def expand(draft: NetworkDraft, wish: str, x: str, shape: Shape) -> str:
     """Add a volume that is another one again and again, to a shape. Return its name."""
     sizes = draft.shapes[x]
     first = len(shape) - len(sizes)
     at = ["0" if size == 1 else f"d{first + k}" for k, size in enumerate(sizes)]
-    return draft.copy(wish, shape, [Piece(volume=x, at=at)])
+    return draft.copy(wish, shape, [PaddedPiece(volume=x, at=at)])
 
 
-def repeat(draft: Draft, wish: str, x: str, times: Sequence[int]) -> str:
+def repeat(draft: NetworkDraft, wish: str, x: str, times: Sequence[int]) -> str:
     """Add a volume several times along each dimension. Return its name."""
     sizes = draft.shapes[x]
     shape = tuple(size * n for size, n in zip(sizes, times, strict=True))
@@ -187,10 +196,10 @@ def repeat(draft: Draft, wish: str, x: str, times: Sequence[int]) -> str:
         f"d{k}" if n == 1 else f"d{k} mod {size}"
         for k, (size, n) in enumerate(zip(sizes, times, strict=True))
     ]
-    return draft.copy(wish, shape, [Piece(volume=x, at=at)])
+    return draft.copy(wish, shape, [PaddedPiece(volume=x, at=at)])
 
 
-def take(draft: Draft, wish: str, x: str, indices: Array, axis: int) -> str:
+def take(draft: NetworkDraft, wish: str, x: str, indices: Array, axis: int) -> str:
     """Add the elements of a dimension that known indices say. Return its name.
 
     Raises TooManyPiecesError where these are no few arithmetic sequences.
@@ -203,7 +212,7 @@ def take(draft: Draft, wish: str, x: str, indices: Array, axis: int) -> str:
     if len(runs) > MOST_PIECES:
         raise TooManyPiecesError(f"{len(runs)} sequences of indices")
     return draft.copy(wish, shape, [
-        Piece(volume=x, at=[*before, index, *after], where=where) for index, where in runs
+        PaddedPiece(volume=x, at=[*before, index, *after], where=where) for index, where in runs
     ])
 
 

@@ -15,9 +15,14 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError, UserErrors, nearest, plural
 from lairmake.stages.lair.tree import make_plain_name
-from lairmake.stages.mapping.network_yaml import Graph
+from lairmake.stages.mapping.network_yaml import GraphMapping
 from lairmake.stages.poly.canonical import unite_sets
-from lairmake.stages.volumes.operation import Operation, Program, make_domain, read_program
+from lairmake.stages.volumes.operation import (
+    VolumeOperation,
+    VolumeProgram,
+    make_domain,
+    read_program,
+)
 
 # --- Volumes that cannot be: of values that are none, or of elements of others that are not there
 #
@@ -122,7 +127,7 @@ writes it; quotients and remainders by numbers are allowed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class PaddedPiece:
     """Where a copy has elements from: `volume[at]` for those where `where` holds."""
 
     volume: str
@@ -147,7 +152,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class GraphPlace:
     """Where a node stands: the file as the user writes it, and the node's name or result."""
 
     file: str
@@ -159,7 +164,7 @@ class Place:
         return UserError(f"{self.file}: node {self.node} ({self.operator}): {message}", hint=hint)
 
 
-class Draft:
+class NetworkDraft:
     """What is known of a network so far.
 
     `shapes` has the sizes of every volume, `weights` the values of those that the graph gives.
@@ -209,7 +214,7 @@ class Draft:
             self._numbers[value] = self._add("number", (), entry)
         return self._numbers[value]
 
-    def copy(self, wish: str, shape: Shape, pieces: Sequence[Piece]) -> str:
+    def copy(self, wish: str, shape: Shape, pieces: Sequence[PaddedPiece]) -> str:
         """Add a volume whose elements are those of others, in disjoint pieces. Return its name.
 
         Raises NoVolumeError where others have no such elements.
@@ -272,7 +277,7 @@ class Draft:
         reads = {volume: Read(volume=volume, at=iterators(shape))}
         return self.compute(volume.removesuffix(SUM), shape, reads, volume)
 
-    def program(self, name: str, outputs: Sequence[str]) -> Program:
+    def program(self, name: str, outputs: Sequence[str]) -> VolumeProgram:
         """Return the operations that outputs need, in order."""
         every = read_program({
             "kernel": name, "outputs": list(outputs), "inputs": [],
@@ -280,7 +285,7 @@ class Draft:
         })
         kept = _needed(every)
         volumes = [each.name for each in kept]
-        return Program(
+        return VolumeProgram(
             name=name, operations=tuple(kept), types=self._types(volumes),
             outputs=tuple(outputs),
             inputs=tuple(each.name for each in kept if each.kind in ("input", "constant")),
@@ -311,12 +316,12 @@ class Draft:
 class Extracted:
     """Operations on volumes, and which volume every input and output of a graph is."""
 
-    draft: Draft
+    draft: NetworkDraft
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
 
 
-def _needed(program: Program) -> list[Operation]:
+def _needed(program: VolumeProgram) -> list[VolumeOperation]:
     """Return the operations whose results are outputs, or are used for them."""
     used = set(program.outputs)
     for operation in reversed(program.operations):
@@ -428,7 +433,7 @@ class InputSize:
         return f"{self.name} ({self.place})" if self.name else self.place
 
 
-def check_sizes(found: Sequence[InputSize], given: Graph) -> Iterator[UserError]:
+def check_sizes(found: Sequence[InputSize], given: GraphMapping) -> Iterator[UserError]:
     """Yield an error for each size that network.yaml has and the graph does not leave open."""
     open_ = [each for each in found if each.size is None]
     known = {each.place: each.size for each in found if each.size is not None}

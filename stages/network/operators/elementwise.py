@@ -10,8 +10,8 @@ import numpy as np
 from lairmake.stages.network.operators.copies import concatenate, cut
 from lairmake.stages.network.operators.draft import (
     Array,
-    Draft,
-    Piece,
+    NetworkDraft,
+    PaddedPiece,
     Read,
     Shape,
     broadcast,
@@ -59,7 +59,7 @@ POWERS = {
 }
 
 
-def apply(draft: Draft, wish: str, template: str, operands: Sequence[Operand]) -> str:
+def apply(draft: NetworkDraft, wish: str, template: str, operands: Sequence[Operand]) -> str:
     """Add `template` of operands, such as `{0} + {1}`, element by element. Return its name.
 
     A number stands in the expression; of numbers alone the result is a single element.
@@ -97,7 +97,7 @@ def write_number(value: float) -> str:
 # --- Reductions over dimensions, and what is made of them: softmax, normalisation ---------------
 
 def reduce(
-    draft: Draft, wish: str, x: str, axes: Sequence[int], operator: str, value: str = "{0}",
+    draft: NetworkDraft, wish: str, x: str, axes: Sequence[int], operator: str, value: str = "{0}",
     keep: bool = True, where: str = "true",
 ) -> str:
     """Add what `operator` reduces `value` to, of the elements of x along `axes`.
@@ -120,13 +120,13 @@ def reduce(
     )
 
 
-def mean(draft: Draft, wish: str, x: str, axes: Sequence[int], keep: bool = True) -> str:
+def mean(draft: NetworkDraft, wish: str, x: str, axes: Sequence[int], keep: bool = True) -> str:
     """Add the mean of x along `axes`. Return its name."""
     total = reduce(draft, f"{wish}_sum", x, axes, "+=", keep=keep)
     return apply(draft, wish, "{0} / {1}", [total, _count(draft.shapes[x], axes)])
 
 
-def softmax(draft: Draft, wish: str, x: str, axes: Sequence[int], log: bool = False) -> str:
+def softmax(draft: NetworkDraft, wish: str, x: str, axes: Sequence[int], log: bool = False) -> str:
     """Add exp(x) over its sum along `axes`, or the logarithm of that. Return its name.
 
     The largest element is taken off before, so that none overflows.
@@ -151,7 +151,13 @@ class Normal:
 
 
 def normalise(
-    draft: Draft, wish: str, x: str, axes: Sequence[int], epsilon: float, *, centred: bool = True
+    draft: NetworkDraft,
+    wish: str,
+    x: str,
+    axes: Sequence[int],
+    epsilon: float,
+    *,
+    centred: bool = True,
 ) -> Normal:
     """Add x over the root of its mean square along `axes`, from its mean if `centred`."""
     middle, average = x, None
@@ -167,7 +173,7 @@ def normalise(
 
 
 def scale_batches(
-    draft: Draft, wish: str, x: str, statistics: Sequence[str | Array], small: float,
+    draft: NetworkDraft, wish: str, x: str, statistics: Sequence[str | Array], small: float,
     at: str = "d1",
 ) -> str:
     """Add x, normalised by scale, offset, mean and variance of each channel. Return its name.
@@ -191,7 +197,7 @@ def scale_batches(
     return apply(draft, wish, "{0} * {1} + {2}", [x, *reads])
 
 
-def scale(draft: Draft, wish: str, x: str, factor: Operand, offset: Operand | None) -> str:
+def scale(draft: NetworkDraft, wish: str, x: str, factor: Operand, offset: Operand | None) -> str:
     """Add x times a factor, plus an offset if there is one. Return its name."""
     if offset is None:
         return apply(draft, wish, "{0} * {1}", [x, factor])
@@ -204,7 +210,7 @@ def _count(shape: Shape, axes: Sequence[int]) -> float:
 # --- Products of matrices, and of batches of them -----------------------------------------------
 
 def multiply(
-    draft: Draft, wish: str, a: str, b: str, *, turned: tuple[bool, bool] = (False, False),
+    draft: NetworkDraft, wish: str, a: str, b: str, *, turned: tuple[bool, bool] = (False, False),
     where: str = "true",
 ) -> str:
     """Add `a @ b` as NumPy has it; `turned` says which is transposed before. Return its name.
@@ -247,7 +253,7 @@ WITHIN_ONE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class KeyWindow:
     """Which keys a query sees, of queries of which number 0 is at the place `first`.
 
     Those from `before` places before it to `after` places behind it; None for all. Of the volumes
@@ -287,22 +293,22 @@ class Attended:
     shares: str
 
 
-def split_heads(draft: Draft, wish: str, x: str, heads: int) -> str:
+def split_heads(draft: NetworkDraft, wish: str, x: str, heads: int) -> str:
     """Add x[sample, place, head * size + k] as [sample, head, place, k]. Return its name."""
     samples, places, hidden = draft.shapes[x]
     size = hidden // heads
     shape = (samples, heads, places, size)
-    return draft.copy(wish, shape, [Piece(volume=x, at=["d0", "d2", f"{size}*d1 + d3"])])
+    return draft.copy(wish, shape, [PaddedPiece(volume=x, at=["d0", "d2", f"{size}*d1 + d3"])])
 
 
-def join_heads(draft: Draft, wish: str, x: str) -> str:
+def join_heads(draft: NetworkDraft, wish: str, x: str) -> str:
     """Add x[sample, head, place, k] as [sample, place, head * size + k]. Return its name."""
     samples, heads, places, size = draft.shapes[x]
     at = ["d0", f"floor(d2/{size})", "d1", f"d2 mod {size}"]
-    return draft.copy(wish, (samples, places, heads * size), [Piece(volume=x, at=at)])
+    return draft.copy(wish, (samples, places, heads * size), [PaddedPiece(volume=x, at=at)])
 
 
-def repeat_heads(draft: Draft, wish: str, x: str, heads: int) -> str:
+def repeat_heads(draft: NetworkDraft, wish: str, x: str, heads: int) -> str:
     """Add x with each of its heads again and again, until there are as many. Return its name.
 
     Raises ValueError where they are no divisor of these.
@@ -313,12 +319,12 @@ def repeat_heads(draft: Draft, wish: str, x: str, heads: int) -> str:
     if heads % own:
         raise cannot_read(f"{heads} heads are no multiple of {own}")
     at = ["d0", f"floor(d1/{heads // own})", "d2", "d3"]
-    return draft.copy(wish, (samples, heads, places, size), [Piece(volume=x, at=at)])
+    return draft.copy(wish, (samples, heads, places, size), [PaddedPiece(volume=x, at=at)])
 
 
 def attend(
-    draft: Draft, wish: str, query: str, key: str, value: str, *, scale: float, cap: float,
-    seen: Seen, is_masked: bool = True,
+    draft: NetworkDraft, wish: str, query: str, key: str, value: str, *, scale: float, cap: float,
+    seen: KeyWindow, is_masked: bool = True,
 ) -> Attended:
     """Add the sums of values, by the softmax of `scale` times query times key.
 
@@ -342,7 +348,7 @@ def attend(
     return Attended(result=result, scaled=scaled, capped=capped, masked=masked, shares=shares)
 
 
-def _masked(draft: Draft, wish: str, x: str, seen: Seen) -> str:
+def _masked(draft: NetworkDraft, wish: str, x: str, seen: KeyWindow) -> str:
     """Return x with the masks that are volumes, -inf where one says that nothing is seen."""
     for mask in seen.added:
         x = apply(draft, f"{wish}_masked", "{0} + {1}", [x, mask])
@@ -352,18 +358,18 @@ def _masked(draft: Draft, wish: str, x: str, seen: Seen) -> str:
     return x
 
 
-def _beyond(draft: Draft, wish: str, x: str, seen: Seen) -> str:
+def _beyond(draft: NetworkDraft, wish: str, x: str, seen: KeyWindow) -> str:
     """Return x, with -inf beyond the places that a query sees."""
     inside, shape = seen.where("d3"), draft.shapes[x]
     if inside == "true":
         return x
     return draft.copy(f"{wish}_seen", shape, [
-        Piece(volume=x, at=iterators(shape), where=inside),
-        Piece(volume=draft.number(float("-inf")), at=[], where=f"not ({inside})"),
+        PaddedPiece(volume=x, at=iterators(shape), where=inside),
+        PaddedPiece(volume=draft.number(float("-inf")), at=[], where=f"not ({inside})"),
     ])
 
 
-def _shares(draft: Draft, wish: str, x: str, may_be_none: bool, where: str) -> str:
+def _shares(draft: NetworkDraft, wish: str, x: str, may_be_none: bool, where: str) -> str:
     """Return the softmax of x along its last dimension, of what is there `where` d2 sees d3.
 
     0 where all of that is -inf.
@@ -379,7 +385,7 @@ def _shares(draft: Draft, wish: str, x: str, may_be_none: bool, where: str) -> s
 
 
 def rotate(
-    draft: Draft, wish: str, x: str, cosine: str, sine: str, *, interleaved: bool
+    draft: NetworkDraft, wish: str, x: str, cosine: str, sine: str, *, interleaved: bool
 ) -> str:
     """Add x[sample, head, place, k], of which pairs are turned by an angle. Return its name.
 
@@ -408,11 +414,11 @@ def rotate(
     return concatenate(draft, wish, [whole, rest], 3)
 
 
-def _interleave(draft: Draft, wish: str, volumes: Sequence[str]) -> str:
+def _interleave(draft: NetworkDraft, wish: str, volumes: Sequence[str]) -> str:
     """Add two volumes whose elements take turns along the last dimension. Return its name."""
     *outer, size = draft.shapes[volumes[0]]
     shape = (*outer, 2 * size)
     return draft.copy(wish, shape, [
-        Piece(volume=volume, at=["d0", "d1", "d2", "floor(d3/2)"], where=f"d3 mod 2 = {rest}")
+        PaddedPiece(volume=volume, at=["d0", "d1", "d2", "floor(d3/2)"], where=f"d3 mod 2 = {rest}")
         for rest, volume in enumerate(volumes)
     ])

@@ -9,24 +9,24 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.operators.draft import FITTING, Array, Draft, Place, Shape
+from lairmake.stages.network.operators.draft import FITTING, Array, GraphPlace, NetworkDraft, Shape
 
 # --- A node of a framework's graph, as its operator sees it: what ONNX and TensorFlow share of it
 
-def misfit(place: Place, operands: Sequence[str]) -> UserError:
+def misfit(place: GraphPlace, operands: Sequence[str]) -> UserError:
     """Return an error at a node whose operands or attributes give nothing together."""
     read = f": {'; '.join(operands)}" if operands else ""
     return place.error(f"its operands do not fit{read}", FITTING)
 
 
 @dataclass(slots=True, kw_only=True)
-class Known:
+class KnownOperands:
     """What is known of a graph so far, by the names of its values.
 
     `volumes` has the volumes that values are, `constants` the values that are known.
     """
 
-    draft: Draft
+    draft: NetworkDraft
     volumes: dict[str, str] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
 
@@ -37,13 +37,13 @@ class Known:
         return self.volumes[name]
 
 
-class Operands:
+class NodeOperands:
     """A node, with its operands by number.
 
     `inputs` are the names of the values that it reads; one that is left out is empty.
     """
 
-    def __init__(self, inputs: Sequence[str], known: Known, place: Place) -> None:
+    def __init__(self, inputs: Sequence[str], known: KnownOperands, place: GraphPlace) -> None:
         self.draft = known.draft
         self.place = place
         self._inputs = list(inputs)

@@ -16,9 +16,9 @@ import numpy as np
 
 from lairmake.stages.network.operators.copies import pad
 from lairmake.stages.network.operators.draft import (
-    Draft,
     Indices,
-    Piece,
+    NetworkDraft,
+    PaddedPiece,
     Read,
     Shape,
     cannot_read,
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class WindowLayout:
     """Where the channel of a volume is: behind the sample, or `last`."""
 
     last: bool = False
@@ -55,7 +55,7 @@ class Layout:
         return shape[1:-1] if self.last else shape[2:]
 
 
-FIRST = Layout()
+FIRST = WindowLayout()
 """The channel is behind the sample."""
 
 
@@ -114,7 +114,7 @@ def find_same(
     return tuple(n // 2 for n in missing), tuple(n - n // 2 for n in missing)
 
 
-def outer_first(draft: Draft, weights: str, groups: int) -> Filters:
+def outer_first(draft: NetworkDraft, weights: str, groups: int) -> Filters:
     """Return weights[channel of result][channel within group][place]... as filters.
 
     Raises ValueError where channels do not make so many groups.
@@ -130,7 +130,12 @@ def outer_first(draft: Draft, weights: str, groups: int) -> Filters:
 
 
 def convolve(
-    draft: Draft, wish: str, x: str, filters: Filters, windows: Windows, layout: Layout = FIRST
+    draft: NetworkDraft,
+    wish: str,
+    x: str,
+    filters: Filters,
+    windows: Windows,
+    layout: WindowLayout = FIRST,
 ) -> str:
     """Add a convolution, whose result is laid out as the volume. Return its name."""
     count, places = len(windows.sizes), windows.fit(layout.places(draft.shapes[x]))
@@ -151,7 +156,13 @@ def convolve(
 
 
 def spread(
-    draft: Draft, wish: str, x: str, weights: str, windows: Windows, groups: int, places: Shape
+    draft: NetworkDraft,
+    wish: str,
+    x: str,
+    weights: str,
+    windows: Windows,
+    groups: int,
+    places: Shape,
 ) -> str:
     """Add a transposed convolution with weights[channel of x][channel within group][place]....
 
@@ -182,7 +193,7 @@ def spread(
 
 
 def _without_gaps(
-    draft: Draft, wish: str, weights: str, windows: Windows
+    draft: NetworkDraft, wish: str, weights: str, windows: Windows
 ) -> tuple[str, Windows]:
     """Return weights, with zeros between and behind them, whose windows reach every place.
 
@@ -200,15 +211,20 @@ def _without_gaps(
         return weights, windows
     where = " and ".join(inside)
     pieces = [
-        Piece(volume=weights, at=at, where=where),
-        Piece(volume=draft.number(0.0), at=[], where=f"not ({where})"),
+        PaddedPiece(volume=weights, at=at, where=where),
+        PaddedPiece(volume=draft.number(0.0), at=[], where=f"not ({where})"),
     ]
     found = draft.copy(wish, (*draft.shapes[weights][:2], *sizes), pieces)
     return found, replace(windows, sizes=tuple(sizes), dilations=tuple(dilations))
 
 
 def pool(
-    draft: Draft, wish: str, x: str, windows: Windows, operator: str, layout: Layout = FIRST
+    draft: NetworkDraft,
+    wish: str,
+    x: str,
+    windows: Windows,
+    operator: str,
+    layout: WindowLayout = FIRST,
 ) -> str:
     """Add what `operator` reduces each window to: `+=`, `max=` or `min=`. Return its name."""
     count, places = len(windows.sizes), windows.fit(layout.places(draft.shapes[x]))
@@ -225,7 +241,12 @@ def pool(
 
 
 def average(
-    draft: Draft, wish: str, x: str, windows: Windows, counted: Windows, layout: Layout = FIRST
+    draft: NetworkDraft,
+    wish: str,
+    x: str,
+    windows: Windows,
+    counted: Windows,
+    layout: WindowLayout = FIRST,
 ) -> str:
     """Add the mean of each window, over those of its elements that `counted` has around, too.
 
@@ -256,7 +277,12 @@ def _sizes(places: Sequence[int], windows: Windows, counted: Windows) -> np.ndar
 
 
 def surround(
-    draft: Draft, wish: str, x: str, windows: Windows, value: float, layout: Layout = FIRST
+    draft: NetworkDraft,
+    wish: str,
+    x: str,
+    windows: Windows,
+    value: float,
+    layout: WindowLayout = FIRST,
 ) -> str:
     """Return a volume with what windows have around it; itself where that is nothing."""
     if not any(windows.before + windows.after):

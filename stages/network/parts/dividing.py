@@ -19,8 +19,8 @@ from math import ceil, prod
 
 import islpy as isl
 
-from lairmake.stages.network.parts.grouping import Group, tile_group
-from lairmake.stages.parts.tiling import NoSliceError, Rows, Statement, Tile
+from lairmake.stages.network.parts.grouping import OperationGroup, tile_group
+from lairmake.stages.parts.tiling import NoSliceError, PartTile, Rows, TileStatement
 from lairmake.stages.poly.box import bounding_box
 
 SET = isl.dim_type.set
@@ -35,7 +35,7 @@ MOST_ON_LANE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class PartRoom:
     """What a part gets: a target of `width` x `height` PEs, and `memory` bytes on each of them.
 
     An element has `size` bytes.
@@ -53,16 +53,16 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class DividedPiece:
     """A part: a box of the result of a group, and the tile that computes it.
 
     `why` its operations are together, and why it is cut; `is_whole` says that it is not.
     """
 
     name: str
-    group: Group
+    group: OperationGroup
     elements: isl.Set
-    tile: Tile
+    tile: PartTile
     why: str
     is_whole: bool
 
@@ -77,11 +77,13 @@ class Measure:
 
     known: Set[str]
     kept: Set[str]
-    room: Room
+    room: PartRoom
     on_lane: bool
 
 
-def cut(group: Group, domain: isl.Set, kept: Set[str], known: Set[str], room: Room) -> list[Piece]:
+def cut(
+    group: OperationGroup, domain: isl.Set, kept: Set[str], known: Set[str], room: PartRoom
+) -> list[DividedPiece]:
     """Return a group as one part, or as the fewest equal pieces along one dimension that have room.
 
     `domain` are the elements of its result; `known` are the volumes that are weights, `kept` those
@@ -97,11 +99,11 @@ def cut(group: Group, domain: isl.Set, kept: Set[str], known: Set[str], room: Ro
         found = min(_list_cuts(group, domain, measure), default=None)
         if found is not None:
             return list(_list_pieces(group, domain, *found, _say(need, room)))
-    return [Piece(name=group.name, group=group, elements=domain, tile=whole, why=group.why,
+    return [DividedPiece(name=group.name, group=group, elements=domain, tile=whole, why=group.why,
                   is_whole=True)]
 
 
-def _say(need: int, room: Room) -> str:
+def _say(need: int, room: PartRoom) -> str:
     return (
         f"all of it takes {need} bytes on a PE at least, and {room.most} are for that on each of "
         f"{room.width} x {room.height}"
@@ -109,17 +111,19 @@ def _say(need: int, room: Room) -> str:
 
 
 def _list_pieces(
-    group: Group, domain: isl.Set, count: int, dim: int, said: str
-) -> Iterator[Piece]:
+    group: OperationGroup, domain: isl.Set, count: int, dim: int, said: str
+) -> Iterator[DividedPiece]:
     for k, elements in enumerate(_divide(domain, dim, count), 1):
-        yield Piece(
+        yield DividedPiece(
             name=f"{group.name}_{k}", group=group, elements=elements,
             tile=tile_group(elements, group.operations), is_whole=False,
             why=f"{group.why}; piece {k} of {count} along dimension {dim}, for {said}",
         )
 
 
-def _list_cuts(group: Group, domain: isl.Set, measure: Measure) -> Iterator[tuple[int, int]]:
+def _list_cuts(
+    group: OperationGroup, domain: isl.Set, measure: Measure
+) -> Iterator[tuple[int, int]]:
     """Yield how many pieces have room, and along which dimension."""
     most = MOST_ON_LANE if measure.on_lane else MOST_PIECES
     for dim, (low, high) in enumerate(bounding_box(domain)):
@@ -144,7 +148,7 @@ def _divide(domain: isl.Set, dim: int, count: int) -> Iterator[isl.Set]:
         yield above.upper_bound_val(SET, dim, isl.Val(first + size - 1)).coalesce()
 
 
-def find_need(found: Tile, by: Measure) -> int:
+def find_need(found: PartTile, by: Measure) -> int:
     """Return the bytes that the busiest PE needs at least, with blocks of two iterators."""
     main = max(found.statements, key=lambda each: prod(each.size))
     volumes = {name: each.volume for name, each in found.inputs.items()}
@@ -160,14 +164,14 @@ def find_need(found: Tile, by: Measure) -> int:
 
 
 @functools.lru_cache(256)
-def _count_least(held: tuple[Rows, ...], sizes: tuple[int, ...], room: Room) -> int:
+def _count_least(held: tuple[Rows, ...], sizes: tuple[int, ...], room: PartRoom) -> int:
     """Return how many elements accesses reach from a box of instances of the busiest PE."""
     return min(
         sum(_count(rows, spans) for rows in held) for spans in _list_blocks(sizes, room)
     )
 
 
-def _is_last(rows: Rows, statement: Statement) -> bool:
+def _is_last(rows: Rows, statement: TileStatement) -> bool:
     """Return whether sums go on until the last elements of a tensor, which come row by row."""
     outermost = next((row for row in rows if any(_extents(row, statement.size))), ())
     kept = {k for row in statement.target for k, factor in enumerate(row[:-1]) if factor}
@@ -183,7 +187,7 @@ def _count(rows: Rows, sizes: Sequence[int]) -> int:
     return prod(1 + sum(_extents(row, sizes)) for row in rows)
 
 
-def _list_blocks(sizes: Sequence[int], room: Room) -> Iterator[list[int]]:
+def _list_blocks(sizes: Sequence[int], room: PartRoom) -> Iterator[list[int]]:
     """Yield the sizes of a PE's box of instances, by the iterators along both sides."""
     if not sizes:
         yield []

@@ -20,9 +20,9 @@ from lairmake.stages.parts.partition import affine_pieces, find_constants, find_
 from lairmake.stages.parts.rewrites import split_loops
 from lairmake.stages.parts.tiling import (
     NoSliceError,
+    PartTile,
     Slice,
-    Statement,
-    Tile,
+    TileStatement,
     list_regions,
     tile,
     where,
@@ -31,7 +31,7 @@ from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.functions import find_function_in
 from lairmake.stages.reference.data import generate, read_inputs
 from lairmake.stages.reference.strided import Array
-from lairmake.stages.volumes.operation import Operation, Program, make_domains
+from lairmake.stages.volumes.operation import VolumeOperation, VolumeProgram, make_domains
 
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
 
@@ -47,14 +47,14 @@ POOLED = ("+=", "max=", "min=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class OperationGroup:
     """The operations of a part, in order; the last one gives its result. `why` they are together.
 
     `name` is that of the operator of its first contraction, else of its first node, with a number.
     """
 
     name: str
-    operations: tuple[Operation, ...]
+    operations: tuple[VolumeOperation, ...]
     why: str
 
     @property
@@ -75,14 +75,14 @@ class _Uses:
     weights: Set[str]
 
 
-def group(program: Program, weights: Collection[str]) -> list[Group]:
+def group(program: VolumeProgram, weights: Collection[str]) -> list[OperationGroup]:
     """Return the parts of a program, each after those whose results it needs.
 
     Its operations are those that outputs need, through plain copies (`resolve`). `weights` are the
     inputs that are known.
     """
     uses = _find_uses(program, weights)
-    found: list[list[list[Operation]]] = []
+    found: list[list[list[VolumeOperation]]] = []
     homes: dict[str, int] = {}
     for node in _nodes(program, uses):
         given = (each for each in node[0].operands if each in homes)
@@ -96,7 +96,7 @@ def group(program: Program, weights: Collection[str]) -> list[Group]:
     return list(_named(found, weights))
 
 
-def _find_uses(program: Program, weights: Collection[str]) -> _Uses:
+def _find_uses(program: VolumeProgram, weights: Collection[str]) -> _Uses:
     readers: dict[str, list[str]] = {}
     for each in program.operations:
         for name in each.operands:
@@ -104,9 +104,9 @@ def _find_uses(program: Program, weights: Collection[str]) -> _Uses:
     return _Uses(readers=readers, outputs={*program.outputs}, weights={*weights})
 
 
-def _nodes(program: Program, uses: _Uses) -> Iterator[list[Operation]]:
+def _nodes(program: VolumeProgram, uses: _Uses) -> Iterator[list[VolumeOperation]]:
     """Yield the computations of each node; one by one where they have several results together."""
-    by_line: dict[int, list[Operation]] = {}
+    by_line: dict[int, list[VolumeOperation]] = {}
     for each in program.operations:
         if each.kind == "compute":
             by_line.setdefault(each.line, []).append(each)
@@ -119,7 +119,9 @@ def _nodes(program: Program, uses: _Uses) -> Iterator[list[Operation]]:
             yield from ([each] for each in node)
 
 
-def _stays(node: Sequence[Operation], home: Sequence[Sequence[Operation]], uses: _Uses) -> bool:
+def _stays(
+    node: Sequence[VolumeOperation], home: Sequence[Sequence[VolumeOperation]], uses: _Uses
+) -> bool:
     """Return whether a node runs where a part does that it follows."""
     result = home[-1][-1].name
     if len(node) > 1 or result in uses.outputs:
@@ -128,14 +130,14 @@ def _stays(node: Sequence[Operation], home: Sequence[Sequence[Operation]], uses:
     return chain and _follows(node[0], result, uses)
 
 
-def _follows(operation: Operation, result: str, uses: _Uses) -> bool:
+def _follows(operation: VolumeOperation, result: str, uses: _Uses) -> bool:
     """Return whether an operation alone uses a result, and no element of another PE."""
     alone = list(uses.readers[result]) == [operation.name]
     others = set(operation.operands) - {result} - uses.weights
     return alone and not others and _is_local(operation, result)
 
 
-def _is_local(operation: Operation, operand: str) -> bool:
+def _is_local(operation: VolumeOperation, operand: str) -> bool:
     """Return whether no element of an operand is needed for two of the result, or by two PEs."""
     (result,) = operation.results
     reads = [read for read in operation.reads.values() if read.get_tuple_name(OUT) == operand]
@@ -145,8 +147,8 @@ def _is_local(operation: Operation, operand: str) -> bool:
 
 
 def _named(
-    found: Sequence[Sequence[Sequence[Operation]]], weights: Collection[str]
-) -> Iterator[Group]:
+    found: Sequence[Sequence[Sequence[VolumeOperation]]], weights: Collection[str]
+) -> Iterator[OperationGroup]:
     """Yield the parts with their names."""
     count = Counter[str]()
     for nodes in found:
@@ -154,16 +156,16 @@ def _named(
         first = next((each for each in operations if _contracts(each, weights)), operations[0])
         stem = make_plain_name(first.source.lower())
         count[stem] += 1
-        yield Group(
+        yield OperationGroup(
             name=f"{stem}{count[stem]}", operations=tuple(operations), why=_why(nodes)
         )
 
 
-def _contracts(operation: Operation, weights: Collection[str]) -> bool:
+def _contracts(operation: VolumeOperation, weights: Collection[str]) -> bool:
     return operation.results[0].operator == "+=" and len(operation.reads) > 1
 
 
-def _why(nodes: Sequence[Sequence[Operation]]) -> str:
+def _why(nodes: Sequence[Sequence[VolumeOperation]]) -> str:
     first, *rest = [node[0] for node in nodes]
     said = f"{first.source}, node {first.line}"
     if rest:
@@ -178,12 +180,12 @@ def _why(nodes: Sequence[Sequence[Operation]]) -> str:
 # difference to a tile, but for volumes that are needed twice: these get further names.
 
 MOST_REMEMBERED = 256
-FOUND: dict[tuple[str, ...], Tile | None] = {}
+FOUND: dict[tuple[str, ...], PartTile | None] = {}
 """The tiles that this process found, by what isl prints of groups with names `v0`, `v1`, ...; None
 for those that have other names beside, or are none."""
 
 
-def tile_group(elements: isl.Set, operations: Sequence[Operation]) -> Tile:
+def tile_group(elements: isl.Set, operations: Sequence[VolumeOperation]) -> PartTile:
     """Return what computes a box of the result of the last computation. Raises NoSliceError."""
     volumes = dict.fromkeys(v for each in operations for v in (*each.operands, each.name))
     names = {volume: f"v{n}" for n, volume in enumerate(volumes)}
@@ -198,13 +200,13 @@ def tile_group(elements: isl.Set, operations: Sequence[Operation]) -> Tile:
     return _tile(elements, operations) if found is None else _name(found, operations, names)
 
 
-def _tile(elements: isl.Set, operations: Sequence[Operation]) -> Tile:
+def _tile(elements: isl.Set, operations: Sequence[VolumeOperation]) -> PartTile:
     sizes = [high + 1 - low for low, high in bounding_box(elements)]
     (region,) = list_regions(elements, sizes)
     return tile(region, operations[-1].name, operations)
 
 
-def _tile_unnamed(elements: isl.Set, operations: Sequence[Operation]) -> Tile | None:
+def _tile_unnamed(elements: isl.Set, operations: Sequence[VolumeOperation]) -> PartTile | None:
     """Return what computes a box. None where there is none, or volumes are needed twice."""
     try:
         found = _tile(elements, operations)
@@ -214,7 +216,7 @@ def _tile_unnamed(elements: isl.Set, operations: Sequence[Operation]) -> Tile | 
     return found if all(name == volume for name, volume in volumes.items()) else None
 
 
-def _unname(operation: Operation, names: Mapping[str, str]) -> Operation:
+def _unname(operation: VolumeOperation, names: Mapping[str, str]) -> VolumeOperation:
     """Return a computation with other names of its volumes, and no value.
 
     What it reads has the names of its places.
@@ -239,19 +241,21 @@ def _unname_access(access: isl.Map, names: Mapping[str, str]) -> isl.Map:
     return access.set_tuple_name(IN, "d").set_tuple_name(OUT, names[access.get_tuple_name(OUT)])
 
 
-def _tell(operation: Operation) -> Iterator[str]:
+def _tell(operation: VolumeOperation) -> Iterator[str]:
     """Yield what tells a computation from others."""
     (result,) = operation.results
     yield from (operation.name, result.operator, str(result.init))
     yield from map(str, (operation.loops, result.writes, *operation.reads.values()))
 
 
-def _name(found: Tile, operations: Sequence[Operation], names: Mapping[str, str]) -> Tile:
+def _name(
+    found: PartTile, operations: Sequence[VolumeOperation], names: Mapping[str, str]
+) -> PartTile:
     """Return a tile with the names of volumes, values and what they read."""
     real = {other: name for name, other in names.items()}
     by_name = {names[each.name]: each for each in operations}
     tiles = found.region.tiles.set_tuple_name(OUT, real[found.output.volume])
-    return Tile(
+    return PartTile(
         region=replace(found.region, tiles=tiles),
         output=_name_slice(found.output, real),
         inputs={real[name]: _name_slice(each, real) for name, each in found.inputs.items()},
@@ -264,7 +268,9 @@ def _name_slice(found: Slice, real: Mapping[str, str]) -> Slice:
     return replace(found, volume=real[found.volume])
 
 
-def _name_statement(found: Statement, by: Operation, real: Mapping[str, str]) -> Statement:
+def _name_statement(
+    found: TileStatement, by: VolumeOperation, real: Mapping[str, str]
+) -> TileStatement:
     reads = zip(by.reads, found.reads.values(), strict=True)
     return replace(
         found, tensor=by.name, value=by.results[0].value,
@@ -279,7 +285,7 @@ def _name_statement(found: Statement, by: Operation, real: Mapping[str, str]) ->
 # operations, and where dimensions are collapsed, the loops of who reads are split. What is left are
 # copies that differ from element to element, as a padding: maps of what crosses from part to part.
 
-def resolve(program: Program) -> Program:
+def resolve(program: VolumeProgram) -> VolumeProgram:
     """Return the operations that the outputs need; computations read through plain copies."""
     plain = find_constants(program)
     operations = tuple(
@@ -290,7 +296,9 @@ def resolve(program: Program) -> Program:
     return replace(found, operations=tuple(find_needed(found)))
 
 
-def _through(operation: Operation, program: Program, plain: Mapping[str, float]) -> Operation:
+def _through(
+    operation: VolumeOperation, program: VolumeProgram, plain: Mapping[str, float]
+) -> VolumeOperation:
     """Return a computation with what it reads through copies that accesses can do."""
     split = split_loops(operation, lambda read: [_follow(read, program, plain)[-1]])
     assert split.loops is not None
@@ -301,7 +309,7 @@ def _through(operation: Operation, program: Program, plain: Mapping[str, float])
     return replace(split, reads=reads)
 
 
-def _follow(read: isl.Map, program: Program, plain: Mapping[str, float]) -> list[isl.Map]:
+def _follow(read: isl.Map, program: VolumeProgram, plain: Mapping[str, float]) -> list[isl.Map]:
     """Return a read, and what it is through one copy, two, and so on.
 
     It ends before a copy of which instances read several pieces, as of a concatenation, and before
@@ -328,7 +336,7 @@ def is_affine(read: isl.Map) -> bool:
     return all(not pieces[0].get_at(k).dim(DIV) for k in range(pieces[0].dim(OUT)))
 
 
-def trace(elements: isl.Map, program: Program) -> dict[str, isl.Map]:
+def trace(elements: isl.Map, program: VolumeProgram) -> dict[str, isl.Map]:
     """Return { x[e] -> v[e'] } by volumes v that are no copies, of { x[e] -> volume[e'] }.
 
     Numbers are volumes, too: `find_constants` has their values.
@@ -340,7 +348,7 @@ def trace(elements: isl.Map, program: Program) -> dict[str, isl.Map]:
     return {name: each.coalesce() for name, each in found.items()}
 
 
-def find_padded(program: Program, numbers: Collection[str]) -> set[str]:
+def find_padded(program: VolumeProgram, numbers: Collection[str]) -> set[str]:
     """Return the copies that hold `numbers`, at places where nothing else is."""
     found: set[str] = set()
     for each in program.operations:
@@ -356,7 +364,7 @@ NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 
 
 def make_inputs(
-    program: Program, volumes: isl.UnionSet, weights: Collection[str], data: Data,
+    program: VolumeProgram, volumes: isl.UnionSet, weights: Collection[str], data: Data,
     given: Mapping[str, Array], invocations: int = 1,
 ) -> list[dict[str, Array]]:
     """Return the inputs of a network, in their types and shapes: given, or made as `data` says.
@@ -409,14 +417,14 @@ def put_together(
 
 
 def pass_on(
-    program: Program, volumes: isl.UnionSet, inputs: Mapping[str, Array],
+    program: VolumeProgram, volumes: isl.UnionSet, inputs: Mapping[str, Array],
     results: Mapping[str, Array],
 ) -> dict[str, Array]:
     """Return all volumes where parts gave these `results`: other computations are left out.
 
     So are copies of them, and copies of these.
     """
-    kept: dict[str, Operation] = {}
+    kept: dict[str, VolumeOperation] = {}
     for each in program.operations:
         if each.name in results:
             kept[each.name] = _stub(each)
@@ -425,11 +433,11 @@ def pass_on(
     return evaluate(_with(program, list(kept.values())), volumes, {**inputs, **results})
 
 
-def _stub(operation: Operation) -> Operation:
-    return Operation(
+def _stub(operation: VolumeOperation) -> VolumeOperation:
+    return VolumeOperation(
         name=operation.name, kind="input", source=operation.source, line=operation.line
     )
 
 
-def _with(program: Program, operations: Sequence[Operation]) -> Program:
+def _with(program: VolumeProgram, operations: Sequence[VolumeOperation]) -> VolumeProgram:
     return replace(program, operations=tuple(operations))

@@ -18,17 +18,17 @@ from lairmake.stages.lair.tree import make_plain_name
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.mapping.isl_texts import IslText, parse_target
 from lairmake.stages.mapping.layer_yaml import ANYWHERE, Analysis, TensorMapping, is_whole
-from lairmake.stages.mapping.network_yaml import Graph, Part
-from lairmake.stages.network.parts.dividing import Piece, Room
-from lairmake.stages.network.parts.grouping import Group, trace
+from lairmake.stages.mapping.network_yaml import GraphMapping, Part
+from lairmake.stages.network.parts.dividing import DividedPiece, PartRoom
+from lairmake.stages.network.parts.grouping import OperationGroup, trace
 from lairmake.stages.parts.tile_layer import iterators, write_lair
-from lairmake.stages.parts.tiling import Rows, Slice, Statement, Tile
+from lairmake.stages.parts.tiling import PartTile, Rows, Slice, TileStatement
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import letters
 from lairmake.stages.poly.functions import find_greatest, find_least
-from lairmake.stages.poly.iscc import Told, tell
+from lairmake.stages.poly.iscc import ToldObject, tell
 from lairmake.stages.poly.text import spell_object
-from lairmake.stages.volumes.operation import Program
+from lairmake.stages.volumes.operation import VolumeProgram
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -46,7 +46,7 @@ Names = Mapping[int, str]
 RESULTS, PLACES, WINDOWS, SUMS, GROUPS = "nkij", "ij", "ab", "cab", "g"
 
 
-def name_loops(tile: Tile, names: Mapping[str, str]) -> dict[str, Names]:
+def name_loops(tile: PartTile, names: Mapping[str, str]) -> dict[str, Names]:
     """Return what the iterators are called of each statement, by the tensor that it computes.
 
     `names` says what tensors are called in LAIR: no iterator is called like one of them.
@@ -70,7 +70,7 @@ class _Along:
     `results` has the iterator along each dimension of the result, None where there is none.
     """
 
-    statement: Statement
+    statement: TileStatement
     results: Sequence[int | None]
 
     def find(self, row: Sequence[int]) -> int | None:
@@ -98,14 +98,16 @@ class _Along:
         return moved
 
 
-def _find_results(statement: Statement) -> list[int | None]:
+def _find_results(statement: TileStatement) -> list[int | None]:
     """Return the iterator along each dimension of the result, None where there is none."""
     rows = [row for _, rows in statement.reads.values() for row in rows]
     single = {used[0] for row in rows if len(used := _used(row)) == 1}
     return [_find_result(row, statement, single) for row in statement.target]
 
 
-def _find_result(row: Sequence[int], statement: Statement, single: Collection[int]) -> int | None:
+def _find_result(
+    row: Sequence[int], statement: TileStatement, single: Collection[int]
+) -> int | None:
     """Return the iterator along a dimension of the result.
 
     Of several it is that of the largest step which also is alone in an index of what is read,
@@ -181,20 +183,20 @@ Described = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class PartSurroundings:
     """What is known of a network: its operations, weights, and parts.
 
     `numbers` are the volumes that have one value everywhere; `parts` has the parts of each volume
     that is the result of one or of several.
     """
 
-    program: Program
+    program: VolumeProgram
     weights: Collection[str]
     numbers: Mapping[str, float]
-    parts: Mapping[str, Sequence[Piece]]
+    parts: Mapping[str, Sequence[DividedPiece]]
 
 
-def describe(part: Piece, around: Around) -> Described:
+def describe(part: DividedPiece, around: PartSurroundings) -> Described:
     """Return what parts.yaml says of a part."""
     found, group = part.tile, part.group
     sources = {name: _sources(name, slice_, around) for name, slice_ in found.inputs.items()}
@@ -239,18 +241,18 @@ def is_result(end: str) -> bool:
     return end.endswith(f".{RESULT}")
 
 
-def _sources(name: str, slice_: Slice, around: Around) -> dict[str, isl.Map]:
+def _sources(name: str, slice_: Slice, around: PartSurroundings) -> dict[str, isl.Map]:
     """Return { name[l] -> v[e] } by volumes that are no copies, of a slice that is called so."""
     at = slice_.at().domain_factor_range().set_tuple_name(IN, name)
     return trace(at, around.program)
 
 
-def _is_weight(sources: Mapping[str, isl.Map], around: Around) -> bool:
+def _is_weight(sources: Mapping[str, isl.Map], around: PartSurroundings) -> bool:
     """Return whether all of a tensor is known."""
     return all(name in around.weights or name in around.numbers for name in sources)
 
 
-def _names(found: Tile, group: Group, weights: Collection[str]) -> dict[str, str]:
+def _names(found: PartTile, group: OperationGroup, weights: Collection[str]) -> dict[str, str]:
     """Return what a part calls its tensors."""
     names: dict[str, str] = {}
     sources = {each.name: each.source for each in group.operations}
@@ -264,7 +266,7 @@ def _names(found: Tile, group: Group, weights: Collection[str]) -> dict[str, str
     return names
 
 
-def _arrival(called: str, sources: Mapping[str, isl.Map], around: Around) -> Described:
+def _arrival(called: str, sources: Mapping[str, isl.Map], around: PartSurroundings) -> Described:
     """Return how a tensor comes: in which order, from where, and what does not come.
 
     Of what is known, numbers that are equal do not come; all else does.
@@ -284,7 +286,7 @@ def _arrival(called: str, sources: Mapping[str, isl.Map], around: Around) -> Des
 
 
 def _list_ends(
-    volume: str, moved: isl.Map, around: Around
+    volume: str, moved: isl.Map, around: PartSurroundings
 ) -> Iterator[tuple[str, isl.Map]]:
     """Yield what a user sees that { x[e] -> volume[e'] } leads to, and which element of it.
 
@@ -328,7 +330,7 @@ def _is_ordered(moved: isl.Map) -> bool:
 
 
 @functools.lru_cache(256)
-def _keeps_order(moved: Told) -> bool:
+def _keeps_order(moved: ToldObject) -> bool:
     """Return whether { [e] -> [e'] } does not change the order of any two elements."""
     plain: isl.Map = moved.it
     later = isl.Map.lex_lt(plain.domain().get_space())
@@ -342,7 +344,7 @@ def _plain(relation: isl.Map) -> isl.Map:
 
 
 @functools.lru_cache(256)
-def _in_order(elements: Told) -> str:
+def _in_order(elements: ToldObject) -> str:
     """Return { x[e] -> [e] }, without the dimensions of one element."""
     space = elements.it.get_space()
     same = isl.Map.identity(space.map_from_set()).intersect_domain(elements.it)
@@ -364,7 +366,7 @@ def _without_single(order: isl.Map) -> isl.Map:
     return order
 
 
-def _result(part: Piece) -> isl.Set:
+def _result(part: DividedPiece) -> isl.Set:
     """Return the elements of the result of a part, as it counts them."""
     elements = part.elements
     if not part.is_whole:
@@ -445,7 +447,7 @@ OWN = ("machine", "search", "tensors")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class FittedPart:
     """What `fit` found for a part: its width and height, and the lanes { y[e] -> [lane] } of its
     result.
 
@@ -456,10 +458,10 @@ class Fitted:
     lanes: isl.Map | None = None
 
 
-def read_fitted(said: Mapping[str, Any]) -> dict[str, Fitted]:
+def read_fitted(said: Mapping[str, Any]) -> dict[str, FittedPart]:
     """Return what fitted.yaml says, by the names of parts."""
     return {
-        name: Fitted(
+        name: FittedPart(
             size=tuple(each["size"]) if "size" in each else None,
             lanes=isl.Map(each["lanes"]) if "lanes" in each else None,
         )
@@ -467,7 +469,7 @@ def read_fitted(said: Mapping[str, Any]) -> dict[str, Fitted]:
     }
 
 
-def is_fitted(name: str, given: Graph) -> bool:
+def is_fitted(name: str, given: GraphMapping) -> bool:
     """Return whether a part may be fitted to others: it is none of the user's own making.
 
     Directions leave its places open.
@@ -479,15 +481,15 @@ def is_fitted(name: str, given: Graph) -> bool:
 
 
 def write_part_layer(
-    described: Mapping[str, Any], name: str, given: Graph,
-    fitted: Mapping[str, Fitted] | None = None,
+    described: Mapping[str, Any], name: str, given: GraphMapping,
+    fitted: Mapping[str, FittedPart] | None = None,
 ) -> str:
     """Return the layer.yaml of a part; the keys of a user win over what is chosen for it.
 
     `fitted` is what was found for parts, by their names: for this one, and those it takes from.
     """
     said, fitted = given.said_of(name), fitted or {}
-    own = fitted.get(name, Fitted())
+    own = fitted.get(name, FittedPart())
     width, height = own.size or find_largest(name, given)
     tensors: dict[str, Any] = {
         tensor: _arrives(each, row, fitted) for row, (tensor, each) in
@@ -509,9 +511,9 @@ def write_part_layer(
     return yaml.safe_dump({**layer, **said}, sort_keys=False, width=100)
 
 
-def count_rows(described: Mapping[str, Any], name: str, fitted: Mapping[str, Fitted]) -> int:
+def count_rows(described: Mapping[str, Any], name: str, fitted: Mapping[str, FittedPart]) -> int:
     """Return how many rows of PEs a part has at least: those at which its tensors come and go."""
-    own, rows = fitted.get(name, Fitted()).lanes, [1]
+    own, rows = fitted.get(name, FittedPart()).lanes, [1]
     for row, each in enumerate(described["arrives"].values()):
         lanes = find_lanes(each, fitted)
         rows.append(row + 1 if lanes is None else _find_last(lanes) + 1)
@@ -523,23 +525,23 @@ def _find_last(lanes: isl.Map) -> int:
     return last
 
 
-def find_largest(name: str, given: Graph) -> tuple[int, int]:
+def find_largest(name: str, given: GraphMapping) -> tuple[int, int]:
     """Return the width and height that a part may have, in PEs."""
     own = given.parts[name].target if name in given.parts else None
     target = own or given.target
     return (WIDTH, HEIGHT) if target is None else parse_target(target)
 
 
-def find_room(name: str, given: Graph, memory: int) -> Room:
+def find_room(name: str, given: GraphMapping, memory: int) -> PartRoom:
     """Return what a part gets, on PEs with so many bytes; a folder of the user's has all."""
     if given.folder_of(name) is not None:
-        return Room(width=1, height=1, memory=sys.maxsize, size=0)
+        return PartRoom(width=1, height=1, memory=sys.maxsize, size=0)
     width, height = find_largest(name, given)
-    return Room(width=width, height=height, memory=memory, size=BYTES[given.type])
+    return PartRoom(width=width, height=height, memory=memory, size=BYTES[given.type])
 
 
 def _arrives(
-    described: Mapping[str, Any], row: int, fitted: Mapping[str, Fitted]
+    described: Mapping[str, Any], row: int, fitted: Mapping[str, FittedPart]
 ) -> dict[str, Any]:
     order = isl.Map(described["order"])
     found = {"arrives": _ports(order, -1, find_lanes(described, fitted) or _one_lane(order, row))}
@@ -548,12 +550,12 @@ def _arrives(
     return found
 
 
-def find_lanes(described: Mapping[str, Any], fitted: Mapping[str, Fitted]) -> isl.Map | None:
+def find_lanes(described: Mapping[str, Any], fitted: Mapping[str, FittedPart]) -> isl.Map | None:
     """Return { x[e] -> [lane] } of what arrives over several lanes, those of a part's result."""
     if len(described["from"]) != 1:
         return None
     ((end, moved),) = described["from"].items()
-    found = fitted.get(find_source(end) or "", Fitted())
+    found = fitted.get(find_source(end) or "", FittedPart())
     if found.lanes is None:
         return None
     return isl.Map(moved).set_tuple_name(OUT, RESULT).apply_range(found.lanes)
@@ -587,7 +589,7 @@ class SaidOfPart:
     """
 
     name: str
-    graph: Graph
+    graph: GraphMapping
     arrives: Collection[str]
     leaves: Collection[str]
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.network.operators.draft import Array
-from lairmake.stages.network.tensorflow.model import MOST_ELEMENTS, Node, read_type
+from lairmake.stages.network.tensorflow.model import MOST_ELEMENTS, TensorFlowNode, read_type
 from lairmake.stages.network.tensorflow.operators import EXPRESSIONS, PLAIN, TRUTHS, read_slices
 from lairmake.stages.reference.evaluate import value
 
-Fold = Callable[[Node, Sequence[Array]], Array | Sequence[Array]]
+Fold = Callable[[TensorFlowNode, Sequence[Array]], Array | Sequence[Array]]
 
 INTEGERS: Mapping[str, Callable[..., Array]] = {
     "Abs": np.abs, "Add": np.add, "AddV2": np.add, "Equal": np.equal,
@@ -33,7 +33,7 @@ REDUCED: Mapping[str, Callable[..., Array]] = {
 }
 
 
-def fold(node: Node) -> bool:
+def fold(node: TensorFlowNode) -> bool:
     """Give the results of a node whose operands are all known. Return whether they could be told.
 
     Raises UserError for one whose operands do not fit.
@@ -53,7 +53,7 @@ def fold(node: Node) -> bool:
     return True
 
 
-def _folded(node: Node, operands: Sequence[Array]) -> Array | Sequence[Array] | None:
+def _folded(node: TensorFlowNode, operands: Sequence[Array]) -> Array | Sequence[Array] | None:
     whole = all(each.dtype.kind in "iub" for each in operands[-2:])
     with np.errstate(all="ignore"):
         if node.operator in INTEGERS and whole:
@@ -63,7 +63,7 @@ def _folded(node: Node, operands: Sequence[Array]) -> Array | Sequence[Array] | 
         return FOLDS[node.operator](node, operands) if node.operator in FOLDS else None
 
 
-def _evaluated(node: Node, operands: Sequence[Array]) -> Array:
+def _evaluated(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     """Return an expression of LAIR of known operands."""
     node.check(_elements(np.broadcast_shapes(*(o.shape for o in operands))), TOO_LARGE)
     expression = EXPRESSIONS[node.operator].format(*(f"v{k}" for k in range(len(operands))))
@@ -76,7 +76,7 @@ SIZES = ("Shape", "Size", "Rank")
 TOO_LARGE = "its result is too large for a constant"
 
 
-def _size(node: Node) -> Array:
+def _size(node: TensorFlowNode) -> Array:
     """Return the shape of an operand, the number of its elements, or of its dimensions."""
     shape = node.shape_of(0)
     number = node.type_number("out_type")
@@ -89,7 +89,7 @@ def _elements(shape: Sequence[int]) -> bool:
     return math.prod(map(int, shape)) <= MOST_ELEMENTS
 
 
-def _cast(node: Node, operands: Sequence[Array]) -> Array:
+def _cast(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     to = node.type_number("DstT")
     kind = None if to is None else read_type(to)
     if kind is None:
@@ -97,54 +97,54 @@ def _cast(node: Node, operands: Sequence[Array]) -> Array:
     return operands[0].astype(kind)
 
 
-def _fill(node: Node, operands: Sequence[Array]) -> Array:
+def _fill(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     shape = node.numbers(0, "the shape")
     node.check(min(shape, default=1) >= 0 and _elements(shape), TOO_LARGE)
     return np.full(shape, operands[1].reshape(()))
 
 
-def _range(node: Node, operands: Sequence[Array]) -> Array:
+def _range(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     start, end, step = (each.item() for each in operands)
     node.check(abs((end - start) / step) <= MOST_ELEMENTS, TOO_LARGE)
     return np.asarray(np.arange(start, end, step), operands[0].dtype)
 
 
-def _reduce(node: Node, operands: Sequence[Array]) -> Array:
+def _reduce(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     axes, x = node.numbers(1, "the axes"), operands[0]
     keep = node.attribute("keep_dims", False)
     found = REDUCED[node.operator](x, axis=tuple(axes), keepdims=keep)
     return np.asarray(found).astype(x.dtype)
 
 
-def _squeeze(node: Node, operands: Sequence[Array]) -> Array:
+def _squeeze(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     return np.squeeze(operands[0], tuple(node.attribute("squeeze_dims", list[int]())) or None)
 
 
-def _transpose(node: Node, operands: Sequence[Array]) -> Array:
+def _transpose(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     return np.transpose(operands[0], node.numbers(1, "the order"))
 
 
-def _slice(node: Node, operands: Sequence[Array]) -> Array:
+def _slice(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     return operands[0][tuple(
         slice(*each) if isinstance(each, tuple) else each
         for each in read_slices(node, operands[0].ndim)
     )]
 
 
-def _cut(node: Node, operands: Sequence[Array]) -> Array:
+def _cut(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     first, sizes = node.numbers(1, "the start"), node.numbers(2, "the size")
     return operands[0][tuple(
         slice(a, None if s == -1 else a + s) for a, s in zip(first, sizes, strict=True)
     )]
 
 
-def _join(node: Node, operands: Sequence[Array]) -> Array:
+def _join(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     is_new = node.operator == "ConcatV2"
     axis = node.number(node.count - 1 if is_new else 0, "the axis")
     return np.concatenate(operands[:-1] if is_new else operands[1:], axis)
 
 
-def _pad(node: Node, operands: Sequence[Array]) -> Array:
+def _pad(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     pairs = np.array(node.numbers(1, "what is put around")).reshape(-1, 2)
     around = operands[2].reshape(()) if node.operator == "PadV2" else 0
     shape = [n + int(b) + int(a) for n, (b, a) in zip(operands[0].shape, pairs, strict=True)]
@@ -152,26 +152,26 @@ def _pad(node: Node, operands: Sequence[Array]) -> Array:
     return np.pad(operands[0], pairs, constant_values=around)
 
 
-def _tile(node: Node, operands: Sequence[Array]) -> Array:
+def _tile(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     times = node.numbers(1, "how often")
     node.check(_elements([*operands[0].shape, *times]), TOO_LARGE)
     return np.tile(operands[0], times)
 
 
-def _expand(node: Node, operands: Sequence[Array]) -> Array:
+def _expand(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     shape = node.numbers(1, "the shape")
     node.check(_elements(shape), TOO_LARGE)
     return np.broadcast_to(operands[0], shape)
 
 
-def _gather(node: Node, operands: Sequence[Array]) -> Array:
+def _gather(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
     axis = node.number(2, "the axis") if node.count > 2 else 0
     if node.attribute("batch_dims", 0) != 0:
         node.refuse("its indices differ from sample to sample", "gather without batch_dims")
     return np.take(operands[0], operands[1], axis)
 
 
-def _unpack(node: Node, operands: Sequence[Array]) -> Sequence[Array]:
+def _unpack(node: TensorFlowNode, operands: Sequence[Array]) -> Sequence[Array]:
     axis = node.attribute("axis", 0)
     return [np.take(operands[0], k, axis) for k in range(operands[0].shape[axis])]
 

@@ -13,8 +13,15 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, te
 from google.protobuf.message import DecodeError
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.network.operators.draft import Array, Indices, InputSize, Piece, Place, Shape
-from lairmake.stages.network.operators.node import Known, Operands
+from lairmake.stages.network.operators.draft import (
+    Array,
+    GraphPlace,
+    Indices,
+    InputSize,
+    PaddedPiece,
+    Shape,
+)
+from lairmake.stages.network.operators.node import KnownOperands, NodeOperands
 
 # --- The messages that a GraphDef consists of, for protobuf: no file of TensorFlow is needed ----
 #
@@ -301,7 +308,7 @@ KINDS: Mapping[type, tuple[str, str]] = {
 
 
 @dataclass(slots=True, kw_only=True)
-class Graph(Known):
+class TensorFlowGraph(KnownOperands):
     """What is known of a graph so far, by the names of its values: `node`, or `node:1`.
 
     `sources` has what values are that are the same as another, `truths` the volumes of 1 and 0.
@@ -311,13 +318,15 @@ class Graph(Known):
     truths: set[str] = field(default_factory=set)
 
 
-class Node(Operands):
+class TensorFlowNode(NodeOperands):
     """A node, with its operands by number and its attributes by name.
 
     `inputs` are the values that it reads, without those that it only waits for.
     """
 
-    def __init__(self, proto: Any, inputs: Sequence[str], graph: Graph, place: Place) -> None:
+    def __init__(
+        self, proto: Any, inputs: Sequence[str], graph: TensorFlowGraph, place: GraphPlace
+    ) -> None:
         super().__init__([graph.sources.get(name, name) for name in inputs], graph, place)
         self.operator: str = proto.op
         self.wish: str = proto.name
@@ -400,7 +409,7 @@ class Node(Operands):
         """Add a copy of the first operand, the elements `at`, as the result. Raises UserError."""
         if 0 in shape:
             raise self.error("its result has no elements")
-        piece = Piece(volume=self.volume(0), at=at)
+        piece = PaddedPiece(volume=self.volume(0), at=at)
         self.give(self.draft.copy(self.wish, tuple(shape), [piece]))
 
     def give_constant(self, values: Array, k: int = 0) -> None:
@@ -424,13 +433,15 @@ class Operator:
     Those that say types are known of all.
     """
 
-    add: Callable[[Node], None]
+    add: Callable[[TensorFlowNode], None]
     least: int
     most: int
     attributes: frozenset[str] = frozenset()
 
 
-def of(add: Callable[[Node], None], count: int, attributes: str = "", most: int = 0) -> Operator:
+def of(
+    add: Callable[[TensorFlowNode], None], count: int, attributes: str = "", most: int = 0
+) -> Operator:
     """Return an operator of `count` operands, or of up to `most`."""
     names = frozenset(attributes.split())
     return Operator(add=add, least=count, most=most or count, attributes=names)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lairmake.stages.network.operators import copies, elementwise, windows
-from lairmake.stages.network.operators.draft import Array, Piece, Shape, iterators
+from lairmake.stages.network.operators.draft import Array, PaddedPiece, Shape, iterators
 from lairmake.stages.network.operators.elementwise import (
     POWERS,
     SHARED,
@@ -19,8 +19,8 @@ from lairmake.stages.network.operators.elementwise import (
     of_channels,
     write_number,
 )
-from lairmake.stages.network.operators.windows import Filters, Layout, Windows
-from lairmake.stages.network.tensorflow.model import Node, Operator, of, read_type
+from lairmake.stages.network.operators.windows import Filters, WindowLayout, Windows
+from lairmake.stages.network.tensorflow.model import Operator, TensorFlowNode, of, read_type
 
 # --- Operators of TensorFlow that are functions of elements -------------------------------------
 #
@@ -69,19 +69,19 @@ def count_operands(template: str) -> int:
     return 1 + max(int(each) for each in re.findall(r"{(\d)}", template))
 
 
-def plain(node: Node) -> None:
+def plain(node: TensorFlowNode) -> None:
     """Add a function of elements that has no attributes."""
     template = EXPRESSIONS[node.operator]
     is_truth = node.operator in TRUTHS or (node.operator == "SelectV2" and node.is_truth(1))
     _give(node, template, is_truth=is_truth)
 
 
-def leaky(node: Node) -> None:
+def leaky(node: TensorFlowNode) -> None:
     """Add LeakyRelu."""
     _give(node, LEAKY.format(alpha=write_number(node.attribute("alpha", 0.2))))
 
 
-def total(node: Node) -> None:
+def total(node: TensorFlowNode) -> None:
     """Add AddN: a sum of any number of operands, which are of one shape."""
     node.check(node.attribute("N", node.count) == node.count, "N is not how many operands it has")
     for k in range(node.count):
@@ -89,7 +89,7 @@ def total(node: Node) -> None:
     _give(node, " + ".join(f"{{{k}}}" for k in range(node.count)))
 
 
-def select(node: Node) -> None:
+def select(node: TensorFlowNode) -> None:
     """Add Select, which broadcasts nothing but a single condition."""
     shapes = [node.shape_of(k) for k in range(3)]
     if shapes[1] != shapes[2] or shapes[0] not in ((), shapes[1]):
@@ -97,7 +97,7 @@ def select(node: Node) -> None:
     _give(node, "select({0}, {1}, {2})", is_truth=node.is_truth(1))
 
 
-def power(node: Node) -> None:
+def power(node: TensorFlowNode) -> None:
     """Add a power; small whole exponents are products."""
     exponent = node.operand(1)
     if not isinstance(exponent, str) and exponent in POWERS:
@@ -106,7 +106,7 @@ def power(node: Node) -> None:
         _give(node, "pow({0}, {1})")
 
 
-def bias(node: Node) -> None:
+def bias(node: TensorFlowNode) -> None:
     """Add BiasAdd: an element of a vector for each channel."""
     shape, layout = node.shape_of(0), node.attribute("data_format", "NHWC")
     if layout not in ("NHWC", "NCHW"):
@@ -118,7 +118,7 @@ def bias(node: Node) -> None:
     node.give(apply(node.draft, node.wish, "{0} + {1}", [node.volume(0), offset]))
 
 
-def cast(node: Node) -> None:
+def cast(node: TensorFlowNode) -> None:
     """Add another type: a truth of a number, else the same elements."""
     to = node.type_number("DstT")
     kind = None if to is None else read_type(to)
@@ -133,7 +133,7 @@ def cast(node: Node) -> None:
         node.alias()
 
 
-def _give(node: Node, template: str, *, is_truth: bool = False) -> None:
+def _give(node: TensorFlowNode, template: str, *, is_truth: bool = False) -> None:
     operands = [node.operand(k) for k in range(node.count)]
     node.give(apply(node.draft, node.wish, template, operands), is_truth=is_truth)
 
@@ -145,19 +145,19 @@ ARITHMETIC: Mapping[str, Operator] = {
     "AddN": of(total, 1, "N", most=1024), "BiasAdd": of(bias, 2, "data_format"),
     "Cast": of(cast, 1, "Truncate"), "LeakyRelu": of(leaky, 1, "alpha"), "Pow": of(power, 2),
     "Select": of(select, 3),
-    **{name: of(Node.alias, 1) for name in ("Identity", "PreventGradient", "Snapshot",
+    **{name: of(TensorFlowNode.alias, 1) for name in ("Identity", "PreventGradient", "Snapshot",
                                             "StopGradient")},
-    "PlaceholderWithDefault": of(Node.alias, 1, "dtype shape"),
+    "PlaceholderWithDefault": of(TensorFlowNode.alias, 1, "dtype shape"),
 }
 
 # --- Operators of TensorFlow whose windows move over places: convolutions and poolings ----------
 #
 # Source   TensorFlow, core/ops/nn_ops.cc; core/util/tensor_format.h
 
-LAYOUTS: Mapping[str, Layout] = {"NHWC": Layout(last=True), "NCHW": Layout()}
+LAYOUTS: Mapping[str, WindowLayout] = {"NHWC": WindowLayout(last=True), "NCHW": WindowLayout()}
 
 
-def convolution(node: Node) -> None:
+def convolution(node: TensorFlowNode) -> None:
     """Add Conv2D with filters[place]...[channel within group][channel of result]."""
     layout, (*sizes, inner, channels) = read_layout(node), _four(node, 1)
     given = layout.channels(_four(node, 0))
@@ -171,7 +171,7 @@ def convolution(node: Node) -> None:
     ))
 
 
-def depthwise(node: Node) -> None:
+def depthwise(node: TensorFlowNode) -> None:
     """Add DepthwiseConv2dNative with filters[place]...[channel][channel of its own results]."""
     layout, (*sizes, channels, own) = read_layout(node), _four(node, 1)
     given = layout.channels(_four(node, 0))
@@ -182,13 +182,13 @@ def depthwise(node: Node) -> None:
     ))
 
 
-def _convolve(node: Node, layout: Layout, sizes: Shape, filters: Filters) -> None:
+def _convolve(node: TensorFlowNode, layout: WindowLayout, sizes: Shape, filters: Filters) -> None:
     around = _windows(node, layout, sizes)
     found = windows.convolve(node.draft, node.wish, node.volume(0), filters, around, layout)
     node.give(found)
 
 
-def pooling(node: Node) -> None:
+def pooling(node: TensorFlowNode) -> None:
     """Add MaxPool or AvgPool; a mean is over what lies in the places."""
     layout = read_layout(node)
     around = _windows(node, layout, _places(node, layout, "ksize"))
@@ -203,7 +203,7 @@ def pooling(node: Node) -> None:
     node.give(found)
 
 
-def read_layout(node: Node) -> Layout:
+def read_layout(node: TensorFlowNode) -> WindowLayout:
     """Return where the channel is. Raises UserError for layouts that are not known."""
     name = node.attribute("data_format", "NHWC")
     if name not in LAYOUTS:
@@ -211,14 +211,14 @@ def read_layout(node: Node) -> Layout:
     return LAYOUTS[name]
 
 
-def _four(node: Node, k: int) -> Shape:
+def _four(node: TensorFlowNode, k: int) -> Shape:
     """Return the shape of an operand that must have four dimensions."""
     shape = node.shape_of(k)
     node.check(len(shape) == 4, f"{node.name_of(k)} has {len(shape)} dimensions, and not 4")
     return shape
 
 
-def _places(node: Node, layout: Layout, name: str) -> Shape:
+def _places(node: TensorFlowNode, layout: WindowLayout, name: str) -> Shape:
     """Return what an attribute says of places, which must be 1 for samples and channels."""
     given = node.attribute(name, [1, 1, 1, 1])
     node.check(len(given) == 4 and min(given) > 0, f"{name} is {given}")
@@ -228,7 +228,7 @@ def _places(node: Node, layout: Layout, name: str) -> Shape:
     return tuple(layout.places(given))
 
 
-def _windows(node: Node, layout: Layout, sizes: Shape) -> Windows:
+def _windows(node: TensorFlowNode, layout: WindowLayout, sizes: Shape) -> Windows:
     """Return the windows that attributes say, with what is around as they or the sizes say."""
     strides = _places(node, layout, "strides")
     dilations = _places(node, layout, "dilations")
@@ -248,7 +248,7 @@ def _windows(node: Node, layout: Layout, sizes: Shape) -> Windows:
     return found
 
 
-def _explicit(node: Node, layout: Layout) -> tuple[Shape, Shape]:
+def _explicit(node: TensorFlowNode, layout: WindowLayout) -> tuple[Shape, Shape]:
     """Return what is put before and after places, as an attribute says."""
     given = node.attribute("explicit_paddings", list[int]())
     node.check(len(given) == 8 and min(given) >= 0, f"explicit_paddings is {given}")
@@ -274,7 +274,7 @@ CONVOLUTIONS: Mapping[str, Operator] = {
 REDUCTIONS: Mapping[str, str] = {"Sum": "+=", "Max": "max=", "Min": "min=", "Prod": "*="}
 
 
-def product(node: Node) -> None:
+def product(node: TensorFlowNode) -> None:
     """Add a product of matrices, or of batches of them."""
     kinds = ("transpose_a", "transpose_b") if node.operator == "MatMul" else ("adj_x", "adj_y")
     turned = node.attribute(kinds[0], False), node.attribute(kinds[1], False)
@@ -287,7 +287,7 @@ def product(node: Node) -> None:
     node.give(elementwise.multiply(node.draft, node.wish, x, y, turned=turned))
 
 
-def batch_normalisation(node: Node) -> None:
+def batch_normalisation(node: TensorFlowNode) -> None:
     """Add FusedBatchNorm with the mean and the variance that were learned."""
     if node.attribute("is_training", True):
         node.refuse("it is in training mode", "export the model for inference")
@@ -307,7 +307,7 @@ def batch_normalisation(node: Node) -> None:
     node.give(elementwise.scale_batches(node.draft, node.wish, x, statistics, small, at))
 
 
-def softmax(node: Node) -> None:
+def softmax(node: TensorFlowNode) -> None:
     """Add Softmax or LogSoftmax: along the last dimension."""
     rank = len(node.shape_of(0))
     node.check(rank > 0, "its operand has no dimensions")
@@ -315,7 +315,7 @@ def softmax(node: Node) -> None:
     node.give(elementwise.softmax(node.draft, node.wish, node.volume(0), [rank - 1], log))
 
 
-def reduction(node: Node) -> None:
+def reduction(node: TensorFlowNode) -> None:
     """Add a reduction over axes; over none the operand stays."""
     rank = len(node.shape_of(0))
     axes = node.dimensions(node.numbers(1, "the axes"), rank) if rank else []
@@ -349,7 +349,7 @@ LAYERS: Mapping[str, Operator] = {
 #
 # Source   TensorFlow, core/ops/array_ops.cc
 
-def to_space(node: Node) -> None:
+def to_space(node: TensorFlowNode) -> None:
     """Add DepthToSpace: channels become places of blocks."""
     layout, (size, shape) = read_layout(node), _blocks(node)
     channels = layout.channels(shape) // size**2
@@ -363,7 +363,7 @@ def to_space(node: Node) -> None:
     node.give_copy(layout.order(shape[0], channels, places), at)
 
 
-def to_depth(node: Node) -> None:
+def to_depth(node: TensorFlowNode) -> None:
     """Add SpaceToDepth: places of blocks become channels."""
     layout, (size, shape) = read_layout(node), _blocks(node)
     channels, places = layout.channels(shape), layout.places(shape)
@@ -379,14 +379,14 @@ def to_depth(node: Node) -> None:
     node.give_copy(whole, at)
 
 
-def _blocks(node: Node) -> tuple[int, Shape]:
+def _blocks(node: TensorFlowNode) -> tuple[int, Shape]:
     """Return the size of blocks, and the shape that has them."""
     size, shape = node.attribute("block_size", 0), node.shape_of(0)
     node.check(size > 1 and len(shape) == 4, f"no blocks of {size} in {len(shape)} dimensions")
     return size, shape
 
 
-def space_to_batch(node: Node) -> None:
+def space_to_batch(node: TensorFlowNode) -> None:
     """Add SpaceToBatchND: places, with zeros around, become samples, phase by phase."""
     shape, blocks, pairs = _phases(node)
     low, high = [0, *pairs[::2]], [0, *pairs[1::2]]
@@ -406,11 +406,11 @@ def space_to_batch(node: Node) -> None:
     at[0] = f"d0 mod {shape[0]}"
     few = [n // b for n, b in zip(places, blocks, strict=True)]
     whole = [shape[0] * math.prod(blocks), *few, *sizes[len(blocks) + 1 :]]
-    found = node.draft.copy(node.wish, tuple(whole), [Piece(volume=padded, at=at)])
+    found = node.draft.copy(node.wish, tuple(whole), [PaddedPiece(volume=padded, at=at)])
     node.give(found)
 
 
-def batch_to_space(node: Node) -> None:
+def batch_to_space(node: TensorFlowNode) -> None:
     """Add BatchToSpaceND: samples of phases become places, of which some are left out."""
     shape, blocks, crops = _phases(node)
     samples = shape[0] // math.prod(blocks)
@@ -425,7 +425,7 @@ def batch_to_space(node: Node) -> None:
     node.give_copy([samples, *places, *shape[len(blocks) + 1 :]], at)
 
 
-def _phases(node: Node) -> tuple[Shape, list[int], list[int]]:
+def _phases(node: TensorFlowNode) -> tuple[Shape, list[int], list[int]]:
     """Return a shape, the sizes of blocks, and what is put around or left out."""
     shape, blocks = node.shape_of(0), node.numbers(1, "the sizes of blocks")
     pairs = node.numbers(2, "what is around")
@@ -451,7 +451,7 @@ Slice = tuple[int | None, int | None, int] | int | None
 MASKS = "begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask"
 
 
-def read_slices(node: Node, rank: int) -> list[Slice]:
+def read_slices(node: TensorFlowNode, rank: int) -> list[Slice]:
     """Return a slice for each dimension of a value, and those that are new, in order.
 
     Raises UserError where they do not fit its `rank`.
@@ -485,7 +485,7 @@ def read_slices(node: Node, rank: int) -> list[Slice]:
 #
 # Source   TensorFlow, core/ops/array_ops.cc
 
-def reshape(node: Node) -> None:
+def reshape(node: TensorFlowNode) -> None:
     """Add Reshape; a size of -1 is what the others leave."""
     given, sizes = node.shape_of(0), node.numbers(1, "the shape")
     rest = math.prod(size for size in sizes if size != -1)
@@ -496,7 +496,7 @@ def reshape(node: Node) -> None:
     _reshaped(node, shape)
 
 
-def squeeze(node: Node) -> None:
+def squeeze(node: TensorFlowNode) -> None:
     """Add Squeeze: dimensions of size 1, all if none are said, are left out."""
     shape = node.shape_of(0)
     axes = node.dimensions(node.attribute("squeeze_dims", list[int]()), len(shape))
@@ -505,18 +505,18 @@ def squeeze(node: Node) -> None:
     _reshaped(node, tuple(size for k, size in enumerate(shape) if k not in axes))
 
 
-def expand_dimensions(node: Node) -> None:
+def expand_dimensions(node: TensorFlowNode) -> None:
     """Add ExpandDims: a dimension of size 1."""
     shape = node.shape_of(0)
     axis = node.dimension(node.number(1, "the axis"), len(shape) + 1)
     _reshaped(node, (*shape[:axis], 1, *shape[axis:]))
 
 
-def _reshaped(node: Node, shape: Shape) -> None:
+def _reshaped(node: TensorFlowNode, shape: Shape) -> None:
     node.give(copies.reshape(node.draft, node.wish, node.volume(0), shape))
 
 
-def transpose(node: Node) -> None:
+def transpose(node: TensorFlowNode) -> None:
     """Add Transpose."""
     order, rank = node.numbers(1, "the order"), len(node.shape_of(0))
     order = [node.dimension(axis, rank) for axis in order]
@@ -524,7 +524,7 @@ def transpose(node: Node) -> None:
     node.give(copies.transpose(node.draft, node.wish, node.volume(0), order))
 
 
-def concatenate(node: Node) -> None:
+def concatenate(node: TensorFlowNode) -> None:
     """Add ConcatV2, or Concat, which has the axis first."""
     is_new = node.operator == "ConcatV2"
     numbers = range(node.count - 1) if is_new else range(1, node.count)
@@ -540,7 +540,7 @@ def _without(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], -1, *shape[axis + 1 :])
 
 
-def pack(node: Node) -> None:
+def pack(node: TensorFlowNode) -> None:
     """Add Pack: values of one shape along a new dimension."""
     shape = node.shape_of(0)
     axis = node.dimension(node.attribute("axis", 0), len(shape) + 1)
@@ -549,11 +549,11 @@ def pack(node: Node) -> None:
     whole = (*shape[:axis], node.count, *shape[axis:])
     at = [name for k, name in enumerate(iterators(whole)) if k != axis]
     node.give(node.draft.copy(node.wish, whole, [
-        Piece(volume=node.volume(k), at=at, where=f"d{axis} = {k}") for k in range(node.count)
+        PaddedPiece(volume=node.volume(k), at=at, where=f"d{axis} = {k}") for k in range(node.count)
     ]))
 
 
-def unpack(node: Node) -> None:
+def unpack(node: TensorFlowNode) -> None:
     """Add Unpack: a value for each element of a dimension."""
     shape = node.shape_of(0)
     axis = node.dimension(node.attribute("axis", 0), len(shape))
@@ -563,11 +563,11 @@ def unpack(node: Node) -> None:
     names = iterators(rest)
     for k in range(count):
         at = [*names[:axis], str(k), *names[axis:]]
-        piece = Piece(volume=node.volume(0), at=at)
+        piece = PaddedPiece(volume=node.volume(0), at=at)
         node.give(node.draft.copy(node.result(k), rest, [piece]), k)
 
 
-def split(node: Node) -> None:
+def split(node: TensorFlowNode) -> None:
     """Add Split into equal parts, or SplitV into parts of given sizes."""
     if node.operator == "Split":
         k, shape = 1, node.shape_of(1)
@@ -586,7 +586,7 @@ def split(node: Node) -> None:
     _cut_into(node, node.volume(k), axis, sizes)
 
 
-def _cut_into(node: Node, x: str, axis: int, sizes: Sequence[int]) -> None:
+def _cut_into(node: TensorFlowNode, x: str, axis: int, sizes: Sequence[int]) -> None:
     shape, start = node.draft.shapes[x], 0
     for k, size in enumerate(sizes):
         first = [start if n == axis else 0 for n in range(len(shape))]
@@ -596,7 +596,7 @@ def _cut_into(node: Node, x: str, axis: int, sizes: Sequence[int]) -> None:
         start += size
 
 
-def cut(node: Node) -> None:
+def cut(node: TensorFlowNode) -> None:
     """Add Slice: from a start, so many; -1 is all that are left."""
     shape = node.shape_of(0)
     first, sizes = node.numbers(1, "the start"), node.numbers(2, "the size")
@@ -608,7 +608,7 @@ def cut(node: Node) -> None:
     node.give(copies.cut(node.draft, node.wish, x, first, steps, tuple(sizes)))
 
 
-def strided_slice(node: Node) -> None:
+def strided_slice(node: TensorFlowNode) -> None:
     """Add StridedSlice: a copy with a piece for each dimension, or without it."""
     sizes = list(node.shape_of(0))
     at, shape = list[str](), list[int]()
@@ -627,7 +627,7 @@ def strided_slice(node: Node) -> None:
     node.give_copy(shape, at)
 
 
-def pad(node: Node) -> None:
+def pad(node: TensorFlowNode) -> None:
     """Add Pad or PadV2, with a number, or MirrorPad."""
     shape, low, high = _around(node)
     sizes = tuple(n + b + a for n, b, a in zip(shape, low, high, strict=True))
@@ -643,7 +643,7 @@ def pad(node: Node) -> None:
     node.give(copies.pad(node.draft, node.wish, x, sizes, low, value))
 
 
-def _around(node: Node) -> tuple[Shape, list[int], list[int]]:
+def _around(node: TensorFlowNode) -> tuple[Shape, list[int], list[int]]:
     """Return the shape of what something is put around, and how much before and after."""
     shape, pairs = node.shape_of(0), node.numbers(1, "what is put around")
     fits = len(pairs) == 2 * len(shape) and min(pairs, default=0) >= 0
@@ -652,7 +652,7 @@ def _around(node: Node) -> tuple[Shape, list[int], list[int]]:
 
 
 def _mirrored(
-    node: Node, shape: Shape, sizes: Shape, low: Sequence[int], high: Sequence[int]
+    node: TensorFlowNode, shape: Shape, sizes: Shape, low: Sequence[int], high: Sequence[int]
 ) -> str:
     mode = node.attribute("mode", "")
     if mode != "REFLECT":
@@ -662,7 +662,7 @@ def _mirrored(
     return copies.mirror(node.draft, node.wish, node.volume(0), sizes, low, "reflect")
 
 
-def tile(node: Node) -> None:
+def tile(node: TensorFlowNode) -> None:
     """Add Tile."""
     times, shape = node.numbers(1, "how often"), node.shape_of(0)
     fits = len(times) == len(shape) and min(times, default=1) > 0
@@ -670,7 +670,7 @@ def tile(node: Node) -> None:
     node.give(copies.repeat(node.draft, node.wish, node.volume(0), times))
 
 
-def expand(node: Node) -> None:
+def expand(node: TensorFlowNode) -> None:
     """Add BroadcastTo."""
     given, shape = node.shape_of(0), tuple(node.numbers(1, "the shape"))
     pairs = zip(reversed(given), reversed(shape), strict=False)
@@ -679,7 +679,7 @@ def expand(node: Node) -> None:
     node.give(copies.expand(node.draft, node.wish, node.volume(0), shape))
 
 
-def gather(node: Node) -> None:
+def gather(node: TensorFlowNode) -> None:
     """Add GatherV2 with known indices."""
     if node.attribute("batch_dims", 0) != 0:
         node.refuse("its indices differ from sample to sample", "gather without batch_dims")

@@ -12,11 +12,11 @@ import numpy as np
 
 from lairmake.stages.diagnose import UserError, nearest, plural
 from lairmake.stages.network.operators.draft import (
-    Draft,
     Extracted,
+    GraphPlace,
+    NetworkDraft,
     NoVolumeError,
     Origin,
-    Place,
     list_open,
     list_unknown,
     raise_all,
@@ -29,10 +29,10 @@ from lairmake.stages.network.tensorflow.model import (
     INLINE,
     TYPES,
     VALUES,
-    Graph,
-    Node,
     Operator,
     TensorError,
+    TensorFlowGraph,
+    TensorFlowNode,
     find_shape,
     list_sizes,
     name_type,
@@ -81,7 +81,7 @@ def extract_frozen(graph_def: Any, file: str, type_: str, sizes: Mapping[str, in
     waits for says nothing: no operator that is known does anything but give its results. Raises
     UserError for what is no operation on volumes.
     """
-    graph = Graph(draft=Draft(type_))
+    graph = TensorFlowGraph(draft=NetworkDraft(type_))
     raise_all(_refuse(graph_def, file, sizes))
     inputs: dict[str, str] = {}
     for number, proto in _in_order(graph_def, file):
@@ -107,8 +107,8 @@ def _refuse(graph_def: Any, file: str, sizes: Mapping[str, int]) -> Iterator[Use
     yield from list_open(list_sizes(graph_def), sizes, file)
 
 
-def _place(proto: Any, file: str) -> Place:
-    return Place(file=file, node=proto.name, operator=proto.op)
+def _place(proto: Any, file: str) -> GraphPlace:
+    return GraphPlace(file=file, node=proto.name, operator=proto.op)
 
 
 def read_name(text: str) -> str:
@@ -157,7 +157,7 @@ def _numbers(graph_def: Any, file: str) -> dict[str, int]:
     return found
 
 
-def _give(graph: Graph, proto: Any, place: Place, sizes: Mapping[str, int]) -> str:
+def _give(graph: TensorFlowGraph, proto: Any, place: GraphPlace, sizes: Mapping[str, int]) -> str:
     """Return the volume of an input. Raises UserError for one that holds no real numbers."""
     kind = proto.attr["dtype"].type if "dtype" in proto.attr else 0
     if not _is_number(kind):
@@ -181,7 +181,7 @@ def _is_number(kind: int) -> bool:
     return name_type(kind).removeprefix("DT_") in NUMBERS
 
 
-def _know(graph: Graph, proto: Any, place: Place) -> None:
+def _know(graph: TensorFlowGraph, proto: Any, place: GraphPlace) -> None:
     """Note the values of a constant. Raises UserError."""
     if "value" not in proto.attr or proto.attr["value"].WhichOneof("value") != "tensor":
         raise place.error("it has no value", "is the graph whole?")
@@ -191,17 +191,17 @@ def _know(graph: Graph, proto: Any, place: Place) -> None:
         raise place.error(str(error), "is the graph whole?") from error
 
 
-def _node(proto: Any, graph: Graph, place: Place) -> Node:
+def _node(proto: Any, graph: TensorFlowGraph, place: GraphPlace) -> TensorFlowNode:
     """Return a node whose operator is known. Raises UserError."""
     inputs = [text.removesuffix(":0") for text in proto.input if not text.startswith("^")]
     for name in inputs:
         source = graph.sources.get(name, name)
         if source not in graph.volumes and source not in graph.constants:
             raise place.error(f"it reads {name}, which has no values that are known")
-    return Node(proto, inputs, graph, place)
+    return TensorFlowNode(proto, inputs, graph, place)
 
 
-def _unknown(place: Place, own: set[str]) -> UserError:
+def _unknown(place: GraphPlace, own: set[str]) -> UserError:
     """Return what is wrong with a node whose operator is not known."""
     operator = place.operator
     if operator in CONTROL.split():
@@ -215,7 +215,7 @@ def _unknown(place: Place, own: set[str]) -> UserError:
     return place.error("it is no operator that is known", hint)
 
 
-def _add(node: Node) -> None:
+def _add(node: TensorFlowNode) -> None:
     """Compute the results of a node, or add its operations. Raises UserError."""
     try:
         if node.operator in OPERATORS:
@@ -232,7 +232,7 @@ def _add(node: Node) -> None:
         raise node.misfit() from error
 
 
-def _check(node: Node, operator: Operator) -> None:
+def _check(node: TensorFlowNode, operator: Operator) -> None:
     """Raise UserError for operands or attributes that an operator has not."""
     if not operator.least <= node.count <= operator.most:
         most = "" if operator.most == operator.least else " or more"
@@ -246,7 +246,7 @@ def _check(node: Node, operator: Operator) -> None:
             raise node.error(f"it has the attribute {name}, which is not known", hint)
 
 
-def _check_type(node: Node) -> None:
+def _check_type(node: TensorFlowNode) -> None:
     """Raise UserError where integers would be computed, or what is no number."""
     kind = node.type_number("T")
     if kind is not None and not _is_number(kind):
@@ -254,7 +254,7 @@ def _check_type(node: Node) -> None:
         raise node.error(f"it computes {name_type(kind)}", hint)
 
 
-def _outputs(graph_def: Any, graph: Graph, file: str) -> dict[str, str]:
+def _outputs(graph_def: Any, graph: TensorFlowGraph, file: str) -> dict[str, str]:
     """Return the volumes of results that no node reads, and that depend on an input."""
     read = {read_name(text) for proto in graph_def.node for text in proto.input}
     found = {}
@@ -305,7 +305,7 @@ def replace_constants(graph: Any, file: str, seed: int) -> None:
 
 
 def _error(node: Any, file: str, said: str) -> UserError:
-    place = Place(file=file, node=node.name, operator=node.op)
+    place = GraphPlace(file=file, node=node.name, operator=node.op)
     return place.error(said, "is the graph whole?")
 
 

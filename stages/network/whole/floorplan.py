@@ -10,7 +10,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.fabric.grid import OPPOSITE, STEPS, Place, move_order, shift
-from lairmake.stages.fabric.layout import Entry, Exit, Layout
+from lairmake.stages.fabric.layout import FabricLayout, PortEntry, PortExit
 from lairmake.stages.mapping.network_yaml import Network
 from lairmake.stages.network.whole.joints import (
     Joint,
@@ -33,7 +33,7 @@ Places = dict[str, Place]
 
 
 def place_parts(
-    network: Network, layouts: Mapping[str, Layout], joints: Sequence[Joint]
+    network: Network, layouts: Mapping[str, FabricLayout], joints: Sequence[Joint]
 ) -> Places:
     """Return where PE[0, 0] of each part lies. Raises UserError where two parts overlap."""
     places = {name: (each.x, each.y) for name, each in network.floorplan.items()}
@@ -65,14 +65,14 @@ def _place_joined(places: Places, joints: Sequence[Joint]) -> None:
                     waiting.append(other)
 
 
-def _below(joined: Places, places: Places, layouts: Mapping[str, Layout]) -> Places:
+def _below(joined: Places, places: Places, layouts: Mapping[str, FabricLayout]) -> Places:
     """Return places of parts that are joined, moved south of all that have one."""
     bottom = max((find_rectangle(layouts[n], p).bottom for n, p in places.items()), default=-1)
     top = min(find_rectangle(layouts[name], place).top for name, place in joined.items())
     return {name: (x, y + bottom + 1 - top) for name, (x, y) in joined.items()}
 
 
-def find_rectangle(layout: Layout, place: Place) -> Rectangle:
+def find_rectangle(layout: FabricLayout, place: Place) -> Rectangle:
     """Return the PEs of a part that lies at a place."""
     own = bounding_rectangle(isl.Set(layout.grid))
     return Rectangle(
@@ -107,7 +107,7 @@ def _beside(joint: Joint, source: Place, distance: int) -> Place:
     return source[0] + x + distance * dx, source[1] + y + distance * dy
 
 
-def _from_zero(places: Places, layouts: Mapping[str, Layout]) -> Places:
+def _from_zero(places: Places, layouts: Mapping[str, FabricLayout]) -> Places:
     """Return the same places with the first column and row at 0."""
     all_ = [find_rectangle(layouts[name], place) for name, place in places.items()]
     west, north = min(each.left for each in all_), min(each.top for each in all_)
@@ -122,7 +122,7 @@ def overlap(one: Rectangle, other: Rectangle) -> bool:
     )
 
 
-def _check_overlaps(network: Network, places: Places, layouts: Mapping[str, Layout]) -> None:
+def _check_overlaps(network: Network, places: Places, layouts: Mapping[str, FabricLayout]) -> None:
     taken = {name: find_rectangle(layouts[name], place) for name, place in places.items()}
     for one, other in itertools.combinations(taken, 2):
         if overlap(taken[one], taken[other]):
@@ -150,7 +150,7 @@ def spell(area: Rectangle) -> str:
 # enters or leaves the fabric goes straight on between the part and the edge, on its colour.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class BridgeWay:
     """PEs that lie outside of all parts, and that a tensor passes.
 
     `routes` are { [PE[x, y] -> from[]] -> to[] } by the number of a colour, `bridges` the PEs that
@@ -165,7 +165,7 @@ class Way:
     span: Span
 
 
-def cross(joint: Joint, places: Mapping[str, Place]) -> Way:
+def cross(joint: Joint, places: Mapping[str, Place]) -> BridgeWay:
     """Return the way of a crossing.
 
     Raises UserError where the two parts do not lie so that its lanes go straight on.
@@ -185,7 +185,7 @@ def cross(joint: Joint, places: Mapping[str, Place]) -> Way:
             _add(routes, pair[0], _route(pes, OPPOSITE[joint.side], "ramp"))
             _add(routes, pair[1], _route(pes, "ramp", joint.side))
             bridges[pair] = bridges[pair].union(pes) if pair in bridges else pes
-    return Way(
+    return BridgeWay(
         named=str(joint.crossing.to), routes=routes, bridges=bridges, span=joint.crossing.span,
         area=bounding_rectangle(_go(lanes, step, 0, distance)),
     )
@@ -221,7 +221,9 @@ def _add(routes: dict[int, isl.UnionMap], number: int, more: isl.UnionMap) -> No
         routes[number] = routes[number].union(more) if number in routes else more
 
 
-def enter(entry: Entry, layout: Layout, grid: Rectangle, span: Span) -> tuple[Entry, Way | None]:
+def enter(
+    entry: PortEntry, layout: FabricLayout, grid: Rectangle, span: Span
+) -> tuple[PortEntry, BridgeWay | None]:
     """Return how a tensor enters at the edge of a grid, and its way from there, if it has one."""
     ports, number = find_ports(entry.order), layout.colours[entry.colour].number
     count = _to_edge(ports, entry.side, grid)
@@ -231,7 +233,9 @@ def enter(entry: Entry, layout: Layout, grid: Rectangle, span: Span) -> tuple[En
     return replace(entry, order=order), _way(entry, ports, count, routes, span)
 
 
-def leave(departure: Exit, layout: Layout, grid: Rectangle, span: Span) -> tuple[Exit, Way | None]:
+def leave(
+    departure: PortExit, layout: FabricLayout, grid: Rectangle, span: Span
+) -> tuple[PortExit, BridgeWay | None]:
     """Return how a tensor leaves at the edge of a grid, and its way there, if it has one."""
     ports = find_ports(departure.order)
     routes: dict[int, isl.UnionMap] = {}
@@ -262,16 +266,16 @@ def _outwards(order: str, side: str, count: int) -> str:
 
 
 def _way(
-    stream: Entry | Exit, ports: isl.Set, count: int, routes: Mapping[int, isl.UnionMap],
+    stream: PortEntry | PortExit, ports: isl.Set, count: int, routes: Mapping[int, isl.UnionMap],
     span: Span,
-) -> Way | None:
+) -> BridgeWay | None:
     if not count:
         return None
     area = bounding_rectangle(_go(ports, STEPS[stream.side], 0, count - 1))
-    return Way(named=stream.tensor, area=area, routes=routes, bridges={}, span=span)
+    return BridgeWay(named=stream.tensor, area=area, routes=routes, bridges={}, span=span)
 
 
-def check_ways(ways: Sequence[Way], parts: Mapping[str, Rectangle]) -> Iterator[UserError]:
+def check_ways(ways: Sequence[BridgeWay], parts: Mapping[str, Rectangle]) -> Iterator[UserError]:
     """Yield an error for each way that meets a part, or another one on the same colour."""
     hint = "ways go straight on: place the parts elsewhere with `floorplan`"
     for way in ways:
@@ -289,7 +293,7 @@ def check_ways(ways: Sequence[Way], parts: Mapping[str, Rectangle]) -> Iterator[
             )
 
 
-def _meet(one: Way, other: Way) -> bool:
+def _meet(one: BridgeWay, other: BridgeWay) -> bool:
     """Whether two ways that overlap are in each other's way."""
     if one.bridges or other.bridges:
         return True

@@ -12,27 +12,21 @@ import islpy as isl
 from lairmake.stages.diagnose import Source, Span, UserErrors
 from lairmake.stages.fabric.grid import move_layout
 from lairmake.stages.fabric.layout import (
-    Entry,
-    Exit,
-    Layout,
+    FabricLayout,
     LocalTensor,
-    Memory,
+    PortEntry,
+    PortExit,
     Queue,
     Role,
+    RoleMemory,
 )
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.isl_texts import IslText
-from lairmake.stages.mapping.network_yaml import (
-    Crossing,
-    End,
-    Given,
-    Graph,
-    Network,
-)
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.mapping.network_yaml import Crossing, End, GraphMapping, Network, OutputOfPart
+from lairmake.stages.movement.flow import RouterColour
 from lairmake.stages.network.parts.part import find_chained
 from lairmake.stages.network.whole.floorplan import (
-    Way,
+    BridgeWay,
     check_ways,
     cross,
     enter,
@@ -74,7 +68,7 @@ def write_programs(
 PARTS = "parts.yaml"
 
 
-def describe_whole(given: Graph, parts: Mapping[str, Any]) -> Network:
+def describe_whole(given: GraphMapping, parts: Mapping[str, Any]) -> Network:
     """Return the network of the parts of a graph. Raises UserErrors for what is not built on one
     fabric."""
     mixed = [refuse_mixed(*each) for each in _list_mixed(parts, given)]
@@ -88,7 +82,7 @@ def describe_whole(given: Graph, parts: Mapping[str, Any]) -> Network:
 
 
 def _list_mixed(
-    parts: Mapping[str, Any], given: Graph
+    parts: Mapping[str, Any], given: GraphMapping
 ) -> Iterator[tuple[End, list[str], Span]]:
     """Yield each input that comes from parts and from elsewhere, too, or from several."""
     for name, described in parts.items():
@@ -97,7 +91,7 @@ def _list_mixed(
                 yield End(part=name, tensor=tensor), list(sources), given.span_of(name)
 
 
-def _cross(parts: Mapping[str, Any], given: Graph) -> Iterator[Crossing]:
+def _cross(parts: Mapping[str, Any], given: GraphMapping) -> Iterator[Crossing]:
     """Yield what crosses from one part to another, by the maps that parts.yaml has."""
     for name, described in parts.items():
         for tensor, sources in find_chained(described).items():
@@ -108,9 +102,11 @@ def _cross(parts: Mapping[str, Any], given: Graph) -> Iterator[Crossing]:
             )
             end, span = End(part=part, tensor=output), given.span_of(name)
             yield Crossing(
-                to=End(part=name, tensor=tensor), given=(Given(end=end, map=made, span=span),),
+                to=End(part=name, tensor=tensor),
+                given=(OutputOfPart(end=end, map=made, span=span),),
                 span=span,
             )
+
 
 # --- The layout of a part among those of others: what it has is called by the part, too ---------
 #
@@ -123,10 +119,10 @@ def name_colour(number: int) -> str:
     return f"colour{number}"
 
 
-def name_layout(layout: Layout, part: str) -> Layout:
+def name_layout(layout: FabricLayout, part: str) -> FabricLayout:
     """Return the layout of a part with names that no other part has."""
     names = {name: name_colour(each.number) for name, each in layout.colours.items()}
-    return Layout(
+    return FabricLayout(
         grid=layout.grid,
         roles={f"{part}.{n}": _name_role(r, part, names) for n, r in layout.roles.items()},
         colours={names[n]: each for n, each in layout.colours.items()},
@@ -160,11 +156,11 @@ def _name_local(local: LocalTensor, part: str) -> LocalTensor:
     return local if local.stored is None else replace(local, tensor=f"{part}.{local.tensor}")
 
 
-def _name_entry(entry: Entry, part: str, names: Mapping[str, str]) -> Entry:
+def _name_entry(entry: PortEntry, part: str, names: Mapping[str, str]) -> PortEntry:
     return replace(entry, tensor=f"{part}.{entry.tensor}", colour=names[entry.colour])
 
 
-def _name_exit(departure: Exit, part: str, names: Mapping[str, str]) -> Exit:
+def _name_exit(departure: PortExit, part: str, names: Mapping[str, str]) -> PortExit:
     return replace(
         departure, tensor=f"{part}.{departure.tensor}",
         colours=tuple(names[name] for name in departure.colours),
@@ -176,12 +172,12 @@ def _name_exit(departure: Exit, part: str, names: Mapping[str, str]) -> Exit:
 class Linked:
     """One layout, and the bridges that it has, by what they hear and send."""
 
-    layout: Layout
+    layout: FabricLayout
     bridges: tuple[Pair, ...]
 
 
 def link(
-    network: Network, layouts: Mapping[str, Layout], joints: Sequence[Joint], profile: Profile
+    network: Network, layouts: Mapping[str, FabricLayout], joints: Sequence[Joint], profile: Profile
 ) -> Linked:
     """Return one layout of all parts. Raises UserError or UserErrors where they do not fit."""
     places = place_parts(network, layouts, joints)
@@ -201,7 +197,7 @@ def link(
     roles = {name: role for each in moved.values() for name, role in each.roles.items()}
     return Linked(
         bridges=tuple(bridges),
-        layout=Layout(
+        layout=FabricLayout(
             grid=spell_object(grid.as_set()),
             roles=roles | {name_bridge(p): _role(p, at, profile) for p, at in bridges.items()},
             colours=_colours(moved, ways), arrivals=arrivals, departures=departures,
@@ -217,14 +213,14 @@ def _around(areas: Sequence[Rectangle]) -> Rectangle:
 
 
 def _at_edge(
-    network: Network, moved: Mapping[str, Layout], grid: Rectangle
-) -> tuple[dict[str, Entry], dict[str, Exit], list[Way]]:
+    network: Network, moved: Mapping[str, FabricLayout], grid: Rectangle
+) -> tuple[dict[str, PortEntry], dict[str, PortExit], list[BridgeWay]]:
     """Return what enters and leaves the network, at the edge of the grid, and the ways there."""
     crossing = {str(c.to) for c in network.crossings}
     crossing |= {str(each.end) for c in network.crossings for each in c.given}
-    arrivals: dict[str, Entry] = {}
-    departures: dict[str, Exit] = {}
-    ways: list[Way | None] = []
+    arrivals: dict[str, PortEntry] = {}
+    departures: dict[str, PortExit] = {}
+    ways: list[BridgeWay | None] = []
     for part, layout in moved.items():
         for name, entry in layout.arrivals.items():
             if entry.tensor not in crossing:
@@ -242,7 +238,7 @@ def name_bridge(pair: Pair) -> str:
     return f"bridge_{pair[0]}_{pair[1]}"
 
 
-def _bridges(ways: Sequence[Way]) -> dict[Pair, isl.Set]:
+def _bridges(ways: Sequence[BridgeWay]) -> dict[Pair, isl.Set]:
     found: dict[Pair, isl.Set] = {}
     for way in ways:
         for pair, pes in way.bridges.items():
@@ -253,11 +249,13 @@ def _bridges(ways: Sequence[Way]) -> dict[Pair, isl.Set]:
 def _role(pair: Pair, at: isl.Set, profile: Profile) -> Role:
     return Role(
         at=spell_object(at), listens=(name_colour(pair[0]),), tensors={},
-        memory=Memory(data=0, code=profile.code_base + profile.code_task),
+        memory=RoleMemory(data=0, code=profile.code_base + profile.code_task),
     )
 
 
-def _colours(moved: Mapping[str, Layout], ways: Sequence[Way]) -> dict[str, Colour]:
+def _colours(
+    moved: Mapping[str, FabricLayout], ways: Sequence[BridgeWay]
+) -> dict[str, RouterColour]:
     """Return the colours of all parts by their numbers, with the routes between parts."""
     parts = [(layout.grid, c) for layout in moved.values() for c in layout.colours.values()]
     numbers = {colour.number for _, colour in parts} | {n for way in ways for n in way.routes}
@@ -271,17 +269,17 @@ def _colours(moved: Mapping[str, Layout], ways: Sequence[Way]) -> dict[str, Colo
 
 
 def _colour(
-    number: int, parts: Sequence[tuple[str, Colour]], ways: Sequence[isl.UnionMap]
-) -> Colour:
+    number: int, parts: Sequence[tuple[str, RouterColour]], ways: Sequence[isl.UnionMap]
+) -> RouterColour:
     """Return a number's colour of all parts; switches are those of each part."""
     texts = [colour.positions or (colour.routes or "{ }",) for _, colour in parts]
     most = max(map(len, texts), default=1)
     routes = [[isl.UnionMap(each[k]) for each in texts if k < len(each)] for k in range(most)]
     routes[0] += ways
     if most == 1:
-        return Colour(number=number, routes=_all(routes[0]), filter=_numbers(parts, "filter"))
+        return RouterColour(number=number, routes=_all(routes[0]), filter=_numbers(parts, "filter"))
     counts = [isl.UnionMap(text) for text in _counts(parts, ways)]
-    return Colour(
+    return RouterColour(
         number=number, positions=tuple(map(_all, routes)), counts=_all(counts),
         ring=_numbers(parts, "ring"), pop=_numbers(parts, "pop"),
         filter=_numbers(parts, "filter"),
@@ -295,14 +293,14 @@ def _all(relations: Sequence[isl.UnionMap]) -> str:
     return spell_object(found)
 
 
-def _numbers(parts: Sequence[tuple[str, Colour]], key: str) -> str | None:
+def _numbers(parts: Sequence[tuple[str, RouterColour]], key: str) -> str | None:
     """Return what the parts say of their PEs under a key, if one says anything."""
     said = [getattr(colour, key) for _, colour in parts if getattr(colour, key) is not None]
     return _all([isl.UnionMap(text) for text in said]) if said else None
 
 
 def _counts(
-    parts: Sequence[tuple[str, Colour]], ways: Sequence[isl.UnionMap]
+    parts: Sequence[tuple[str, RouterColour]], ways: Sequence[isl.UnionMap]
 ) -> Iterator[str]:
     """Yield how many positions the PEs of each part have, and those between: one."""
     for grid, colour in parts:

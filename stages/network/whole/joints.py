@@ -12,7 +12,7 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
 from lairmake.stages.fabric.grid import OPPOSITE, STEPS, Place, shift
-from lairmake.stages.fabric.layout import Entry, Exit, Layout
+from lairmake.stages.fabric.layout import FabricLayout, PortEntry, PortExit
 from lairmake.stages.mapping.network_yaml import Crossing, End, Network
 from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import find_example
@@ -92,7 +92,7 @@ def _first(ports: isl.Set) -> Place:
 
 
 def list_joints(
-    network: Network, layouts: Mapping[str, Layout], moves: Mapping[str, isl.Map]
+    network: Network, layouts: Mapping[str, FabricLayout], moves: Mapping[str, isl.Map]
 ) -> tuple[list[Joint], list[UserError]]:
     """Return the crossings, and what is wrong with those that are not built on one fabric.
 
@@ -132,7 +132,7 @@ def _find_rounds(network: Network) -> Iterator[UserError]:
             group = {name: to if of == source else of for name, of in group.items()}
 
 
-def _join(crossing: Crossing, layouts: Mapping[str, Layout], moves: isl.Map | None) -> Joint:
+def _join(crossing: Crossing, layouts: Mapping[str, FabricLayout], moves: isl.Map | None) -> Joint:
     """Return a crossing. Raises UserError for one that is not built on one fabric."""
     if len(crossing.given) > 1:
         raise refuse_mixed(crossing.to, [str(each.end) for each in crossing.given], crossing.span)
@@ -154,7 +154,7 @@ def _join(crossing: Crossing, layouts: Mapping[str, Layout], moves: isl.Map | No
     )
 
 
-def _check_streams(crossing: Crossing, exits: list[Exit], entries: list[Entry]) -> None:
+def _check_streams(crossing: Crossing, exits: list[PortExit], entries: list[PortEntry]) -> None:
     """Raise UserError unless what crosses is dense, and leaves as one stream."""
     end, sides = crossing.given[0].end, {entry.side for entry in entries}
     wrong = None
@@ -181,7 +181,7 @@ def refuse_mixed(to: End, sources: Sequence[str], span: Span) -> UserError:
     )
 
 
-def _check_all_cross(crossing: Crossing, departure: Exit, moves: isl.Map) -> None:
+def _check_all_cross(crossing: Crossing, departure: PortExit, moves: isl.Map) -> None:
     """Raise UserError where something leaves that does not arrive: it would be in the way."""
     leaving = isl.Map(departure.order).domain()
     dropped = leaving.subtract(moves.domain())
@@ -200,7 +200,7 @@ def find_ports(order: str) -> isl.Set:
 
 
 def _find_arriving(
-    crossing: Crossing, layout: Layout, entries: Sequence[Entry]
+    crossing: Crossing, layout: FabricLayout, entries: Sequence[PortEntry]
 ) -> dict[int, isl.Set]:
     """Return, by the number of each colour, the ports at which a tensor arrives on it.
 
@@ -220,7 +220,7 @@ def _find_arriving(
     return found
 
 
-def find_leaving(layout: Layout, departure: Exit) -> dict[int, isl.Set]:
+def find_leaving(layout: FabricLayout, departure: PortExit) -> dict[int, isl.Set]:
     """Return, by the number of each colour, the ports at which a departure leaves on it.
 
     Raises UserError where it leaves on two colours.
@@ -242,7 +242,7 @@ def find_leaving(layout: Layout, departure: Exit) -> dict[int, isl.Set]:
     return found
 
 
-def _check_apart(found: Mapping[int, isl.Set], departure: Exit) -> None:
+def _check_apart(found: Mapping[int, isl.Set], departure: PortExit) -> None:
     known = None
     for ports in found.values():
         if known is not None and not known.is_disjoint(ports):

@@ -13,10 +13,7 @@ from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.fabric.compiler import CompilerError, build_library
 from lairmake.stages.fabric.deadlock import error_of
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
-from lairmake.stages.fabric.layout import (
-    Layout,
-    read_layout,
-)
+from lairmake.stages.fabric.layout import FabricLayout, read_layout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.network_yaml import (
@@ -29,7 +26,7 @@ from lairmake.stages.reference.data import input_samples
 from lairmake.stages.shipped import users_cache
 
 if TYPE_CHECKING:
-    from lairmake.stages.fabric.outcome import Asked
+    from lairmake.stages.fabric.outcome import RunRequest
     from lairmake.stages.mapping.inputs import Inputs
 
 
@@ -48,7 +45,7 @@ def read_network_of(inputs: Inputs) -> Network:
     return describe_network(inputs.file("network.yaml", read_network_file))
 
 
-def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
+def record(inputs: Inputs, asked: RunRequest | None) -> FabricRun:
     """Run all parts on one fabric once more, and record it, with the events that are asked for."""
     source = inputs.source("layout.yaml")
     layout = read_layout(source)
@@ -56,8 +53,13 @@ def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
 
 
 def run_network(
-    inputs: Inputs, network: Network, layout: Layout, source: Source, *, recorded: bool = False,
-    asked: Asked | None = None,
+    inputs: Inputs,
+    network: Network,
+    layout: FabricLayout,
+    source: Source,
+    *,
+    recorded: bool = False,
+    asked: RunRequest | None = None,
 ) -> FabricRun:
     """Compile all programs, equal ones once, and run them."""
     first = inputs.part(next(iter(network.parts)))
@@ -93,7 +95,7 @@ def _programs(inputs: Inputs, network: Network) -> Iterator[tuple[str, Program]]
 
 
 def _values(
-    inputs: Inputs, network: Network, layout: Layout
+    inputs: Inputs, network: Network, layout: FabricLayout
 ) -> Iterator[tuple[str, list[Array]]]:
     """Yield what each input of the network is in each sample; once, if it lies in memory."""
     arriving = {each.tensor for each in layout.arrivals.values()}

@@ -11,8 +11,8 @@ import numpy as np
 
 from lairmake.stages.program.front.value import (
     WORLD,
+    HostValue,
     Readable,
-    Value,
     apply,
     read_operands,
     take_array,
@@ -103,10 +103,10 @@ def min(x: Any, axis: int | None = None, controller: bool = False) -> Any:
 
 def _reduce(op: str, x: Any, axis: Any, controller: bool) -> Any:
     if WORLD.mode == "ignored":
-        if isinstance(x, Value) and x.shape and axis is None:
+        if isinstance(x, HostValue) and x.shape and axis is None:
             return _add_up(op, x, WORLD.field.size)[()]
         return getattr(np, op)(*read_operands([x]), axis=axis)
-    if not isinstance(x, Value):
+    if not isinstance(x, HostValue):
         raise ProgramError(f"np.{op} of a {type(x).__name__}",
                            f"`{op}` of Python, or NumPy's own, imported in Run_On_Host")
     if WORLD.mode == "host":
@@ -116,13 +116,13 @@ def _reduce(op: str, x: Any, axis: Any, controller: bool) -> Any:
                            "`a + b`")
     form, axes = reduce_form(x.form, axis, controller)
     if axis is not None:
-        return Value(form, add_locally(op, take_array(x), axes))
+        return HostValue(form, add_locally(op, take_array(x), axes))
     if x.form.is_on_pes:
         WORLD.field.settle()
-    return Value(form, _add_up(op, x, WORLD.field.size))
+    return HostValue(form, _add_up(op, x, WORLD.field.size))
 
 
-def _add_up(op: str, x: Value, size: tuple[int, int]) -> Array:
+def _add_up(op: str, x: HostValue, size: tuple[int, int]) -> Array:
     """Return one value of all elements, in the order of the machine."""
     if x.form.kind == GLOBAL_ARRAY:
         return add_global(op, take_array(x))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lairmake.stages.program.front.source_on_x86 import digest_code, strip_source
-from lairmake.stages.program.front.value import WORLD, Value, take_array
+from lairmake.stages.program.front.value import WORLD, HostValue, take_array
 from lairmake.stages.program.values.api import check_parameters, execute
 from lairmake.stages.program.values.forms import Number, ProgramError
 from lairmake.stages.program.values.operators import Initial
@@ -48,16 +48,16 @@ def _read_initial(
     }
 
 
-def _find_output(name: str, names: Mapping[str, Any]) -> Value:
+def _find_output(name: str, names: Mapping[str, Any]) -> HostValue:
     """Return an object, or a scalar that was named where it was computed. Raises ProgramError."""
     found = WORLD.objects.get(name, names.get(name))
-    if not isinstance(found, Value):
+    if not isinstance(found, HostValue):
         said = f"the program has an output {name}, which its run on x86 did not make"
         raise ProgramError(said, "what it does depends on nothing but its files and parameters")
     return found
 
 
-def _spell(value: Value) -> bytes:
+def _spell(value: HostValue) -> bytes:
     text = io.BytesIO()
     np.lib.format.write_array(text, np.ascontiguousarray(take_array(value)).reshape(value.shape),
                               allow_pickle=False)

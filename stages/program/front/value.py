@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from lairmake.stages.program.values.api import TYPE, Field, find_range, make_alone
+from lairmake.stages.program.values.api import TYPE, WorkerField, find_range, make_alone
 from lairmake.stages.program.values.arithmetic import Array, cast, compute, match_rank, round_number
 from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
@@ -61,7 +61,7 @@ class World:
         """Forget what there was: another program begins."""
         self.mode = "program"
         self.objects: dict[str, Any] = {}
-        self.field = Field()
+        self.field = WorkerField()
         self.expected = expected
 
     def take(self, name: str, form: Form, initial: Initial) -> None:
@@ -92,7 +92,7 @@ WORLD = World()
 """The one run that a process does at a time."""
 
 
-class Block:
+class HostBlock:
     """A `with` block in which the program is in another mode."""
 
     MODE: Mode = "program"
@@ -107,13 +107,13 @@ class Block:
         WORLD.mode = self._before
 
 
-class Run_On_Host(Block):  # noqa: N801
+class Run_On_Host(HostBlock):  # noqa: N801
     """What prepares data: it runs where the program is compiled, and is no part of the program."""
 
     MODE = "host"
 
 
-class MACH_Compiler_Ignore(Block):  # noqa: N801
+class MACH_Compiler_Ignore(HostBlock):  # noqa: N801
     """What only `python` runs: objects are arrays of NumPy here, which are read and not written."""
 
     MODE = "ignored"
@@ -242,7 +242,7 @@ PYTHON: dict[str, Any] = {
 
 
 def _in_place(op: str) -> Any:
-    def change(self: Value, other: Any) -> Value:
+    def change(self: HostValue, other: Any) -> HostValue:
         if WORLD.mode == "ignored":
             raise make_written()
         if not self.is_view:
@@ -252,7 +252,7 @@ def _in_place(op: str) -> Any:
     return change
 
 
-class Value(Readable):
+class HostValue(Readable):
     """A value of a program, on x86."""
 
     __slots__ = ()
@@ -260,7 +260,7 @@ class Value(Readable):
     __itruediv__, __iand__, __ior__ = _in_place("div"), _in_place("and"), _in_place("or")
     __ixor__, __ilshift__, __irshift__ = _in_place("xor"), _in_place("shl"), _in_place("shr")
 
-    def __ipow__(self, exponent: Any) -> Value:
+    def __ipow__(self, exponent: Any) -> HostValue:
         self ** exponent
         return _in_place("mul")(self, self)  # type: ignore[no-any-return]
 
@@ -285,7 +285,7 @@ class Value(Readable):
             return read_operands([self])[0][key]
         form, region = find_region(self.form, key)
         part = self._array[(*[axis.key for axis in region], ...)]
-        return Value(form, part, is_view=True)
+        return HostValue(form, part, is_view=True)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if WORLD.mode == "program":
@@ -297,11 +297,11 @@ class Value(Readable):
     def assign(self, value: Any) -> None:
         """Give all elements other values, of which a scalar is for each of them."""
         given = settle(value, self)
-        check_assignment(self.form, given.form if isinstance(given, Value) else given)
+        check_assignment(self.form, given.form if isinstance(given, HostValue) else given)
         if not self._array.flags.writeable:
             raise ProgramError("the value of a loop is not changed",
                                "a GlobalScalar of its own: `g = GlobalScalar(\"g\", 0.0)`")
-        if isinstance(given, Value):
+        if isinstance(given, HostValue):
             self._array[...] = match_rank(given._array, given.form, self.form)
         else:
             compute("copy", self.form.type, given, out=self._array)
@@ -320,14 +320,14 @@ class Value(Readable):
         if WORLD.mode != "program":
             return read_operands([self])[0].astype(type_)
         name = name_type(type_)
-        return Value(convert_form(self.form, name), cast(self._array, name))
+        return HostValue(convert_form(self.form, name), cast(self._array, name))
 
 
-def make_fixed(type_: str, value: Any) -> Value:
+def make_fixed(type_: str, value: Any) -> HostValue:
     """Return the value of a loop, a GlobalScalar that is only read."""
     array = np.array(value, type_)
     array.flags.writeable = False
-    return Value(Form(kind=GLOBAL_SCALAR, type=type_), array)
+    return HostValue(Form(kind=GLOBAL_SCALAR, type=type_), array)
 
 
 def make_written() -> ProgramError:
@@ -336,9 +336,9 @@ def make_written() -> ProgramError:
                         "only `python` runs such a block: write it outside")
 
 
-def settle(operand: Any, beside: Value | None = None) -> Value | Number:
+def settle(operand: Any, beside: HostValue | None = None) -> HostValue | Number:
     """Return an operand as a value, or as a number of Python's. Raises ProgramError."""
-    if isinstance(operand, Value):
+    if isinstance(operand, HostValue):
         return operand
     return read_number(operand, None if beside is None else beside.form)
 
@@ -352,34 +352,34 @@ def apply(op: str, *operands: Any) -> Any:
     """Return what an operation gives, element by element; of arrays in MACH_Compiler_Ignore."""
     if WORLD.mode != "program":
         return PYTHON[op](*read_operands(operands))
-    beside = next((each for each in operands if isinstance(each, Value)), None)
+    beside = next((each for each in operands if isinstance(each, HostValue)), None)
     given = [settle(each, beside) for each in operands]
     if beside is None:
         raise make_alone(op)
     form = _find_form(op, given)
     valued = given[1:] if op == "where" else given
-    type_ = next(each.form.type for each in valued if isinstance(each, Value))
+    type_ = next(each.form.type for each in valued if isinstance(each, HostValue))
     arrays: list[Array | Number] = []
     for each in given:
-        if isinstance(each, Value):
+        if isinstance(each, HostValue):
             arrays.append(match_rank(each._array, each.form, form))
         else:
             check_number(each, type_)
             arrays.append(each)
-    return Value(form, compute(op, type_, *arrays))
+    return HostValue(form, compute(op, type_, *arrays))
 
 
-def _find_form(op: str, given: list[Value | Number]) -> Form:
+def _find_form(op: str, given: list[HostValue | Number]) -> Form:
     """Return the form of a result; numbers of one type are alike, but for what is said of them."""
     try:
-        return _combine(op, *[each.form if isinstance(each, Value) else type(each)(0)
+        return _combine(op, *[each.form if isinstance(each, HostValue) else type(each)(0)
                               for each in given])
     except ProgramError:
-        combine_forms(op, [each.form if isinstance(each, Value) else each for each in given])
+        combine_forms(op, [each.form if isinstance(each, HostValue) else each for each in given])
         raise
 
 
-def take_array(value: Value) -> Array:
+def take_array(value: HostValue) -> Array:
     """Return the values of an object, for those who compute with them."""
     return value._array
 
@@ -387,7 +387,7 @@ def take_array(value: Value) -> Array:
 #
 # Paper    E Sec. 5.1
 
-class _Object(Value):
+class _Object(HostValue):
     """An object with a name. `init_data` is an array of NumPy, or a number for all elements.
 
     Without data it holds nothing: the program writes all of it first. An `output` is what the

@@ -16,12 +16,12 @@ from lairmake.stages.program.il.recording import (
     ITERATED,
     TEMPORARY,
     WHILE,
-    Block,
+    BlockExit,
     Cell,
-    Condition,
-    Exit,
-    Part,
-    Scope,
+    RecordedBlock,
+    RecordedCondition,
+    RecordedPart,
+    RecordingScope,
     Source,
     add_step,
     close_scope,
@@ -33,7 +33,7 @@ from lairmake.stages.program.il.recording import (
     read_part,
     round_to,
 )
-from lairmake.stages.program.il.value import Value, find_part, make_value, read_source
+from lairmake.stages.program.il.value import GraphValue, find_part, make_value, read_source
 from lairmake.stages.program.values.forms import (
     GLOBAL_SCALAR,
     Form,
@@ -51,40 +51,40 @@ from lairmake.stages.program.values.forms import (
 # Paper    E Sec. 5.3: a text and its arguments
 
 PLACE = re.compile(r"\{(\d+)\}")
-ALWAYS = Condition(text="True")
+ALWAYS = RecordedCondition(text="True")
 
 
 def read_arguments(given: Sequence[Any]) -> list[Source]:
     """Return the global scalars and numbers of a condition. Raises ProgramError."""
     sources = [read_source(each) for each in given]
     for each in sources:
-        if isinstance(each, Part):
+        if isinstance(each, RecordedPart):
             check_condition(each.form)
     return sources
 
 
 def is_plain(source: Source) -> bool:
     """Whether an argument is a number or a cell of its own, not an element of a GlobalArray."""
-    return not isinstance(source, Part) or not source.region
+    return not isinstance(source, RecordedPart) or not source.region
 
 
 def is_computed(source: Source) -> bool:
     """Whether an argument is computed once, before what it is an argument of."""
-    return isinstance(source, Part) and source.cell.role == TEMPORARY
+    return isinstance(source, RecordedPart) and source.cell.role == TEMPORARY
 
 
-def make_condition(text: str, sources: Sequence[Source]) -> Condition:
+def make_condition(text: str, sources: Sequence[Source]) -> RecordedCondition:
     """Return a condition whose arguments are read now. Raises ProgramError.
 
     Elements of arrays are copied; numbers come into the text, as those of the type beside them.
     """
-    cells = [_settle(each) if isinstance(each, Part) else each for each in sources]
+    cells = [_settle(each) if isinstance(each, RecordedPart) else each for each in sources]
     tree = _parse(text, len(sources))
     writer = _Writer(cells)
-    return Condition(text=writer.write(tree), src=tuple(writer.found))
+    return RecordedCondition(text=writer.write(tree), src=tuple(writer.found))
 
 
-def _settle(part: Part) -> Cell:
+def _settle(part: RecordedPart) -> Cell:
     part = part if is_plain(part) else copy_part(part)
     return read_part(part).cell
 
@@ -183,7 +183,7 @@ def _spell(number: int | float, type_: str | None) -> str:
 class _Context:
     """A graph that is recorded between `with` and its end."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: RecordingScope) -> None:
         self._scope = scope
 
     def __enter__(self) -> Any:
@@ -222,20 +222,20 @@ class for_loop(_Loop):  # noqa: N801
     Elements of a slice are copied before; so the loop may not change them.
     """
 
-    def __init__(self, name: str, over: Value | range) -> None:
-        if not isinstance(over, Value | range):
+    def __init__(self, name: str, over: GraphValue | range) -> None:
+        if not isinstance(over, GraphValue | range):
             raise ProgramError(f"a loop of the graph over a {type(over).__name__}",
                                "a GlobalArray, or a `global_range`")
-        elements = _read_elements(over) if isinstance(over, Value) else over
+        elements = _read_elements(over) if isinstance(over, GraphValue) else over
         is_sure = not isinstance(elements, range) or len(elements) > 0
         scope = _begin(FOR, name, sure=is_sure)
         type_ = "int32" if isinstance(elements, range) else elements.form.type
         form = Form(kind=GLOBAL_SCALAR, type=type_)
         value = Cell(role=ITERATED, name=name, form=form, scope=scope, written=scope)
-        add_step(Block(scope=scope, line=find_line(), over=elements, value=value))
+        add_step(RecordedBlock(scope=scope, line=find_line(), over=elements, value=value))
         super().__init__(scope)
         self._value, self._kept = value, None
-        if isinstance(over, Value) and find_part(over).cell is not elements:
+        if isinstance(over, GraphValue) and find_part(over).cell is not elements:
             self._kept = find_part(over).cell
 
     def __exit__(self, *error: Any) -> None:
@@ -244,10 +244,10 @@ class for_loop(_Loop):  # noqa: N801
             raise ProgramError(f"a loop over a part of {self._kept.name} that changes it",
                                "loop over all of it, or over a copy: `np.copy(a[1:])`")
 
-    def __getitem__(self, key: int) -> Value:
+    def __getitem__(self, key: int) -> GraphValue:
         if key != 0:
             raise ProgramError(f"{self._scope.name}[{key}]: a loop has one value, [0]")
-        return make_value(Part(self._value, self._value.form, ()))
+        return make_value(RecordedPart(self._value, self._value.form, ()))
 
 
 class while_loop(_Loop):  # noqa: N801
@@ -261,14 +261,14 @@ class while_loop(_Loop):  # noqa: N801
         self._again = None if all(is_plain(each) for each in sources) else (text, sources)
         condition = ALWAYS if self._again else make_condition(text, sources)
         scope = _begin(WHILE, name, sure=condition.text == "True")
-        add_step(Block(scope=scope, line=find_line(), condition=condition))
+        add_step(RecordedBlock(scope=scope, line=find_line(), condition=condition))
         super().__init__(scope)
 
     def __enter__(self) -> Any:
         super().__enter__()
         if self._again:
             condition = make_condition(*self._again)
-            leave_loop("break", self._scope, Condition(
+            leave_loop("break", self._scope, RecordedCondition(
                 text=f"not ({condition.text})", src=condition.src))
         return self
 
@@ -279,7 +279,7 @@ class if_(_Context):  # noqa: N801
     def __init__(self, name: str, text: str, arguments: Sequence[Any]) -> None:
         condition = make_condition(text, read_arguments(arguments))
         scope = _begin(IF, name)
-        self._block = Block(scope=scope, line=find_line(), condition=condition)
+        self._block = RecordedBlock(scope=scope, line=find_line(), condition=condition)
         add_step(self._block)
         super().__init__(scope)
 
@@ -293,7 +293,7 @@ class if_(_Context):  # noqa: N801
 
 
 class _Else(_Context):
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: RecordedBlock) -> None:
         assert block.otherwise is not None
         super().__init__(block.otherwise)
         self._block = block
@@ -306,20 +306,20 @@ class _Else(_Context):
             close_scope(self._scope, self._block.scope)
 
 
-def leave_loop(op: str, loop: Scope, condition: Condition) -> None:
+def leave_loop(op: str, loop: RecordingScope, condition: RecordedCondition) -> None:
     """Leave a loop, or its iteration, where a condition holds."""
-    add_step(Exit(op=op, loop=loop, condition=condition, line=find_line()))
-    scope: Scope | None = find_recording().scope
+    add_step(BlockExit(op=op, loop=loop, condition=condition, line=find_line()))
+    scope: RecordingScope | None = find_recording().scope
     while scope is not None and scope is not loop.outer:
         scope.left = True
         scope = scope.outer
 
 
-def _begin(what: str, name: str, sure: bool = False) -> Scope:
-    return Scope(what=what, name=name, outer=find_recording().scope, sure=sure)
+def _begin(what: str, name: str, sure: bool = False) -> RecordingScope:
+    return RecordingScope(what=what, name=name, outer=find_recording().scope, sure=sure)
 
 
-def _read_elements(value: Value) -> Cell:
+def _read_elements(value: GraphValue) -> Cell:
     """Return the array that a loop is over. Raises ProgramError."""
     part = find_part(value)
     check_iteration(part.form)

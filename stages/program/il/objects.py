@@ -14,12 +14,12 @@ from lairmake.stages.program.il.recording import (
     OBJECT,
     PROGRAM,
     Cell,
-    Part,
+    RecordedPart,
     add_object,
     check_is_outside,
     find_recording,
 )
-from lairmake.stages.program.il.value import Value
+from lairmake.stages.program.il.value import GraphValue
 from lairmake.stages.program.values.api import find_range, parameter
 from lairmake.stages.program.values.forms import ProgramError, read_flag, whole_region
 from lairmake.stages.program.values.operators import (
@@ -32,7 +32,7 @@ from lairmake.stages.program.values.operators import (
 )
 
 
-class _Object(Value):
+class _Object(GraphValue):
     """A value that a constructor makes: an object with a name."""
 
     __slots__ = ()
@@ -43,14 +43,14 @@ class _Object(Value):
         check_is_outside(name)
         recording = find_recording()
         check_name(name, recording.objects)
-        if isinstance(init_data, Value):
+        if isinstance(init_data, GraphValue):
             raise ProgramError("init_data is an object: it has values only when the graph runs",
                                f"`{name}[...] = `, behind the constructor")
         form, initial = find_initial(self.KIND, init_data, shape, dtype)
         cell = Cell(role=OBJECT, name=name, form=form, scope=recording.root, initial=initial,
                     output=read_flag("output", output))
         add_object(cell)
-        self._part, self.is_view = Part(cell, form, whole_region(form.shape)), False
+        self._part, self.is_view = RecordedPart(cell, form, whole_region(form.shape)), False
 
 
 class _Array(_Object):

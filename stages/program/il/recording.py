@@ -9,8 +9,8 @@ from math import gcd
 from types import CodeType
 from typing import TypeAlias
 
-from lairmake.stages.program.irg.graph import Access, Bounds, Coordinate
-from lairmake.stages.program.values.api import Field
+from lairmake.stages.program.irg.graph import Bounds, Coordinate, GraphAccess
+from lairmake.stages.program.values.api import WorkerField
 from lairmake.stages.program.values.arithmetic import round_number
 from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
@@ -44,7 +44,7 @@ PROGRAM, FOR, WHILE, IF, ELSE = "program", "for_loop", "while_loop", "if_", "els
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Scope:
+class RecordingScope:
     """A graph: that of the program, or of the body of a loop or branch.
 
     It is `open` while it is recorded. What it `wrote` whole is written behind it, too, if it is
@@ -53,7 +53,7 @@ class Scope:
 
     what: str
     name: str = ""
-    outer: Scope | None = None
+    outer: RecordingScope | None = None
     sure: bool = False
     steps: list[Step] = field(default_factory=list)
     wrote: list[Cell] = field(default_factory=list)
@@ -68,15 +68,15 @@ class Cell:
     role: str
     name: str
     form: Form
-    scope: Scope
+    scope: RecordingScope
     initial: Initial = None
     output: bool = False
-    written: Scope | None = None
+    written: RecordingScope | None = None
     uses: int = 0
 
 
 @dataclass(slots=True, frozen=True, eq=False)
-class Part:
+class RecordedPart:
     """Elements of a cell, and their form."""
 
     cell: Cell
@@ -84,22 +84,22 @@ class Part:
     region: Region
 
 
-Source: TypeAlias = Part | Number
+Source: TypeAlias = RecordedPart | Number
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Record:
+class NodeRecord:
     """A node; `kept` are the axes of the source that a reduction keeps, None of other nodes."""
 
     op: str
-    dst: Part
+    dst: RecordedPart
     src: tuple[Source, ...]
     line: int
     kept: tuple[int, ...] | None = None
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Condition:
+class RecordedCondition:
     """A logic text, and the global scalars whose numbers it takes."""
 
     text: str
@@ -107,41 +107,41 @@ class Condition:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Block:
+class RecordedBlock:
     """A loop, or a branch with what runs otherwise.
 
     A loop over a GlobalArray or a range has the value of the iteration in the cell `value`.
     """
 
-    scope: Scope
+    scope: RecordingScope
     line: int
     over: Cell | range | None = None
     value: Cell | None = None
-    condition: Condition | None = None
-    otherwise: Scope | None = None
+    condition: RecordedCondition | None = None
+    otherwise: RecordingScope | None = None
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Exit:
+class BlockExit:
     """`break` or `continue` of a loop."""
 
     op: str
-    loop: Scope
-    condition: Condition
+    loop: RecordingScope
+    condition: RecordedCondition
     line: int
 
 
-Step: TypeAlias = Record | Block | Exit
+Step: TypeAlias = NodeRecord | RecordedBlock | BlockExit
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Recording:
+class ProgramRecording:
     """A program while it runs: the graph that is open, and all that has a name."""
 
     path: str
-    root: Scope
-    scope: Scope
-    workers: Field
+    root: RecordingScope
+    scope: RecordingScope
+    workers: WorkerField
     on_host: bool = False
     objects: dict[str, Cell] = field(default_factory=dict)
     lines: dict[int, tuple[CodeType, list[int | None]]] = field(default_factory=dict)
@@ -149,37 +149,37 @@ class Recording:
 
 # --- The program that is being recorded: who reads and writes cells, and where nodes come from ---
 
-_recordings: list[Recording] = []
+_recordings: list[ProgramRecording] = []
 
 
-def begin_recording(path: str) -> Recording:
+def begin_recording(path: str) -> ProgramRecording:
     """Begin a program whose code has the path."""
-    root = Scope(what=PROGRAM, sure=True)
-    recording = Recording(path=path, root=root, scope=root, workers=Field())
+    root = RecordingScope(what=PROGRAM, sure=True)
+    recording = ProgramRecording(path=path, root=root, scope=root, workers=WorkerField())
     _recordings[:] = [recording]
     return recording
 
 
-def find_recording() -> Recording:
+def find_recording() -> ProgramRecording:
     """Return the program that runs."""
     if not _recordings:
         begin_recording("")
     return _recordings[-1]
 
 
-def make_temporary(form: Form) -> Part:
+def make_temporary(form: Form) -> RecordedPart:
     """Return the whole of a new cell, which the next node writes."""
     recording = find_recording()
     cell = Cell(role=TEMPORARY, name="", form=form, scope=recording.scope)
     cell.written = recording.scope
-    return Part(cell, form, whole_region(form.shape))
+    return RecordedPart(cell, form, whole_region(form.shape))
 
 
 def add_node(
-    op: str, dst: Part, src: tuple[Source, ...], kept: tuple[int, ...] | None = None
+    op: str, dst: RecordedPart, src: tuple[Source, ...], kept: tuple[int, ...] | None = None
 ) -> None:
     """Add a node behind those that there are."""
-    add_step(Record(op=op, dst=dst, src=src, line=find_line(), kept=kept))
+    add_step(NodeRecord(op=op, dst=dst, src=src, line=find_line(), kept=kept))
 
 
 def add_step(step: Step) -> None:
@@ -187,7 +187,7 @@ def add_step(step: Step) -> None:
     find_recording().scope.steps.append(step)
 
 
-def read_part(part: Part) -> Part:
+def read_part(part: RecordedPart) -> RecordedPart:
     """Return a part that a node reads. Raises ProgramError where it has no values then."""
     cell = part.cell
     check_scope(cell)
@@ -215,7 +215,7 @@ def check_scope(cell: Cell) -> None:
     raise ProgramError(f"{name} is defined in {where}, and used outside of it", hint)
 
 
-def write_part(part: Part) -> Part:
+def write_part(part: RecordedPart) -> RecordedPart:
     """Return a part that a node writes. Raises ProgramError where a program may not."""
     cell, scope = part.cell, find_recording().scope
     check_scope(cell)
@@ -236,12 +236,12 @@ def write_part(part: Part) -> Part:
     return part
 
 
-def open_scope(scope: Scope) -> None:
+def open_scope(scope: RecordingScope) -> None:
     """Let what follows be recorded in the graph of a loop or branch."""
     find_recording().scope = scope
 
 
-def close_scope(scope: Scope, beside: Scope | None = None) -> None:
+def close_scope(scope: RecordingScope, beside: RecordingScope | None = None) -> None:
     """End the graph of a loop or branch; `beside` is the branch that `scope` is the other of."""
     assert scope.outer is not None
     scope.open = False
@@ -284,7 +284,7 @@ def find_line() -> int:
     return _list_lines(recording, frame.f_code)[frame.f_lasti // 2] or 0
 
 
-def _list_lines(recording: Recording, code: CodeType) -> list[int | None]:
+def _list_lines(recording: ProgramRecording, code: CodeType) -> list[int | None]:
     """Return the line of each instruction; a lookup by the code itself would read all of it."""
     if id(code) not in recording.lines:
         recording.lines[id(code)] = code, [place[0] for place in code.co_positions()]
@@ -299,15 +299,15 @@ def _list_lines(recording: Recording, code: CodeType) -> list[int | None]:
 #
 # Paper    ours
 
-def is_hazard(sources: Iterable[Source], target: Part) -> bool:
+def is_hazard(sources: Iterable[Source], target: RecordedPart) -> bool:
     """Whether one of the sources has elements of the target's PE that another instance writes."""
     return any(
-        isinstance(each, Part) and each.cell is target.cell and _is_crossed(each, target)
+        isinstance(each, RecordedPart) and each.cell is target.cell and _is_crossed(each, target)
         for each in sources
     )
 
 
-def _is_crossed(source: Part, target: Part) -> bool:
+def _is_crossed(source: RecordedPart, target: RecordedPart) -> bool:
     pes = 2 if target.cell.form.is_on_pes else 0
     moved = any(a.start != b.start for a, b in _pairs(source, target, 0, pes))
     memory = list(_pairs(source, target, pes, len(target.region)))
@@ -315,7 +315,9 @@ def _is_crossed(source: Part, target: Part) -> bool:
     return not moved and not same and all(_meet(a, b) for a, b in memory)
 
 
-def _pairs(source: Part, target: Part, start: int, stop: int) -> Iterable[tuple[Axis, Axis]]:
+def _pairs(
+    source: RecordedPart, target: RecordedPart, start: int, stop: int
+) -> Iterable[tuple[Axis, Axis]]:
     return zip(source.region[start:stop], target.region[start:stop], strict=True)
 
 
@@ -333,34 +335,36 @@ def _meet(a: Axis, b: Axis) -> bool:
 SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
 
 
-def compute_parts(op: str, operands: Sequence[Source]) -> Part:
+def compute_parts(op: str, operands: Sequence[Source]) -> RecordedPart:
     """Return what one of OPERATIONS gives, element by element. Raises ProgramError."""
-    result = combine_forms(op, [each.form if isinstance(each, Part) else each for each in operands])
+    result = combine_forms(
+        op, [each.form if isinstance(each, RecordedPart) else each for each in operands]
+    )
     valued = operands[1:] if op == "where" else operands
-    type_ = next(each.form.type for each in valued if isinstance(each, Part))
-    src = [_read_for(result, each) if isinstance(each, Part) else round_to(each, type_)
+    type_ = next(each.form.type for each in valued if isinstance(each, RecordedPart))
+    src = [_read_for(result, each) if isinstance(each, RecordedPart) else round_to(each, type_)
            for each in operands]
     return _give(op, result, tuple(src))
 
 
-def _read_for(result: Form, part: Part) -> Part:
+def _read_for(result: Form, part: RecordedPart) -> RecordedPart:
     """Return an operand; workers get an element of a GlobalArray as a scalar of its own."""
     is_element = part.cell.form.kind == GLOBAL_ARRAY and result.kind in ON_WORKERS
     return read_part(copy_part(part) if is_element else part)
 
 
-def convert_part(part: Part, type_: str) -> Part:
+def convert_part(part: RecordedPart, type_: str) -> RecordedPart:
     """Return elements in another type. Raises ProgramError."""
     form = convert_form(part.form, type_)
     return _give("copy" if type_ == part.form.type else "cast", form, (read_part(part),))
 
 
-def copy_part(part: Part) -> Part:
+def copy_part(part: RecordedPart) -> RecordedPart:
     """Return the same elements in a place of their own."""
     return _give("copy", part.form, (read_part(part),))
 
 
-def reduce_part(op: str, part: Part, axis: int | None, controller: bool) -> Part:
+def reduce_part(op: str, part: RecordedPart, axis: int | None, controller: bool) -> RecordedPart:
     """Return the sum, largest or least of elements. Raises ProgramError."""
     form, axes = reduce_form(part.form, axis, controller)
     if axis is None:
@@ -369,15 +373,15 @@ def reduce_part(op: str, part: Part, axis: int | None, controller: bool) -> Part
     return _give(op, form, (read_part(part),), kept)
 
 
-def assign_part(part: Part, value: Source) -> None:
+def assign_part(part: RecordedPart, value: Source) -> None:
     """Give elements of an object new values. Raises ProgramError.
 
     A source of which elements are written before they are read is copied first.
     """
-    check_assignment(part.form, value.form if isinstance(value, Part) else value)
-    if isinstance(value, Part) and value.cell is part.cell and value.region == part.region:
+    check_assignment(part.form, value.form if isinstance(value, RecordedPart) else value)
+    if isinstance(value, RecordedPart) and value.cell is part.cell and value.region == part.region:
         return
-    if not isinstance(value, Part):
+    if not isinstance(value, RecordedPart):
         value = round_to(value, part.form.type)
     elif is_hazard([value], part):
         value = read_part(copy_part(value))
@@ -386,7 +390,7 @@ def assign_part(part: Part, value: Source) -> None:
     add_node("copy", write_part(part), (value,))
 
 
-def name_part(part: Part, name: str, output: bool) -> None:
+def name_part(part: RecordedPart, name: str, output: bool) -> None:
     """Let a value that was computed be an object with a name. Raises ProgramError.
 
     It lies where its leftmost array lies. Only scalars of the program itself are outputs.
@@ -408,7 +412,7 @@ def round_to(number: Number, type_: str) -> Number:
 
 def _give(
     op: str, form: Form, src: tuple[Source, ...], kept: tuple[int, ...] | None = None
-) -> Part:
+) -> RecordedPart:
     part = make_temporary(form)
     add_node(op, part, src, kept)
     return part
@@ -426,25 +430,29 @@ Origins = dict[Cell, tuple[int, int]]
 """The PE where the first element of each temporary lies."""
 
 
-def leave_out_copies(scope: Scope) -> None:
+def leave_out_copies(scope: RecordingScope) -> None:
     """Let nodes write what the copy behind them would write."""
     kept: list[Step] = []
     for step in scope.steps:
-        if isinstance(step, Block):
+        if isinstance(step, RecordedBlock):
             for inner in list_scopes(step):
                 leave_out_copies(inner)
         before = kept[-1] if kept else None
-        if isinstance(step, Record) and isinstance(before, Record) and _is_one(before, step):
+        if (
+            isinstance(step, NodeRecord)
+            and isinstance(before, NodeRecord)
+            and _is_one(before, step)
+        ):
             before.dst = step.dst
         else:
             kept.append(step)
     scope.steps = kept
 
 
-def _is_one(node: Record, copy: Record) -> bool:
+def _is_one(node: NodeRecord, copy: NodeRecord) -> bool:
     """Whether a node may write what the copy behind it writes."""
     temporary, source = node.dst.cell, copy.src[0]
-    if copy.op != "copy" or not isinstance(source, Part) or source.cell is not temporary:
+    if copy.op != "copy" or not isinstance(source, RecordedPart) or source.cell is not temporary:
         return False
     if temporary.role != TEMPORARY or temporary.uses != 1 or source.region != node.dst.region:
         return False
@@ -457,12 +465,12 @@ def _is_one(node: Record, copy: Record) -> bool:
     return not is_elsewhere and copy.dst.cell.form.kind != GLOBAL_ARRAY
 
 
-def find_origins(recording: Recording) -> Origins:
+def find_origins(recording: ProgramRecording) -> Origins:
     """Return where temporaries lie that lie on PEs."""
     records = list(_list_records(recording.root))
     used = {
         part.cell: (record, part)
-        for record in records for part in record.src if isinstance(part, Part)
+        for record in records for part in record.src if isinstance(part, RecordedPart)
     }
     origins: Origins = {}
     for record in reversed(records):
@@ -473,7 +481,10 @@ def find_origins(recording: Recording) -> Origins:
 
 
 def _find_origin(
-    record: Record, cell: Cell, used: dict[Cell, tuple[Record, Part]], origins: Origins
+    record: NodeRecord,
+    cell: Cell,
+    used: dict[Cell, tuple[NodeRecord, RecordedPart]],
+    origins: Origins,
 ) -> tuple[int, int]:
     user, part = used.get(cell, (None, None))
     alone = cell.uses == 1 and record.op not in REDUCTIONS
@@ -484,28 +495,28 @@ def _find_origin(
     return find_place(user.dst, origins)
 
 
-def find_place(part: Part, origins: Origins) -> tuple[int, int]:
+def find_place(part: RecordedPart, origins: Origins) -> tuple[int, int]:
     """Return the PE where the first element of a part on PEs lies."""
     x, y = origins.get(part.cell, part.cell.form.origin)
     return x + part.region[0].start, y + part.region[1].start
 
 
-def _list_records(scope: Scope) -> Iterator[Record]:
+def _list_records(scope: RecordingScope) -> Iterator[NodeRecord]:
     """Yield all nodes in the order in which they are."""
     for step in scope.steps:
-        if isinstance(step, Record):
+        if isinstance(step, NodeRecord):
             yield step
-        elif isinstance(step, Block):
+        elif isinstance(step, RecordedBlock):
             for inner in list_scopes(step):
                 yield from _list_records(inner)
 
 
-def list_written(scope: Scope) -> set[Cell]:
+def list_written(scope: RecordingScope) -> set[Cell]:
     """Return what a graph, and those in it, write."""
     return {record.dst.cell for record in _list_records(scope)}
 
 
-def list_scopes(block: Block) -> list[Scope]:
+def list_scopes(block: RecordedBlock) -> list[RecordingScope]:
     """Return the graphs of a loop, or of both branches."""
     return [block.scope, *([block.otherwise] if block.otherwise else [])]
 
@@ -518,10 +529,10 @@ def list_scopes(block: Block) -> list[Scope]:
 # Paper    E Sec. 5.4; ours
 
 def lay_accesses(
-    record: Record, node: int, names: dict[Cell, str], origins: Origins
-) -> Iterator[Access]:
+    record: NodeRecord, node: int, names: dict[Cell, str], origins: Origins
+) -> Iterator[GraphAccess]:
     """Yield the accesses of a node: what it writes, and what it reads in the order of operands."""
-    sources = [(n, each) for n, each in enumerate(record.src) if isinstance(each, Part)]
+    sources = [(n, each) for n, each in enumerate(record.src) if isinstance(each, RecordedPart)]
     leader = record.dst if record.kept is None else sources[0][1]
     axes = [axis for axis in _place(leader, origins) if not axis.drops]
     bounds = tuple(_count(axis) for axis in axes)
@@ -529,11 +540,11 @@ def lay_accesses(
     every = [("dst", record.dst, kept), *((f"src{n}", each, range(6)) for n, each in sources)]
     for place, part, counted in every:
         element = _follow(_place(part, origins), bounds, counted)
-        yield Access(node=node, place=place, entry=names[part.cell], instances=bounds,
+        yield GraphAccess(node=node, place=place, entry=names[part.cell], instances=bounds,
                      on_pes=leader.form.is_on_pes, element=element)
 
 
-def _place(part: Part, origins: Origins) -> list[Axis]:
+def _place(part: RecordedPart, origins: Origins) -> list[Axis]:
     """Return the elements of a part, with the PEs of the field in axes 0 and 1."""
     if not part.cell.form.is_on_pes:
         return list(part.region)

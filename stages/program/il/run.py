@@ -18,15 +18,15 @@ from lairmake.stages.program.il import numpy as il_numpy, objects as il_objects
 from lairmake.stages.program.il.recording import (
     TEMPORARY,
     WHILE,
-    Block,
+    BlockExit,
     Cell,
-    Condition,
-    Exit,
+    NodeRecord,
     Origins,
-    Part,
-    Record,
-    Recording,
-    Scope,
+    ProgramRecording,
+    RecordedBlock,
+    RecordedCondition,
+    RecordedPart,
+    RecordingScope,
     Step,
     begin_recording,
     find_origins,
@@ -34,20 +34,20 @@ from lairmake.stages.program.il.recording import (
     leave_out_copies,
     list_scopes,
 )
-from lairmake.stages.program.il.value import GIVEN, Naming
+from lairmake.stages.program.il.value import GIVEN, ValueNaming
 from lairmake.stages.program.irg.graph import (
     FROM_FILE,
-    Access,
-    Branch,
-    Entry,
+    BranchNode,
     ForLoop,
-    Graph,
+    GraphAccess,
+    GraphEntry,
+    GraphNode,
     Item,
     Items,
     Leave,
-    Node,
     Operand,
-    Transfer,
+    ProgramGraph,
+    TransferNode,
     WhileLoop,
     write_accesses,
 )
@@ -66,8 +66,8 @@ from lairmake.stages.program.values.forms import ProgramError
 class Captured:
     """A graph, what its operands are, and the first values that are no single number."""
 
-    graph: Graph
-    accesses: list[Access]
+    graph: ProgramGraph
+    accesses: list[GraphAccess]
     data: dict[str, Array]
 
 
@@ -78,13 +78,13 @@ class _Numbering:
     origins: Origins
     names: dict[Cell, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
-    blocks: dict[Scope, str] = field(default_factory=dict)
-    outer: dict[Scope, list[Cell]] = field(default_factory=dict)
-    accesses: list[Access] = field(default_factory=list)
+    blocks: dict[RecordingScope, str] = field(default_factory=dict)
+    outer: dict[RecordingScope, list[Cell]] = field(default_factory=dict)
+    accesses: list[GraphAccess] = field(default_factory=list)
     last: int = -1
 
 
-def finish_recording(recording: Recording) -> Captured:
+def finish_recording(recording: ProgramRecording) -> Captured:
     """Return the graph of a program that has run. Raises ProgramError."""
     for cell in recording.objects.values():
         if cell.output and cell.initial is None and cell.written is not recording.root:
@@ -102,7 +102,7 @@ def finish_recording(recording: Recording) -> Captured:
         if isinstance(cell.initial, np.ndarray) and initial is None:
             data[name] = cell.initial
         entries[name] = _make_entry(cell, name, initial, numbering.origins)
-    graph = Graph(field=recording.workers.settle(), entries=entries, items=items)
+    graph = ProgramGraph(field=recording.workers.settle(), entries=entries, items=items)
     return Captured(graph=graph, accesses=numbering.accesses, data=data)
 
 
@@ -117,9 +117,9 @@ def find_one_number(array: Array) -> int | float | None:
 
 def _make_entry(
     cell: Cell, name: str, number: int | float | None, origins: Origins
-) -> Entry:
+) -> GraphEntry:
     initial = FROM_FILE if isinstance(cell.initial, np.ndarray) else cell.initial
-    return Entry(
+    return GraphEntry(
         name=name, kind=cell.form.kind, type=cell.form.type, shape=cell.form.shape,
         origin=origins.get(cell, cell.form.origin),
         initial=initial if number is None else number,
@@ -127,17 +127,17 @@ def _make_entry(
     )
 
 
-def _number(scope: Scope, numbering: _Numbering) -> Items:
+def _number(scope: RecordingScope, numbering: _Numbering) -> Items:
     """Return the items of a graph, with ids in the order of execution."""
     items: list[Item] = []
     outer = [] if scope.outer is None else _find_outer(scope, numbering)
     if outer:
         src = tuple(numbering.names[cell] for cell in outer)
-        items.append(Transfer(id=_count(numbering), src=src))
+        items.append(TransferNode(id=_count(numbering), src=src))
     for step in scope.steps:
-        if isinstance(step, Record):
+        if isinstance(step, NodeRecord):
             items.append(_make_node(step, _count(numbering), numbering))
-        elif isinstance(step, Exit):
+        elif isinstance(step, BlockExit):
             items.append(_make_leave(step, _count(numbering), numbering))
         else:
             items.append(_make_block(step, _count(numbering), numbering))
@@ -149,21 +149,23 @@ def _count(numbering: _Numbering) -> int:
     return numbering.last
 
 
-def _make_node(record: Record, node: int, numbering: _Numbering) -> Node:
+def _make_node(record: NodeRecord, node: int, numbering: _Numbering) -> GraphNode:
     target = _name(record.dst.cell, numbering, node)
-    src = tuple(numbering.names[each.cell] if isinstance(each, Part) else each
+    src = tuple(numbering.names[each.cell] if isinstance(each, RecordedPart) else each
                 for each in record.src)
     names, origins = numbering.names, numbering.origins
     numbering.accesses += lay_accesses(record, node, names, origins)
-    return Node(id=node, op=record.op, dst=target, src=src, il=record.line)
+    return GraphNode(id=node, op=record.op, dst=target, src=src, il=record.line)
 
 
-def _make_leave(step: Exit, node: int, numbering: _Numbering) -> Leave:
+def _make_leave(step: BlockExit, node: int, numbering: _Numbering) -> Leave:
     return Leave(id=node, op=step.op, loop=numbering.blocks[step.loop], when=step.condition.text,
                  src=_list_names(step.condition, numbering), il=step.line)
 
 
-def _make_block(block: Block, node: int, numbering: _Numbering) -> ForLoop | WhileLoop | Branch:
+def _make_block(
+    block: RecordedBlock, node: int, numbering: _Numbering
+) -> ForLoop | WhileLoop | BranchNode:
     scope, condition = block.scope, block.condition
     if block.value is not None:
         name = numbering.blocks[scope] = _name(block.value, numbering, node)
@@ -181,11 +183,11 @@ def _make_block(block: Block, node: int, numbering: _Numbering) -> ForLoop | Whi
         return WhileLoop(
             id=node, name=name, when=condition.text, src=src, il=block.line, body=body)
     otherwise = _number(block.otherwise, numbering) if block.otherwise else ()
-    return Branch(id=node, name=name, when=condition.text, src=src, il=block.line, body=body,
+    return BranchNode(id=node, name=name, when=condition.text, src=src, il=block.line, body=body,
                   otherwise=otherwise)
 
 
-def _list_names(condition: Condition, numbering: _Numbering) -> tuple[Operand, ...]:
+def _list_names(condition: RecordedCondition, numbering: _Numbering) -> tuple[Operand, ...]:
     return tuple(numbering.names[cell] for cell in condition.src)
 
 
@@ -205,7 +207,7 @@ def _find_free(name: str, numbering: _Numbering) -> str:
     return free
 
 
-def _find_outer(scope: Scope, numbering: _Numbering) -> list[Cell]:
+def _find_outer(scope: RecordingScope, numbering: _Numbering) -> list[Cell]:
     """Return the cells of graphs around that a graph refers to, in the order of its nodes."""
     if scope not in numbering.outer:
         cells = (cell for step in scope.steps for cell in _list_cells(step, numbering))
@@ -215,11 +217,11 @@ def _find_outer(scope: Scope, numbering: _Numbering) -> list[Cell]:
 
 def _list_cells(step: Step, numbering: _Numbering) -> Iterator[Cell]:
     """Yield the cells that a step refers to."""
-    if isinstance(step, Record):
-        yield from (each.cell for each in (*step.src, step.dst) if isinstance(each, Part))
+    if isinstance(step, NodeRecord):
+        yield from (each.cell for each in (*step.src, step.dst) if isinstance(each, RecordedPart))
         return
     yield from step.condition.src if step.condition else ()
-    if isinstance(step, Block):
+    if isinstance(step, RecordedBlock):
         if isinstance(step.over, Cell):
             yield step.over
         for scope in list_scopes(step):
@@ -240,7 +242,7 @@ def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
 def record_program(il: str, path: str) -> Captured:
     """Return the graph that program.il gives."""
     with give_room():
-        tree = Naming().visit(ast.parse(il, path))
+        tree = ValueNaming().visit(ast.parse(il, path))
     recording = begin_recording(path)
     with _serve_modules():
         execute(tree, path, GIVEN)

@@ -10,7 +10,7 @@ import numpy as np
 
 from lairmake.stages.program.il.recording import (
     SCALARS,
-    Part,
+    RecordedPart,
     Source,
     assign_part,
     compute_parts,
@@ -43,12 +43,12 @@ from lairmake.stages.program.values.operators import (
 # Operators record nodes. What asks for a value while the graph is recorded is refused: there is
 # none.
 
-CLASSES: dict[str, type[Value]] = {}
+CLASSES: dict[str, type[GraphValue]] = {}
 """The class of the values of each kind."""
 
 
 def _in_place(op: str) -> Any:
-    def change(self: Value, other: Any) -> Value:
+    def change(self: GraphValue, other: Any) -> GraphValue:
         if not self.is_view:
             raise make_rebound(self.form, op)
         assign_part(self._part, find_part(compute(op, self, other)))
@@ -56,12 +56,12 @@ def _in_place(op: str) -> Any:
     return change
 
 
-class Value(Operators):
+class GraphValue(Operators):
     """An object, a slice of one, or what a node gives."""
 
     KIND: ClassVar[str]
     __slots__ = ("_part", "is_view")
-    _part: Part
+    _part: RecordedPart
     is_view: bool
     __iadd__, __isub__, __imul__ = _in_place("add"), _in_place("sub"), _in_place("mul")
     __itruediv__, __iand__, __ior__ = _in_place("div"), _in_place("and"), _in_place("or")
@@ -115,23 +115,23 @@ class Value(Operators):
         """Return the object on some PEs, to be followed by the slices in memory."""
         return Filtered(self, (x, y))
 
-    def named(self, name: str, output: bool = False) -> Value:
+    def named(self, name: str, output: bool = False) -> GraphValue:
         """Return the value as an object of that name. Raises ProgramError."""
         check_fresh(name, self.is_view or bool(self.name))
         name_part(self._part, name, output)
         return self
 
-    def astype(self, dtype: Any) -> Value:
+    def astype(self, dtype: Any) -> GraphValue:
         """Return the values in another type."""
         return make_value(convert_part(self._part, name_type(dtype)))
 
-    def __getitem__(self, key: Any) -> Value:
+    def __getitem__(self, key: Any) -> GraphValue:
         return make_value(take_part(self._part, key), is_view=True)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         assign_part(take_part(self._part, key), read_source(value))
 
-    def compute(self, op: str, *operands: Any) -> Value:
+    def compute(self, op: str, *operands: Any) -> GraphValue:
         """Return what an operation gives, of which this value is an operand."""
         return compute(op, *operands)
 
@@ -176,10 +176,10 @@ class Filtered:
 
     __slots__ = ("_pes", "_value")
 
-    def __init__(self, value: Value, pes: tuple[Any, Any]) -> None:
+    def __init__(self, value: GraphValue, pes: tuple[Any, Any]) -> None:
         self._value, self._pes = value, pes
 
-    def __getitem__(self, key: Any) -> Value:
+    def __getitem__(self, key: Any) -> GraphValue:
         return self._value[self._key(key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -189,34 +189,34 @@ class Filtered:
         return (*self._pes, *(key if isinstance(key, tuple) else (key,)))
 
 
-def make_value(part: Part, is_view: bool = False) -> Value:
+def make_value(part: RecordedPart, is_view: bool = False) -> GraphValue:
     """Return a part as what the intermediate language computes with."""
-    value: Value = object.__new__(CLASSES[part.form.kind])
+    value: GraphValue = object.__new__(CLASSES[part.form.kind])
     value._part, value.is_view = part, is_view
     return value
 
 
-def find_part(value: Value) -> Part:
+def find_part(value: GraphValue) -> RecordedPart:
     """Return the elements that a value is."""
     return value._part
 
 
-def take_part(part: Part, key: Any) -> Part:
+def take_part(part: RecordedPart, key: Any) -> RecordedPart:
     """Return the elements that a subscript means. Raises ProgramError."""
     form, axes = find_region(part.form, key)
-    return Part(part.cell, form, take_region(part.region, axes))
+    return RecordedPart(part.cell, form, take_region(part.region, axes))
 
 
-def read_source(given: Any, beside: Value | None = None) -> Source:
+def read_source(given: Any, beside: GraphValue | None = None) -> Source:
     """Return an operand: elements, or a number of the host. Raises ProgramError."""
-    if isinstance(given, Value):
+    if isinstance(given, GraphValue):
         return given._part
     return read_number(given, None if beside is None else beside.form)
 
 
-def compute(op: str, *operands: Any) -> Value:
+def compute(op: str, *operands: Any) -> GraphValue:
     """Return what an operation gives, element by element. Raises ProgramError."""
-    beside = next((each for each in operands if isinstance(each, Value)), None)
+    beside = next((each for each in operands if isinstance(each, GraphValue)), None)
     sources = [read_source(each, beside) for each in operands]
     if beside is None:
         raise make_alone(op)
@@ -230,7 +230,7 @@ NAMING, CHECKING, RETURNING = "__name_value__", "__check_argument__", "__check_r
 """What functions of this module are called in a program that runs; no names of a user."""
 
 
-class Naming(ast.NodeTransformer):
+class ValueNaming(ast.NodeTransformer):
     """Lets what has a hint of a kind be checked where the hint stands.
 
     `x: LocalArray = (...).named("x")` is a call of `name_value`, an argument is checked when its
@@ -303,15 +303,15 @@ def find_kinds(annotation: ast.expr | None) -> str:
     return " | ".join(name for name in names if name in HINTS)
 
 
-def _fits(value: Value, kinds: str) -> bool:
+def _fits(value: GraphValue, kinds: str) -> bool:
     """Whether a value is of one of the kinds that a hint says."""
     return any(value.form.kind in (SCALARS if each == SCALAR else (each,))
                for each in kinds.split(" | "))
 
 
-def name_value(value: Any, kinds: str, name: str, output: bool = False) -> Value:
+def name_value(value: Any, kinds: str, name: str, output: bool = False) -> GraphValue:
     """Return a value as an object of that name. Raises ProgramError where its hint is wrong."""
-    if not isinstance(value, Value):
+    if not isinstance(value, GraphValue):
         kind = GLOBAL_SCALAR if kinds == SCALAR else kinds
         raise ProgramError(f"{name} is {_article(value)} of the host, and no {kinds}",
                            f'`{name} = {kind}("{name}", ...)` makes one')
@@ -324,7 +324,7 @@ def name_value(value: Any, kinds: str, name: str, output: bool = False) -> Value
 
 def check_argument(value: Any, kinds: str, name: str) -> None:
     """Raise ProgramError for an object that is of another kind than the hint of an argument."""
-    if isinstance(value, Value) and not _fits(value, kinds):
+    if isinstance(value, GraphValue) and not _fits(value, kinds):
         found = value.form.kind
         raise ProgramError(f"{name} is given a {found}, and its hint says {kinds}",
                            f"`{name}: {found}`, or pass a {kinds}")
@@ -332,7 +332,7 @@ def check_argument(value: Any, kinds: str, name: str) -> None:
 
 def check_result(value: Any, kinds: str, name: str) -> Any:
     """Return what a function returns. Raises ProgramError for an object of another kind."""
-    if isinstance(value, Value) and not _fits(value, kinds):
+    if isinstance(value, GraphValue) and not _fits(value, kinds):
         found = value.form.kind
         raise ProgramError(f"{name} returns a {found}, and its hint says {kinds}",
                            f"`def {name}(...) -> {found}:`")

@@ -11,18 +11,18 @@ from lairmake.stages.mapping.records import as_data, read_record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class NodeCounts:
     """How often nodes ran, by operation, and the iterations of loops, by their names."""
 
     operations: Mapping[str, int]
     iterations: Mapping[str, int]
 
 
-def write_counts(counts: Counts) -> str:
+def write_counts(counts: NodeCounts) -> str:
     """Return build/counts.json."""
     return json.dumps(as_data(counts), indent=2) + "\n"
 
 
-def read_counts(source: Source) -> Counts:
+def read_counts(source: Source) -> NodeCounts:
     """Return what build/counts.json says. Raises UserErrors where it was edited to say nothing."""
-    return read_record(source, Counts)
+    return read_record(source, NodeCounts)

@@ -14,13 +14,20 @@ from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.program.interpreter.run import (
     CounterError,
     EndlessError,
-    Store,
+    ValueStore,
     find_bits,
     run_graph,
     view_operand,
 )
-from lairmake.stages.program.irg.graph import Branch, ForLoop, Graph, Items, Node, WhileLoop
-from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.irg.graph import (
+    BranchNode,
+    ForLoop,
+    GraphNode,
+    Items,
+    ProgramGraph,
+    WhileLoop,
+)
+from lairmake.stages.program.irg.regions import RegionAccess, RegionAccesses
 from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.values.forms import ON_PES, UNIFORM
 
@@ -44,22 +51,24 @@ def spell_value(value: Array) -> str:
 # --- Runs of a graph of which each step is looked at, to say where two runs part ----------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class TracedStep:
     """A node that ran, the iterations of the loops around it, and a check sum of what it wrote."""
 
-    node: Node
+    node: GraphNode
     iterations: tuple[tuple[str, int], ...]
     sum: int
 
 
-def trace_steps(graph: Graph, accesses: Mapping[int, Accesses], store: Store) -> list[Step]:
+def trace_steps(
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], store: ValueStore
+) -> list[TracedStep]:
     """Return the steps of a run on a store. Raises EndlessError, CounterError."""
-    steps: list[Step] = []
+    steps: list[TracedStep] = []
     around = dict(_find_loops(graph.items, ()))
 
-    def watch(node: Node, iterations: Mapping[str, int]) -> None:
+    def watch(node: GraphNode, iterations: Mapping[str, int]) -> None:
         places = tuple((loop, iterations[loop]) for loop in around[node.id])
-        steps.append(Step(
+        steps.append(TracedStep(
             node=node, iterations=places, sum=_sum_up(graph, accesses, store, node)))
 
     run_graph(graph, accesses, store, watch=watch)
@@ -72,16 +81,16 @@ def _find_loops(
     """Yield the id of each node, and the loops around it."""
     for item in items:
         match item:
-            case Node():
+            case GraphNode():
                 yield item.id, around
             case ForLoop() | WhileLoop():
                 yield from _find_loops(item.body, (*around, item.name))
-            case Branch():
+            case BranchNode():
                 yield from _find_loops((*item.body, *item.otherwise), around)
 
 
 def _sum_up(
-    graph: Graph, accesses: Mapping[int, Accesses], store: Store, node: Node
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], store: ValueStore, node: GraphNode
 ) -> int:
     """Return a check sum of what a node wrote: of all copies where workers have different ones."""
     view = view_operand(store, graph.entries, node, node.dst, accesses[node.id].dst)
@@ -98,7 +107,7 @@ class _ReachedError(Exception):
 
 
 def run_until(
-    graph: Graph, accesses: Mapping[int, Accesses], store: Store, step: int
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], store: ValueStore, step: int
 ) -> None:
     """Run a graph on a store up to a step, counted from 0, and that one."""
     left = step
@@ -114,7 +123,10 @@ def run_until(
 
 
 def find_written(
-    graph: Graph, accesses: Mapping[int, Accesses], stores: tuple[Store, Store], node: Node
+    graph: ProgramGraph,
+    accesses: Mapping[int, RegionAccesses],
+    stores: tuple[ValueStore, ValueStore],
+    node: GraphNode,
 ) -> tuple[int, ...] | None:
     """Return the first element that a node wrote in which two stores differ; None if none does.
 
@@ -132,7 +144,11 @@ def find_written(
 
 
 def trace_element(
-    graph: Graph, accesses: Mapping[int, Accesses], store: Store, name: str, at: tuple[int, ...]
+    graph: ProgramGraph,
+    accesses: Mapping[int, RegionAccesses],
+    store: ValueStore,
+    name: str,
+    at: tuple[int, ...],
 ) -> list[int]:
     """Return the bits of an element of an entry after each step of a run on a store."""
     array, found = store.arrays[name], list[int]()
@@ -143,9 +159,9 @@ def trace_element(
 
 
 def find_writer(
-    graph: Graph, accesses: Mapping[int, Accesses], steps: list[Step], name: str,
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], steps: list[TracedStep], name: str,
     at: tuple[int, ...],
-) -> Step | None:
+) -> TracedStep | None:
     """Return the last step that wrote an element of an entry."""
     entry = graph.entries[name]
     place = tuple(
@@ -156,7 +172,7 @@ def find_writer(
     return None
 
 
-def _has(access: Access, place: tuple[int, ...]) -> bool:
+def _has(access: RegionAccess, place: tuple[int, ...]) -> bool:
     """Whether an element is one of an access."""
     for at, axis, start, step in zip(place, access.axes, access.start, access.step, strict=True):
         n, rest = divmod(at - start, step)
@@ -166,7 +182,7 @@ def _has(access: Access, place: tuple[int, ...]) -> bool:
 
 # --- What to say where runs differ: which output, element and values, and the node that wrote it
 
-Make = Callable[[], Store]
+Make = Callable[[], ValueStore]
 SAME = "both do the same operations in one order, so a bug of ours, if no file was edited"
 OVERLAP = (
     "what lives at one time overlaps, or memory is read before it is written: a bug of ours, if "
@@ -175,7 +191,7 @@ OVERLAP = (
 
 
 def check_outputs(
-    graph: Graph, accesses: Mapping[int, Accesses], make: Make, il: Source | None,
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], make: Make, il: Source | None,
     found: Mapping[str, Array], wanted: Mapping[str, Array],
 ) -> None:
     """Raise UserError for the first element of an output that the source on x86 gives otherwise.
@@ -194,7 +210,10 @@ def check_outputs(
 
 
 def check_addressed(
-    graph: Graph, accesses: Mapping[int, Accesses], makes: tuple[Make, Make], il: Source | None
+    graph: ProgramGraph,
+    accesses: Mapping[int, RegionAccesses],
+    makes: tuple[Make, Make],
+    il: Source | None,
 ) -> None:
     """Raise UserError where values at addresses, the second store, are not those of the first.
 
@@ -215,12 +234,16 @@ def check_addressed(
             _check_kept(graph, accesses, makes, entry.name, apart, il)
 
 
-def _spell_next(step: Step | None) -> str:
+def _spell_next(step: TracedStep | None) -> str:
     return f"{_spell_step(step)}follows" if step else "the program ends"
 
 
 def _explain_step(
-    graph: Graph, accesses: Mapping[int, Accesses], makes: tuple[Make, Make], n: int, step: Step,
+    graph: ProgramGraph,
+    accesses: Mapping[int, RegionAccesses],
+    makes: tuple[Make, Make],
+    n: int,
+    step: TracedStep,
     il: Source | None,
 ) -> UserError:
     """Return what to say of step `n`, which gives another value at addresses."""
@@ -235,8 +258,12 @@ def _explain_step(
 
 
 def _check_kept(
-    graph: Graph, accesses: Mapping[int, Accesses], makes: tuple[Make, Make], name: str,
-    steps: list[Step], il: Source | None,
+    graph: ProgramGraph,
+    accesses: Mapping[int, RegionAccesses],
+    makes: tuple[Make, Make],
+    name: str,
+    steps: list[TracedStep],
+    il: Source | None,
 ) -> None:
     """Raise UserError at the node after which an output is no longer the same in two stores."""
     stores = makes[0](), makes[1]()
@@ -264,7 +291,7 @@ def find_line(il: Source | None, line: int) -> Span | None:
     return Span(source=il, start=start, end=start + len(text.strip()))
 
 
-def _spell_step(step: Step) -> str:
+def _spell_step(step: TracedStep) -> str:
     """Return `node 4, add, in iteration 10 of fl_0, ` with its end; the first iteration is 1."""
     loops = [f"iteration {n + 1} of {name}" for name, n in reversed(step.iterations)]
     return f"node {step.node.id}, {step.node.op}, {'in ' if loops else ''}" + "".join(

@@ -16,21 +16,21 @@ from lairmake.stages.diagnose import UserError
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.irg.addresses import COUNTER, Addresses, list_loops
 from lairmake.stages.program.irg.graph import (
-    Branch,
-    Entry,
+    BranchNode,
     ForLoop,
-    Graph,
+    GraphEntry,
+    GraphNode,
     Item,
     Items,
     Leave,
-    Node,
     Operand,
+    ProgramGraph,
     WhileLoop,
     list_bodies,
     list_items,
     parse_logic,
 )
-from lairmake.stages.program.irg.regions import Access, Accesses, list_nodes
+from lairmake.stages.program.irg.regions import RegionAccess, RegionAccesses, list_nodes
 from lairmake.stages.program.values.arithmetic import (
     Array,
     add_global,
@@ -44,7 +44,7 @@ from lairmake.stages.program.values.forms import GLOBAL_ARRAY, ON_PES, REDUCTION
 
 # --- Arrays of entries as files -----------------------------------------------------------------
 
-def check_array(array: Array, entry: Entry, path: str) -> Array:
+def check_array(array: Array, entry: GraphEntry, path: str) -> Array:
     """Return an array that a stage wrote. Raises UserError where it is not of its entry."""
     if array.dtype.name != entry.type or array.shape != entry.shape:
         said = f"{path} is {array.dtype} of shape {array.shape}, and {entry.name} is {entry.type}" \
@@ -61,7 +61,9 @@ def write_array(array: Array) -> bytes:
 
 # --- Temporaries that may have one array in turn: a graph that was unrolled has very many of them
 
-def share_temporaries(graph: Graph, accesses: Mapping[int, Accesses]) -> dict[str, str]:
+def share_temporaries(
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses]
+) -> dict[str, str]:
     """Return, for each temporary that may have the array of an earlier one, the name of that one.
 
     Both lie on PEs and have one form, and only nodes of one and the same list refer to them: the
@@ -71,7 +73,7 @@ def share_temporaries(graph: Graph, accesses: Mapping[int, Accesses]) -> dict[st
     found: dict[str, str] = {}
     inside = (body for item in list_items(graph.items) for body in list_bodies(item))
     for items in (graph.items, *inside):
-        nodes = [item for item in items if isinstance(item, Node)]
+        nodes = [item for item in items if isinstance(item, GraphNode)]
         here = Counter(name for node in nodes for name in _refer(node))
         last = {name: node.id for node in nodes for name in _refer(node)}
         first = {name: node for node in reversed(nodes) for name in _refer(node)}
@@ -85,7 +87,7 @@ def share_temporaries(graph: Graph, accesses: Mapping[int, Accesses]) -> dict[st
 
 
 def _share(
-    graph: Graph, nodes: list[Node], local: set[str], last: Mapping[str, int],
+    graph: ProgramGraph, nodes: list[GraphNode], local: set[str], last: Mapping[str, int],
     found: dict[str, str],
 ) -> None:
     free: dict[tuple[object, ...], list[str]] = defaultdict(list)
@@ -100,16 +102,16 @@ def _share(
                 free[_form(graph, name)].append(found.get(name, name))
 
 
-def _may_share(entry: Entry) -> bool:
+def _may_share(entry: GraphEntry) -> bool:
     return entry.temporary and entry.kind in ON_PES and entry.initial is None and not entry.output
 
 
-def _form(graph: Graph, name: str) -> tuple[object, ...]:
+def _form(graph: ProgramGraph, name: str) -> tuple[object, ...]:
     entry = graph.entries[name]
     return entry.kind, entry.type, entry.shape
 
 
-def _refer(node: Node) -> tuple[str, ...]:
+def _refer(node: GraphNode) -> tuple[str, ...]:
     return (node.dst, *(each for each in node.src if isinstance(each, str)))
 
 # --- Where values are while a graph runs: in arrays of their own, or at their addresses ---------
@@ -122,7 +124,7 @@ OWN, SHARED = 0x5A, 0xA5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class ValueStore:
     """The array of each entry, and the counter of each loop.
 
     Where uniform scalars are `replicated` they have the shape of the field: each worker has one.
@@ -134,8 +136,8 @@ class Store:
 
 
 def make_store(
-    graph: Graph, accesses: Mapping[int, Accesses], data: Mapping[str, Array]
-) -> Store:
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], data: Mapping[str, Array]
+) -> ValueStore:
     """Return a store in which each entry has an array of its own, temporaries one in turn."""
     shared = share_temporaries(graph, accesses)
     arrays = {
@@ -144,14 +146,14 @@ def make_store(
     }
     arrays |= {name: arrays[other] for name, other in shared.items()}
     counters = {loop.name: np.zeros((), np.int32) for loop in list_loops(graph.items)}
-    store = Store(arrays=arrays, counters=counters, replicated=False)
+    store = ValueStore(arrays=arrays, counters=counters, replicated=False)
     _begin(store, graph, data)
     return store
 
 
 def make_addressed_store(
-    graph: Graph, addresses: Addresses, data: Mapping[str, Array]
-) -> Store:
+    graph: ProgramGraph, addresses: Addresses, data: Mapping[str, Array]
+) -> ValueStore:
     """Return a store of one memory for each worker, and one for the executive.
 
     Entries that have no address, for nothing refers to them, are left out.
@@ -177,7 +179,7 @@ def make_addressed_store(
     for loop in list_loops(graph.items):
         at = addresses.places[loop.name + COUNTER].address
         counters[loop.name] = executive[at : at + 4].view(np.int32).reshape(())
-    store = Store(arrays=arrays, counters=counters, replicated=True)
+    store = ValueStore(arrays=arrays, counters=counters, replicated=True)
     _begin(store, graph, data)
     return store
 
@@ -190,7 +192,7 @@ def _fill(shape: tuple[int, ...]) -> Array:
     return kept
 
 
-def _begin(store: Store, graph: Graph, data: Mapping[str, Array]) -> None:
+def _begin(store: ValueStore, graph: ProgramGraph, data: Mapping[str, Array]) -> None:
     """Write the values with which entries begin."""
     for name, array in store.arrays.items():
         initial = graph.entries[name].initial
@@ -199,7 +201,7 @@ def _begin(store: Store, graph: Graph, data: Mapping[str, Array]) -> None:
                 initial, graph.entries[name].type)
 
 
-def read_value(store: Store, entry: Entry) -> Array:
+def read_value(store: ValueStore, entry: GraphEntry) -> Array:
     """Return a copy of the value of an entry, in its own shape; of copies, that of worker 0, 0."""
     array = store.arrays[entry.name]
     if store.replicated and entry.kind == UNIFORM:
@@ -207,7 +209,7 @@ def read_value(store: Store, entry: Entry) -> Array:
     return np.array(array)
 
 
-def are_copies_equal(store: Store, entry: Entry) -> bool:
+def are_copies_equal(store: ValueStore, entry: GraphEntry) -> bool:
     """Whether all workers have the same value of a uniform scalar."""
     array = store.arrays[entry.name]
     if not store.replicated or entry.kind != UNIFORM:
@@ -224,7 +226,11 @@ def find_bits(array: Array) -> Array:
 # --- The operands of nodes as views of arrays, each with the axes of the node's instances -------
 
 def view_operand(
-    store: Store, entries: Mapping[str, Entry], node: Node, name: str, access: Access
+    store: ValueStore,
+    entries: Mapping[str, GraphEntry],
+    node: GraphNode,
+    name: str,
+    access: RegionAccess,
 ) -> Array:
     """Return the elements of an operand: one axis for each axis of the instances, maybe of size 1.
 
@@ -240,7 +246,7 @@ def view_operand(
     return _with_axes(_slice(entry, array, access), access)
 
 
-def _slice(entry: Entry, array: Array, access: Access) -> Array:
+def _slice(entry: GraphEntry, array: Array, access: RegionAccess) -> Array:
     """Return the elements of an access; axes at one place are dropped."""
     keys: list[int | slice] = []
     for k, axis in enumerate(access.axes):
@@ -253,7 +259,7 @@ def _slice(entry: Entry, array: Array, access: Access) -> Array:
     return array[(*keys, ...)]
 
 
-def _with_axes(array: Array, access: Access) -> Array:
+def _with_axes(array: Array, access: RegionAccess) -> Array:
     """Return an array with axes of size 1 for those of the instances that it does not have."""
     used = [axis for axis in access.axes if axis is not None]
     if len(used) == len(access.sizes):
@@ -261,7 +267,7 @@ def _with_axes(array: Array, access: Access) -> Array:
     return array[tuple(slice(None) if k in used else None for k in range(len(access.sizes)))]
 
 
-def drop_axes(array: Array, access: Access) -> Array:
+def drop_axes(array: Array, access: RegionAccess) -> Array:
     """Return the destination of a reduction with the axes alone that are left."""
     used = [axis for axis in access.axes if axis is not None]
     if not used:
@@ -278,7 +284,9 @@ SLAB = 2**17
 """How many elements of a large array are computed at a time."""
 
 
-def prepare_step(node: Node, accesses: Accesses, graph: Graph, store: Store) -> Step:
+def prepare_step(
+    node: GraphNode, accesses: RegionAccesses, graph: ProgramGraph, store: ValueStore
+) -> Step:
     """Return a function that runs a node."""
     entries = graph.entries
     dst = view_operand(store, entries, node, node.dst, accesses.dst)
@@ -325,7 +333,7 @@ def _prepare_slabs(
     return run_slabs
 
 
-def _meets(node: Node, accesses: Accesses) -> bool:
+def _meets(node: GraphNode, accesses: RegionAccesses) -> bool:
     """Whether a node reads elements of its destination at other places than it writes them."""
     return any(name == node.dst and access != accesses.dst
                for name, access in zip(node.src, accesses.src, strict=True))
@@ -339,7 +347,11 @@ def _cut(operand: Array, dst: Array, n: int, count: int) -> Array:
 
 
 def _prepare_reduction(
-    node: Node, to: Access, of: Access, graph: Graph, views: tuple[Array, Array]
+    node: GraphNode,
+    to: RegionAccess,
+    of: RegionAccess,
+    graph: ProgramGraph,
+    views: tuple[Array, Array],
 ) -> Step:
     (dst, src), op = views, node.op
     source, result = graph.entries[str(node.src[0])], graph.entries[node.dst]
@@ -365,7 +377,7 @@ LONGEST = 600.0
 """Seconds of a processor that a graph may take, if its program has a minute."""
 
 Tell: TypeAlias = Callable[[float], None]
-Watch: TypeAlias = Callable[[Node, Mapping[str, int]], None]
+Watch: TypeAlias = Callable[[GraphNode, Mapping[str, int]], None]
 """Is told of each node that has run, and of the iterations that loops are in."""
 
 Doing: TypeAlias = Callable[[], Leave | None]
@@ -389,7 +401,7 @@ class CounterError(Exception):
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class GraphRun:
     """A run of a graph: how often each operation, and the body of each loop, ran.
 
     `iterations` has which one each loop is in.
@@ -401,9 +413,9 @@ class Run:
 
 
 def run_graph(
-    graph: Graph, accesses: Mapping[int, Accesses], store: Store,
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], store: ValueStore,
     tell: Tell | None = None, watch: Watch | None = None, longest: float | None = None,
-) -> Run:
+) -> GraphRun:
     """Run a graph on a store, for `longest` seconds of a processor, None: for LONGEST.
 
     Raises EndlessError, CounterError.
@@ -438,10 +450,14 @@ class _Machine:
     """Turns items into functions without arguments, once, and has what they share."""
 
     def __init__(
-        self, graph: Graph, accesses: Mapping[int, Accesses], store: Store, watch: Watch | None
+        self,
+        graph: ProgramGraph,
+        accesses: Mapping[int, RegionAccesses],
+        store: ValueStore,
+        watch: Watch | None,
     ) -> None:
         self.graph, self.accesses, self.store, self.watch = graph, accesses, store, watch
-        self.run = Run()
+        self.run = GraphRun()
         self.progress = _Progress(None)
         self.deadline = math.inf
         self.depth = 0
@@ -452,20 +468,20 @@ class _Machine:
 
     def doing(self, item: Item) -> Doing | None:
         match item:
-            case Node():
+            case GraphNode():
                 return self.node(item)
             case ForLoop():
                 return self.for_loop(item)
             case WhileLoop():
                 return self.while_loop(item)
-            case Branch():
+            case BranchNode():
                 return self.branch(item)
             case Leave():
                 holds = self.condition(item.when, item.src)
                 return lambda: item if holds() else None
         return None
 
-    def node(self, node: Node) -> Doing:
+    def node(self, node: GraphNode) -> Doing:
         step = prepare_step(node, self.accesses[node.id], self.graph, self.store)
         counts, op, watch = self.run.counts, node.op, self.watch
         iterations = self.run.iterations
@@ -486,7 +502,7 @@ class _Machine:
         return lambda: bool(holds(
             [each[()] if isinstance(each, np.ndarray) else each for each in values]))
 
-    def branch(self, item: Branch) -> Doing:
+    def branch(self, item: BranchNode) -> Doing:
         holds = self.condition(item.when, item.src)
         body, otherwise = self.prepare(item.body), self.prepare(item.otherwise)
         return lambda: _run(body if holds() else otherwise)

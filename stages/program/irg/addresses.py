@@ -11,20 +11,20 @@ from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.program.irg.allocation import Request, find_starts, place_requests
 from lairmake.stages.program.irg.graph import (
-    Branch,
-    Entry,
+    BranchNode,
     ForLoop,
-    Graph,
+    GraphEntry,
+    GraphNode,
     Item,
     Items,
     Leave,
-    Node,
     Operand,
+    ProgramGraph,
     WhileLoop,
     list_items,
 )
 from lairmake.stages.program.irg.graph_yaml import Reading, compose_text
-from lairmake.stages.program.irg.regions import Accesses
+from lairmake.stages.program.irg.regions import RegionAccesses
 from lairmake.stages.program.values.forms import KINDS, ON_PES, ON_WORKERS, count_elements
 from lairmake.stages.yaml_limits import pause_collector
 
@@ -78,7 +78,9 @@ class _Summary:
         self.last = max(self.last, inner.last)
 
 
-def find_lifespans(graph: Graph, accesses: Mapping[int, Accesses]) -> dict[str, Lifespan]:
+def find_lifespans(
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses]
+) -> dict[str, Lifespan]:
     """Return the lifespan of each entry that has one, and of the counter of each loop.
 
     What has data lives from the start, the rest from its first reference; outputs live to the end,
@@ -89,7 +91,7 @@ def find_lifespans(graph: Graph, accesses: Mapping[int, Accesses]) -> dict[str, 
 
 
 class _Lifespans:
-    def __init__(self, graph: Graph, accesses: Mapping[int, Accesses]) -> None:
+    def __init__(self, graph: ProgramGraph, accesses: Mapping[int, RegionAccesses]) -> None:
         self.graph, self.accesses = graph, accesses
         self.spans: dict[str, Lifespan] = {}
         self.loops: list[tuple[Lifespan, _Summary]] = []
@@ -131,13 +133,13 @@ class _Lifespans:
 
     def item(self, item: Item, summary: _Summary) -> None:
         match item:
-            case Node():
+            case GraphNode():
                 self.refer(summary, item.src, item.id)
                 self.live(item.dst, item.id)
                 summary.write(item.dst, self.is_whole(item))
             case Leave():
                 self.refer(summary, item.src, item.id)
-            case Branch():
+            case BranchNode():
                 self.refer(summary, item.src, item.id)
                 body, otherwise = (
                     self.summary(each, item.id) for each in (item.body, item.otherwise))
@@ -147,7 +149,7 @@ class _Lifespans:
             case ForLoop() | WhileLoop():
                 self.loop(item, summary)
 
-    def is_whole(self, node: Node) -> bool:
+    def is_whole(self, node: GraphNode) -> bool:
         """Whether a node writes all elements of its destination, not having read it."""
         entry = self.graph.entries[node.dst]
         return not entry.shape or (
@@ -182,7 +184,7 @@ HEADER = """Where values lie, in bytes from the start of the memory of workers, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class EntryPlace:
     """The memory of an entry, or of a loop's counter: `bytes` at an address of a space.
 
     It is theirs from node `first` to node `last`, both included.
@@ -200,7 +202,7 @@ class Place:
 class Addresses:
     """The places by name, and the bytes that `workers`, and the `executive`, need for them."""
 
-    places: dict[str, Place]
+    places: dict[str, EntryPlace]
     workers: int
     executive: int
 
@@ -210,13 +212,13 @@ def list_loops(items: Items) -> Iterator[ForLoop]:
     return (item for item in list_items(items) if isinstance(item, ForLoop))
 
 
-def count_bytes(entry: Entry) -> int:
+def count_bytes(entry: GraphEntry) -> int:
     """Return the bytes of an entry in the memory of one processing element."""
     memory = entry.shape[2:] if entry.kind in ON_PES else entry.shape
     return count_elements(memory) * BYTES[entry.type]
 
 
-def find_space(entry: Entry) -> str:
+def find_space(entry: GraphEntry) -> str:
     """Return in which memory an entry lies."""
     return WORKERS if entry.kind in ON_WORKERS else EXECUTIVE
 
@@ -239,7 +241,7 @@ def _spell(id_: int) -> str:
 
 
 @pause_collector()
-def read_addresses(source: Source, graph: Graph) -> Addresses:
+def read_addresses(source: Source, graph: ProgramGraph) -> Addresses:
     """Return what addresses.yaml says. Raises UserError where that does not fit a graph."""
     root, reading = compose_text(source), Reading(source)
     if root is None:
@@ -261,7 +263,7 @@ def read_addresses(source: Source, graph: Graph) -> Addresses:
         first, last = (_read_id(reading.text(what[each], each)) for each in ("from", "to"))
         if first is None or last is None or first > last:
             raise reading.error(value, f"{name} lives from no node to no node")
-        places[name] = Place(
+        places[name] = EntryPlace(
             name=name, space=space, address=address, bytes=size, first=first, last=last)
     missing = [name for name in sorted(find_needed(graph)) if name not in places]
     if missing:
@@ -276,20 +278,20 @@ def _read_id(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def find_wanted(graph: Graph) -> Mapping[str, tuple[str, int]]:
+def find_wanted(graph: ProgramGraph) -> Mapping[str, tuple[str, int]]:
     """Return space and bytes of all that may have a place: entries, and counters of loops."""
     found = {name: (find_space(e), count_bytes(e)) for name, e in graph.entries.items()}
     return found | {loop.name + COUNTER: (EXECUTIVE, 4) for loop in list_loops(graph.items)}
 
 
-def find_needed(graph: Graph) -> set[str]:
+def find_needed(graph: ProgramGraph) -> set[str]:
     """Return what must have a place: what the graph refers to, begins with, or gives."""
     return set(find_lifespans(graph, {}))
 
 # --- Give all entries of a graph addresses ------------------------------------------------------
 
 def place_entries(
-    graph: Graph, accesses: Mapping[int, Accesses], alignment: int, banks: int = 0
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], alignment: int, banks: int = 0
 ) -> Addresses:
     """Return places in which no two entries that live at one time meet.
 
@@ -298,7 +300,7 @@ def place_entries(
     """
     spans, wanted = find_lifespans(graph, accesses), find_wanted(graph)
     starts = find_starts(graph, accesses, banks, alignment)
-    places: dict[str, Place] = {}
+    places: dict[str, EntryPlace] = {}
     ends = {}
     for space in SPACES:
         requests = [
@@ -310,7 +312,7 @@ def place_entries(
         ]
         found, ends[space] = place_requests(requests)
         for each in requests:
-            places[each.name] = Place(
+            places[each.name] = EntryPlace(
                 name=each.name, space=space, address=found[each.name], bytes=each.bytes,
                 first=each.first, last=each.last,
             )
@@ -318,12 +320,12 @@ def place_entries(
     return Addresses(places=places, workers=workers, executive=executive)
 
 
-def _count_element_bytes(graph: Graph, name: str) -> int:
+def _count_element_bytes(graph: ProgramGraph, name: str) -> int:
     """Return the bytes of an element of an entry, or of the counter of a loop."""
     return BYTES[graph.entries[name].type] if name in graph.entries else BYTES["int32"]
 
 
-def _is_array(graph: Graph, name: str) -> bool:
+def _is_array(graph: ProgramGraph, name: str) -> bool:
     entry = graph.entries.get(name)
     return entry is not None and bool(entry.shape[2:] if len(entry.shape) > 2 else
                                       entry.shape and entry.kind == "GlobalArray")
@@ -358,7 +360,7 @@ def check_room(addresses: Addresses, machine: Profile, source: Source | None) ->
         )
 
 
-def find_peak(places: Iterable[Place]) -> list[Place]:
+def find_peak(places: Iterable[EntryPlace]) -> list[EntryPlace]:
     """Return what lives at the first node at which most bytes are in use, the largest first."""
     places = list(places)
     changes: dict[int, int] = {}
@@ -383,6 +385,6 @@ def find_constructor(source: Source | None, name: str) -> Span | None:
     return Span(source=source, start=found.start(), end=found.end()) if found else None
 
 
-def _spell_span(place: Place) -> str:
+def _spell_span(place: EntryPlace) -> str:
     first = "from the start" if place.first == START else f"from node {place.first}"
     return f"{first} to {'the end' if place.last == END else place.last}"

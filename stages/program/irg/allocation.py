@@ -10,8 +10,15 @@ from itertools import combinations
 
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.machine.vector_rate import count_meetings
-from lairmake.stages.program.irg.graph import Entry, Graph, Item, Items, Node, list_bodies
-from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.irg.graph import (
+    GraphEntry,
+    GraphNode,
+    Item,
+    Items,
+    ProgramGraph,
+    list_bodies,
+)
+from lairmake.stages.program.irg.regions import RegionAccess, RegionAccesses
 from lairmake.stages.program.values.forms import ON_PES
 
 # --- Memory that is given out and taken back along the ids of a graph: best fit -----------------
@@ -121,7 +128,7 @@ class _Pair:
 
 
 def find_starts(
-    graph: Graph, accesses: Mapping[int, Accesses], banks: int, alignment: int
+    graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], banks: int, alignment: int
 ) -> dict[str, int]:
     """Return how many bytes behind an address that `alignment` divides some arrays should begin.
 
@@ -151,10 +158,14 @@ def _wait(pairs: Sequence[_Pair], starts: Mapping[str, int]) -> int:
 
 
 def _list_pairs(
-    items: Items, graph: Graph, accesses: Mapping[int, Accesses], banks: int, times: int
+    items: Items,
+    graph: ProgramGraph,
+    accesses: Mapping[int, RegionAccesses],
+    banks: int,
+    times: int,
 ) -> Iterator[_Pair]:
     for item in items:
-        if isinstance(item, Node):
+        if isinstance(item, GraphNode):
             yield from _list_pairs_of(item, graph.entries, accesses[item.id], banks, times)
         for body in list_bodies(item):
             yield from _list_pairs(body, graph, accesses, banks, times * _count_times(item))
@@ -166,7 +177,11 @@ def _count_times(item: Item) -> int:
 
 
 def _list_pairs_of(
-    node: Node, entries: Mapping[str, Entry], accesses: Accesses, banks: int, times: int
+    node: GraphNode,
+    entries: Mapping[str, GraphEntry],
+    accesses: RegionAccesses,
+    banks: int,
+    times: int,
 ) -> Iterator[_Pair]:
     """Yield the arrays of which a node reads an element for each instance, on the PE of that."""
     if entries[node.dst].kind not in ON_PES:
@@ -187,7 +202,7 @@ def _list_pairs_of(
         yield _Pair(p=p.name, q=q.name, meets=tuple(times * each for each in meets))
 
 
-def _find_words(entry: Entry, access: Access, sizes: Sequence[int]) -> list[int]:
+def _find_words(entry: GraphEntry, access: RegionAccess, sizes: Sequence[int]) -> list[int]:
     """Return how many words further the next element lies, along each axis of instances."""
     words = [0] * len(sizes)
     for k, row in _list_rows(entry):
@@ -197,12 +212,12 @@ def _find_words(entry: Entry, access: Access, sizes: Sequence[int]) -> list[int]
     return words
 
 
-def _find_first(entry: Entry, access: Access) -> int:
+def _find_first(entry: GraphEntry, access: RegionAccess) -> int:
     """Return the word of an entry at which an access begins."""
     return sum(access.start[k] * row for k, row in _list_rows(entry))
 
 
-def _list_rows(entry: Entry) -> Iterator[tuple[int, int]]:
+def _list_rows(entry: GraphEntry) -> Iterator[tuple[int, int]]:
     """Yield the axes in memory of an entry, and how many words one goes on."""
     for k in range(2, len(entry.shape)):
         yield k, math.prod(entry.shape[k + 1 :]) * BYTES[entry.type] // WORD

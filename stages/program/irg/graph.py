@@ -39,7 +39,7 @@ FROM_FILE = "file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class GraphEntry:
     """A place for values: an object of the program, the value of a loop, or a temporary.
 
     `kind` and `type` are as in values/forms.py. What lies on PEs has its first element on PE
@@ -58,7 +58,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class GraphNode:
     """An operation: of values/forms.py (OPERATIONS, REDUCTIONS), `copy` or `cast`.
 
     `il` is the line of program.il that it comes from.
@@ -72,7 +72,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transfer:
+class TransferNode:
     """The entries of graphs around that a graph refers to: its first node."""
 
     id: int
@@ -106,7 +106,7 @@ class WhileLoop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class BranchNode:
     """Two graphs, of which one runs."""
 
     id: int
@@ -130,19 +130,19 @@ class Leave:
     il: int
 
 
-Item: TypeAlias = Node | Transfer | ForLoop | WhileLoop | Branch | Leave
+Item: TypeAlias = GraphNode | TransferNode | ForLoop | WhileLoop | BranchNode | Leave
 Items: TypeAlias = tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
+class ProgramGraph:
     """A program: the field of workers (columns, rows), entries by name, and items in order.
 
     Conditions are logic texts, `{0} > 100.0 and not {1}`, whose numbers are those of `src`.
     """
 
     field: tuple[int, int]
-    entries: dict[str, Entry]
+    entries: dict[str, GraphEntry]
     items: Items
 
 
@@ -159,7 +159,7 @@ def list_bodies(item: Item) -> tuple[Items, ...]:
     match item:
         case ForLoop() | WhileLoop():
             return (item.body,)
-        case Branch():
+        case BranchNode():
             return item.body, item.otherwise
     return ()
 
@@ -183,7 +183,7 @@ Term: TypeAlias = tuple[int | None, Number]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownValue:
     """What holds always, or never."""
 
     holds: bool
@@ -197,7 +197,7 @@ class NonZero:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class ComparisonNode:
     """A comparison, `sign`, of two terms in a type; "" where both are numbers."""
 
     sign: str
@@ -207,7 +207,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Not:
+class NotNode:
     """What holds where another condition does not."""
 
     part: Condition
@@ -221,7 +221,7 @@ class Joined:
     all: bool
 
 
-Condition: TypeAlias = Known | NonZero | Comparison | Not | Joined
+Condition: TypeAlias = KnownValue | NonZero | ComparisonNode | NotNode | Joined
 
 
 @lru_cache(maxsize=1024)
@@ -254,13 +254,13 @@ def _read(node: ast.expr, types: tuple[str, ...]) -> Condition:
             parts = tuple(_read(each, types) for each in node.values)
             return Joined(parts=parts, all=isinstance(node.op, ast.And))
         case ast.UnaryOp(op=ast.Not()):
-            return Not(part=_read(node.operand, types))
+            return NotNode(part=_read(node.operand, types))
         case ast.Constant(value=bool() as value):
-            return Known(holds=value)
+            return KnownValue(holds=value)
         case ast.Compare():
             return _read_comparison(node, types)
     at, number = _term(node)
-    return Known(holds=number != 0) if at is None else NonZero(argument=at)
+    return KnownValue(holds=number != 0) if at is None else NonZero(argument=at)
 
 
 def _read_comparison(node: ast.Compare, types: tuple[str, ...]) -> Condition:
@@ -268,7 +268,7 @@ def _read_comparison(node: ast.Compare, types: tuple[str, ...]) -> Condition:
     if any(type(op) not in SIGNS for op in node.ops):
         raise ProgramError(f"`{ast.unparse(node)}` is no comparison of numbers", HINT)
     found = tuple(
-        Comparison(sign=SIGNS[type(op)], left=left, right=right, type=_type(left, right, types))
+        ComparisonNode(sign=SIGNS[type(op)], left=left, right=right, type=_type(left, right, types))
         for op, left, right in zip(node.ops, terms, terms[1:], strict=False)
     )
     return found[0] if len(found) == 1 else Joined(parts=found, all=True)
@@ -296,11 +296,11 @@ def _type(left: Term, right: Term, types: tuple[str, ...]) -> str:
 
 def _predicate(condition: Condition, types: tuple[str, ...]) -> Predicate:
     match condition:
-        case Known(holds=known):
+        case KnownValue(holds=known):
             return lambda values: known
         case NonZero(argument=at):
             return lambda values: values[at] != 0
-        case Not():
+        case NotNode():
             inner = _predicate(condition.part, types)
             return lambda values: not inner(values)
         case Joined():
@@ -358,7 +358,7 @@ Coordinate: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class GraphAccess:
     """One operand of a node: `place` is `dst`, `src0`, `src1` ...; `entry` is what it accesses."""
 
     node: int
@@ -369,13 +369,13 @@ class Access:
     element: tuple[Coordinate, ...]
 
 
-def write_accesses(accesses: Iterable[Access]) -> str:
+def write_accesses(accesses: Iterable[GraphAccess]) -> str:
     """Return the text of accesses.isl."""
     comments = "".join(f"# {line}\n" for line in HEADER.splitlines())
     return comments + "".join(f"\n{spell_access(each)}" for each in accesses)
 
 
-def spell_access(access: Access) -> str:
+def spell_access(access: GraphAccess) -> str:
     """Return the statement of one access, with the end of its line."""
     node = f"n{access.node}"
     relation = spell_relation(
@@ -445,7 +445,7 @@ REDUCED = {
 """What a sum of a kind may be."""
 
 
-def check_node(node: Node, entries: Mapping[str, Entry]) -> None:
+def check_node(node: GraphNode, entries: Mapping[str, GraphEntry]) -> None:
     """Raise ProgramError where a node has not the sources, kinds and types of its operation."""
     dst = entries[node.dst]
     wanted = SOURCES.get(node.op, 2)
@@ -463,13 +463,13 @@ def check_node(node: Node, entries: Mapping[str, Entry]) -> None:
     _check_types(node, dst, entries)
 
 
-def _is_element(dst: Entry, src: Entry) -> bool:
+def _is_element(dst: GraphEntry, src: GraphEntry) -> bool:
     """Whether one element of an array on PEs, or of the executive, may go to a smaller kind."""
     return (dst.kind, src.kind) in (
         (GLOBAL_SCALAR, GLOBAL_ARRAY), (LOCAL_SCALAR, LOCAL_ARRAY))
 
 
-def _check_types(node: Node, dst: Entry, entries: Mapping[str, Entry]) -> None:
+def _check_types(node: GraphNode, dst: GraphEntry, entries: Mapping[str, GraphEntry]) -> None:
     valued = node.src[1:] if node.op == "where" else node.src
     types = list(dict.fromkeys(entries[each].type for each in valued if isinstance(each, str)))
     if node.op == "where":
@@ -493,7 +493,7 @@ def _check_types(node: Node, dst: Entry, entries: Mapping[str, Entry]) -> None:
 
 
 def check_over(
-    name: str, over: str | tuple[int, int, int], entries: Mapping[str, Entry]
+    name: str, over: str | tuple[int, int, int], entries: Mapping[str, GraphEntry]
 ) -> None:
     """Raise ProgramError where a loop's value is not what it runs over."""
     value = entries[name]
@@ -509,7 +509,7 @@ def check_over(
         raise ProgramError(f"{name} is {value.type}, and runs over {type_}")
 
 
-def check_when(when: str, src: tuple[Operand, ...], entries: Mapping[str, Entry]) -> None:
+def check_when(when: str, src: tuple[Operand, ...], entries: Mapping[str, GraphEntry]) -> None:
     """Raise ProgramError for a condition that is none, or that is not on global scalars."""
     for each in src:
         if isinstance(each, str) and entries[each].kind != GLOBAL_SCALAR:

@@ -11,15 +11,15 @@ import numpy as np
 from lairmake.stages.machine.types import is_integer
 from lairmake.stages.program.irg.graph import (
     FROM_FILE,
-    Branch,
-    Entry,
+    BranchNode,
     ForLoop,
-    Graph,
+    GraphEntry,
     Item,
     Items,
     Leave,
     Operand,
-    Transfer,
+    ProgramGraph,
+    TransferNode,
     WhileLoop,
 )
 
@@ -82,23 +82,23 @@ GRAPH_HEADER = "# What is computed, in order; accesses.isl has the elements.\n"
 SUBGRAPH_TRANSFER = "subgraph_transfer"
 
 
-def write_graph(graph: Graph) -> str:
+def write_graph(graph: ProgramGraph) -> str:
     """Return the text of graph.yaml."""
     lines = [f"field: {spell_list(graph.field)}", *_body("nodes", graph.items, graph.entries, "")]
     return GRAPH_HEADER + "".join(f"{line}\n" for line in lines)
 
 
 def _body(
-    key: str, items: Items, entries: Mapping[str, Entry], indent: str
+    key: str, items: Items, entries: Mapping[str, GraphEntry], indent: str
 ) -> Iterator[str]:
     yield f"{indent}{key}:" if items else f"{indent}{key}: {{}}"
     for item in items:
         yield from _item(item, entries, f"{indent}  ")
 
 
-def _item(item: Item, entries: Mapping[str, Entry], indent: str) -> Iterator[str]:
+def _item(item: Item, entries: Mapping[str, GraphEntry], indent: str) -> Iterator[str]:
     """Yield the lines of an item."""
-    if not isinstance(item, ForLoop | WhileLoop | Branch):
+    if not isinstance(item, ForLoop | WhileLoop | BranchNode):
         yield f"{indent}{item.id}: {spell_mapping(_say(item, entries))}"
         return
     yield f"{indent}{item.id}:"
@@ -106,11 +106,11 @@ def _item(item: Item, entries: Mapping[str, Entry], indent: str) -> Iterator[str
     for key, value in _head(item).items():
         yield f"{deeper}{key}: {value}"
     yield from _body("body", item.body, entries, deeper)
-    if isinstance(item, Branch) and item.otherwise:
+    if isinstance(item, BranchNode) and item.otherwise:
         yield from _body("else", item.otherwise, entries, deeper)
 
 
-def _head(item: ForLoop | WhileLoop | Branch) -> dict[str, object]:
+def _head(item: ForLoop | WhileLoop | BranchNode) -> dict[str, object]:
     if isinstance(item, ForLoop):
         over = {"over": spell_name(item.over)} if isinstance(item.over, str) else {
             "range": spell_list(item.over)}
@@ -120,10 +120,10 @@ def _head(item: ForLoop | WhileLoop | Branch) -> dict[str, object]:
     return {key: spell_name(item.name), **condition, "il": item.il}
 
 
-def _say(item: Item, entries: Mapping[str, Entry]) -> dict[str, object]:
-    if isinstance(item, Transfer):
+def _say(item: Item, entries: Mapping[str, GraphEntry]) -> dict[str, object]:
+    if isinstance(item, TransferNode):
         return {"op": SUBGRAPH_TRANSFER, "src": _operands(item.src, [])}
-    assert not isinstance(item, ForLoop | WhileLoop | Branch)
+    assert not isinstance(item, ForLoop | WhileLoop | BranchNode)
     if isinstance(item, Leave):
         where: dict[str, object] = {"loop": spell_name(item.loop), "when": quote(item.when)}
         return {"op": item.op, **where, "src": _operands(item.src, []), "il": item.il}
@@ -151,14 +151,14 @@ OBJECTS_HEADER = (
 )
 
 
-def write_entries(entries: Iterable[Entry]) -> str:
+def write_entries(entries: Iterable[GraphEntry]) -> str:
     """Return the text of objects.yaml."""
     return OBJECTS_HEADER + "".join(
         f"{spell_name(each.name)}: {_spell(each)}\n" for each in entries
     )
 
 
-def _spell(entry: Entry) -> str:
+def _spell(entry: GraphEntry) -> str:
     said: dict[str, object] = {"kind": entry.kind, "type": entry.type}
     if entry.shape:
         said["shape"] = spell_list(entry.shape)

@@ -14,16 +14,16 @@ from lairmake.stages.diagnose import Source, Span, UserError, nearest
 from lairmake.stages.mapping.yaml_text import EDITED, read_document
 from lairmake.stages.program.irg.graph import (
     FROM_FILE,
-    Branch,
-    Entry,
+    BranchNode,
     ForLoop,
-    Graph,
+    GraphEntry,
+    GraphNode,
     Item,
     Items,
     Leave,
-    Node,
     Operand,
-    Transfer,
+    ProgramGraph,
+    TransferNode,
     WhileLoop,
     check_node,
     check_over,
@@ -202,7 +202,7 @@ WIDEST = 1_000_000
 
 @lru_cache(maxsize=1)
 @pause_collector()
-def read_graph(graph: Source, objects: Source) -> Graph:
+def read_graph(graph: Source, objects: Source) -> ProgramGraph:
     """Return the graph of graph.yaml, whose entries are those of objects.yaml.
 
     The one that was read last is kept: each stage asks for it.
@@ -220,10 +220,10 @@ def read_graph(graph: Source, objects: Source) -> Graph:
     columns, rows = (reading.integer(each, "field", 1, WIDEST) for each in sizes)
     entries = read_entries(objects, (columns, rows))
     items = _Items(reading, entries).read(given["nodes"], {})
-    return Graph(field=(columns, rows), entries=entries, items=items)
+    return ProgramGraph(field=(columns, rows), entries=entries, items=items)
 
 
-def read_entries(source: Source, field: tuple[int, int] | None = None) -> dict[str, Entry]:
+def read_entries(source: Source, field: tuple[int, int] | None = None) -> dict[str, GraphEntry]:
     """Return the entries of objects.yaml by name; with a field none is larger than that.
 
     Raises UserError, or UserErrors, at the first thing that is wrong.
@@ -245,11 +245,11 @@ def read_entries(source: Source, field: tuple[int, int] | None = None) -> dict[s
 ENTRY = ("shape", "origin", "initial", "output", "temporary")
 
 
-def _read_entry(reading: Reading, name: str, node: yaml.Node) -> Entry:
+def _read_entry(reading: Reading, name: str, node: yaml.Node) -> GraphEntry:
     given = reading.fields(node, name, ("kind", "type"), ENTRY)
     shape = [reading.integer(each, "a size", 1) for each in _listed(reading, given, "shape")]
     origin = [reading.integer(each, "origin") for each in _listed(reading, given, "origin")]
-    entry = Entry(
+    entry = GraphEntry(
         name=name, kind=reading.choice(given["kind"], "kind", KINDS),
         type=reading.text(given["type"], "type"), shape=tuple(shape),
         output="output" in given and reading.truth(given["output"], "output"),
@@ -294,7 +294,7 @@ def fit_number(
 class _Items:
     """Reads the items of a graph, ids in ascending order through all graphs in graphs."""
 
-    def __init__(self, reading: Reading, entries: dict[str, Entry]) -> None:
+    def __init__(self, reading: Reading, entries: dict[str, GraphEntry]) -> None:
         self.reading, self.entries = reading, entries
         self.last = -1
         self.names: set[str] = set()
@@ -328,24 +328,24 @@ class _Items:
             return self.leave(id_, node, op, around)
         return self.node(id_, node, op)
 
-    def node(self, id_: int, node: yaml.Node, op: str) -> Node:
+    def node(self, id_: int, node: yaml.Node, op: str) -> GraphNode:
         given = self.reading.fields(node, f"node {id_}", ("op", "dst", "src"), ("il",))
         dst = self.reading.known(given["dst"], "dst", self.entries)
         if dst in self.names:
             raise self.reading.error(given["dst"], f"{dst} is the value of a loop")
-        found = Node(id=id_, op=op, dst=dst, src=self.operands(given), il=self.line(given))
+        found = GraphNode(id=id_, op=op, dst=dst, src=self.operands(given), il=self.line(given))
         try:
             check_node(found, self.entries)
         except ProgramError as error:
             raise self.reading.error(node, error.message, error.hint) from None
         return found
 
-    def transfer(self, id_: int, node: yaml.Node, is_late: bool) -> Transfer:
+    def transfer(self, id_: int, node: yaml.Node, is_late: bool) -> TransferNode:
         given = self.reading.fields(node, f"node {id_}", ("op", "src"))
         if is_late:
             raise self.reading.error(node, f"{TRANSFER} is the first node of a graph in another")
         src = self.reading.items(given["src"], "src")
-        return Transfer(id=id_, src=tuple(
+        return TransferNode(id=id_, src=tuple(
             self.reading.known(each, "src", self.entries) for each in src))
 
     def leave(self, id_: int, node: yaml.Node, op: str, around: dict[str, bool]) -> Leave:
@@ -395,7 +395,7 @@ class _Items:
         if not is_branch:
             return WhileLoop(id=id_, name=name, when=when, src=src, il=il, body=body)
         otherwise = self.read(given["else"], {**around, name: False}) if "else" in given else ()
-        return Branch(
+        return BranchNode(
             id=id_, name=name, when=when, src=src, il=il, body=body, otherwise=otherwise)
 
     def named(self, node: yaml.Node) -> str:

@@ -13,8 +13,8 @@ import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.poly.functions import find_greatest, find_least
-from lairmake.stages.poly.iscc import Statement, TextError, statements
-from lairmake.stages.program.irg.graph import Entry, Graph, Items, Node, list_items
+from lairmake.stages.poly.iscc import IsccStatement, TextError, statements
+from lairmake.stages.program.irg.graph import GraphEntry, GraphNode, Items, ProgramGraph, list_items
 from lairmake.stages.program.values.forms import ON_PES, REDUCTIONS, Form
 
 SET, IN, OUT = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
@@ -22,7 +22,7 @@ HINT = "capture writes accesses.isl; what it wrote is in the store of the build"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class RegionAccess:
     """The elements of an entry that the instances of a node read or write.
 
     Instances are a box, `low` to `low + sizes`. On axis k of the entry instance i has element
@@ -35,26 +35,26 @@ class Access:
     start: tuple[int, ...]
     step: tuple[int, ...]
 
-    def covers(self, entry: Entry) -> bool:
+    def covers(self, entry: GraphEntry) -> bool:
         """Whether these are all elements of an entry."""
         counts = [1 if axis is None else self.sizes[axis] for axis in self.axes]
         return counts == list(entry.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accesses:
+class RegionAccesses:
     """The operands of a node: None for sources that are numbers."""
 
-    dst: Access
-    src: tuple[Access | None, ...]
+    dst: RegionAccess
+    src: tuple[RegionAccess | None, ...]
 
 
-def list_nodes(items: Items) -> Iterator[Node]:
+def list_nodes(items: Items) -> Iterator[GraphNode]:
     """Yield all operations of a graph and of the graphs in it, in order of their ids."""
-    return (item for item in list_items(items) if isinstance(item, Node))
+    return (item for item in list_items(items) if isinstance(item, GraphNode))
 
 
-def read_regions(source: Source, graph: Graph) -> dict[int, Accesses]:
+def read_regions(source: Source, graph: ProgramGraph) -> dict[int, RegionAccesses]:
     """Return the operands of each node by its id.
 
     Raises UserError where a relation is missing, is of no operand, is no slice, or leaves its
@@ -67,21 +67,21 @@ def read_regions(source: Source, graph: Graph) -> dict[int, Accesses]:
 class _Reader:
     """Reads relations; of those that are equal but for the names of nodes and entries, one."""
 
-    def __init__(self, source: Source, graph: Graph) -> None:
+    def __init__(self, source: Source, graph: ProgramGraph) -> None:
         self.source, self.graph = source, graph
         try:
             found = statements(source.text)
         except TextError as error:
             raise UserError(error.message, self.span(error.position), HINT) from None
         self.relations = {each.name: each for each in found}
-        self.read: dict[tuple[str, Form], Access] = {}
+        self.read: dict[tuple[str, Form], RegionAccess] = {}
         names = set(self.names(list_nodes(graph.items)))
         for each in found:
             if each.name not in names:
                 span = self.span(each.start, len(each.name))
                 raise UserError(f"{each.name} is no operand of graph.yaml", span, HINT)
 
-    def names(self, nodes: Iterable[Node]) -> Iterator[str]:
+    def names(self, nodes: Iterable[GraphNode]) -> Iterator[str]:
         for node in nodes:
             yield f"n{node.id}_dst"
             for k, each in enumerate(node.src):
@@ -91,7 +91,7 @@ class _Reader:
     def span(self, start: int, length: int = 1) -> Span:
         return Span(source=self.source, start=start, end=start + length)
 
-    def operands(self, node: Node) -> Accesses:
+    def operands(self, node: GraphNode) -> RegionAccesses:
         dst = self.access(node, "dst", node.dst)
         src = tuple(self.access(node, f"src{k}", each) if isinstance(each, str) else None
                     for k, each in enumerate(node.src))
@@ -105,9 +105,9 @@ class _Reader:
             if each is not None and (each.low, each.sizes) != (dst.low, dst.sizes):
                 said = f"n{node.id}_src{k} has other instances than n{node.id}_dst"
                 raise self.error(self.relations[f"n{node.id}_src{k}"], said)
-        return Accesses(dst=dst, src=src)
+        return RegionAccesses(dst=dst, src=src)
 
-    def access(self, node: Node, which: str, name: str) -> Access:
+    def access(self, node: GraphNode, which: str, name: str) -> RegionAccess:
         statement = self.relations.get(f"n{node.id}_{which}")
         if statement is None:
             said = f"{self.source.path} has no n{node.id}_{which}, an operand of graph.yaml"
@@ -120,10 +120,10 @@ class _Reader:
             self.read[text, form] = self.parse(statement, text, entry)
         return self.read[text, form]
 
-    def error(self, statement: Statement, message: str, hint: str = HINT) -> UserError:
+    def error(self, statement: IsccStatement, message: str, hint: str = HINT) -> UserError:
         return UserError(message, self.span(statement.start, len(statement.name)), hint)
 
-    def parse(self, statement: Statement, text: str, entry: Entry) -> Access:
+    def parse(self, statement: IsccStatement, text: str, entry: GraphEntry) -> RegionAccess:
         try:
             if statement.factor is not None:
                 raise ValueError
@@ -139,14 +139,14 @@ class _Reader:
         _check_inside(self, statement, entry, access)
         return access
 
-    def check_whole(self, node: Node, access: Access, which: str) -> None:
+    def check_whole(self, node: GraphNode, access: RegionAccess, which: str) -> None:
         """Raise UserError where two instances have one element: a node writes each once."""
         used = {axis for axis in access.axes if axis is not None}
         if any(size > 1 and k not in used for k, size in enumerate(access.sizes)):
             name = f"n{node.id}_{which}"
             raise self.error(self.relations[name], f"{name} has an element more than once")
 
-    def check_reduction(self, node: Node, dst: Access, src: Access) -> None:
+    def check_reduction(self, node: GraphNode, dst: RegionAccess, src: RegionAccess) -> None:
         """Raise UserError where what is added up is neither all nor one axis in memory."""
         kept = [axis for axis in dst.axes if axis is not None]
         gone = [k for k, size in enumerate(src.sizes) if k not in kept and size > 1]
@@ -157,7 +157,7 @@ class _Reader:
 
 
 def _check_inside(
-    reader: _Reader, statement: Statement, entry: Entry, access: Access
+    reader: _Reader, statement: IsccStatement, entry: GraphEntry, access: RegionAccess
 ) -> None:
     for k, axis in enumerate(access.axes):
         first = entry.origin[k] if entry.kind in ON_PES and k < 2 else 0
@@ -173,7 +173,7 @@ def _check_inside(
 
 
 @lru_cache(maxsize=4096)
-def _read_relation(text: str) -> tuple[tuple[str, str], Access | None]:
+def _read_relation(text: str) -> tuple[tuple[str, str], RegionAccess | None]:
     """Return the tuples of a relation, and the slice that it is of; None if it is none.
 
     Raises isl.Error or ValueError where a text is no relation between two tuples with names.
@@ -186,7 +186,7 @@ def _read_relation(text: str) -> tuple[tuple[str, str], Access | None]:
     return names, _find_access(relation) if names == ("n", "entry") else None
 
 
-def _find_access(relation: isl.Map) -> Access | None:
+def _find_access(relation: isl.Map) -> RegionAccess | None:
     """Return `{ n[i] -> entry[start + step * (i - low)] : i in a box }`; None if it is none."""
     box = find_box(relation.domain())
     if box is None or not relation.is_single_valued():
@@ -201,7 +201,7 @@ def _find_access(relation: isl.Map) -> Access | None:
     axes = [row[0] for row in found if row[0] is not None]
     if len(found) < len(rows) or axes != sorted(set(axes)):
         return None
-    return Access(
+    return RegionAccess(
         low=low, sizes=sizes, axes=tuple(row[0] for row in found),
         start=tuple(row[1] for row in found), step=tuple(row[2] for row in found),
     )

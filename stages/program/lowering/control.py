@@ -122,7 +122,7 @@ class Reduction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
+class ControlWriter:
     """Writes the functions of reductions: the numbers of procedures by what they add up.
 
     `asked` are geo-vars; `results` the colours of results.
@@ -261,7 +261,7 @@ def write_reduction(material: Material, conditions: Mapping[str, Value]) -> PePr
     results = find_results(material.sections)
     colours = (REDUCTION_1, REDUCTION_2, REDUCTION_4, *results) if reductions else ()
     names = [{REDUCE: "reduce", HALT: "halt"}.get(each.kind, "drop") for each in procedures]
-    writer = Writer(reductions=reductions, asked=ask(VARIABLES, conditions), results=results)
+    writer = ControlWriter(reductions=reductions, asked=ask(VARIABLES, conditions), results=results)
     most, main = find_most_arguments(procedures), begin()
     if reductions:
         main.block.add(Assign(REDUCING, NONE))
@@ -338,7 +338,7 @@ COORD, THROUGH, LOOK_UP = Name(CTRL_COORD.upper()), Task("through"), Task("look_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tables:
+class ControlTables:
     """What response PEs hold, int16, by part: right 1, left 1, right 2...
 
     `sections` [part][section] has four numbers: where its arguments begin, how many there are,
@@ -350,7 +350,7 @@ class Tables:
     arguments: Array
 
 
-def lay_tables(sections: Sections) -> Tables:
+def lay_tables(sections: Sections) -> ControlTables:
     """Return the tables of all response PEs. Offsets are of 16 bits, without a sign."""
     parts = 2 * sections.responses
     control: list[list[int]] = [[] for _ in range(parts)]
@@ -362,7 +362,7 @@ def lay_tables(sections: Sections) -> Tables:
             found[part, number] = (len(arguments[part]), len(given), len(control[part]), len(share))
             control[part] += [call.procedure for call in share]
             arguments[part] += given
-    return Tables(sections=found.view(np.int16), control=_align(control),
+    return ControlTables(sections=found.view(np.int16), control=_align(control),
                   arguments=_align(arguments))
 
 

@@ -29,7 +29,7 @@ from lairmake.stages.pe.nodes import (
     OnData,
     Return,
     SendElement,
-    Statement,
+    StatementNode,
     Switch,
     Task,
     UnblockColour,
@@ -38,7 +38,7 @@ from lairmake.stages.pe.nodes import (
     find_mentioned,
 )
 from lairmake.stages.poly.expression import Name, Number, Value, compare
-from lairmake.stages.program.irg.graph import ForLoop, Item, Leave, Node, WhileLoop, list_items
+from lairmake.stages.program.irg.graph import ForLoop, GraphNode, Item, Leave, WhileLoop, list_items
 from lairmake.stages.program.lowering.lowered import (
     EXECUTIVE,
     Material,
@@ -58,10 +58,10 @@ from lairmake.stages.program.lowering.scalars import (
 )
 from lairmake.stages.program.sections.program import (
     Begin,
-    Compute,
+    ComputeState,
     Go,
     GoUnless,
-    Next,
+    NextState,
     SendGlobal,
     SendSection,
     State,
@@ -160,13 +160,13 @@ class _Writer:
                 return self.send_global(block, number, name)
             case TakeSum(node=node):
                 return self.take(block, number, node)
-            case Compute(node=node):
+            case ComputeState(node=node):
                 return self.compute(block, number, node)
             case Begin(loop=loop):
                 block.charge(scalar=1)
                 block.add(Assign(self.known.find_counter(loop), Number(0)), _go(number + 1))
                 return f"{loop} begins"
-            case Next(loop=loop, otherwise=otherwise):
+            case NextState(loop=loop, otherwise=otherwise):
                 return self.next(block, number, self.loops[loop], otherwise)
             case GoUnless(item=item, to=to):
                 return self.go_unless(block, number, self.items[item], to)
@@ -197,7 +197,7 @@ class _Writer:
         A sum travels in the type in which it was added up, and is rounded here.
         """
         node = self.items[id_]
-        assert isinstance(node, Node)
+        assert isinstance(node, GraphNode)
         type_ = self.type_of(node.dst)
         wide = find_accumulator(node.op, type_)
         self.sums[wide] = None
@@ -212,7 +212,7 @@ class _Writer:
     def compute(self, block: Block, number: int, id_: int) -> str:
         """Append a state that computes a node."""
         node = self.items[id_]
-        assert isinstance(node, Node)
+        assert isinstance(node, GraphNode)
         compute_node(block, node, self.known)
         block.add(_go(number + 1))
         return f"{node.dst} by node {id_}, {node.op} of {', '.join(map(str, node.src))}"
@@ -241,7 +241,7 @@ class _Writer:
 
     def go_unless(self, block: Block, number: int, item: Item, to: int) -> str:
         """Append a state that goes on where a condition holds."""
-        assert not isinstance(item, Node | ForLoop) and hasattr(item, "when")
+        assert not isinstance(item, GraphNode | ForLoop) and hasattr(item, "when")
         arguments: list[Argument] = [
             (self.known.find_field(each), self.type_of(each)) if isinstance(each, str) else each
             for each in item.src]
@@ -256,16 +256,16 @@ class _Writer:
         return self.graph.entries[name].type
 
 
-def _go(to: int) -> Statement:
+def _go(to: int) -> StatementNode:
     return Assign(STATE, Number(to))
 
 
-def _end(number: int) -> Sequence[Statement]:
+def _end(number: int) -> Sequence[StatementNode]:
     """Return what ends a task behind a state."""
     return _go(number + 1), Activate(STEP), Return()
 
 
-def _jump(number: int, to: int) -> Sequence[Statement]:
+def _jump(number: int, to: int) -> Sequence[StatementNode]:
     """Return what goes to a state; back there only some times in a task."""
     back = (Increase(ALL_JUMPS), Increase(JUMPED)) if to <= number else ()
     return _go(to), *back

@@ -42,8 +42,8 @@ from lairmake.stages.program.irg.addresses import (
     Addresses,
     find_space,
 )
-from lairmake.stages.program.irg.graph import Entry, Graph
-from lairmake.stages.program.irg.regions import Accesses
+from lairmake.stages.program.irg.graph import GraphEntry, ProgramGraph
+from lairmake.stages.program.irg.regions import RegionAccesses
 from lairmake.stages.program.sections.hops import CENTER
 from lairmake.stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure, Sections
 from lairmake.stages.program.values.forms import ON_PES, UNIFORM
@@ -64,8 +64,8 @@ class Material:
     `variables` what programs may ask of the place of theirs: such sets, and { PE[x, y] -> [n] }.
     """
 
-    graph: Graph
-    accesses: Mapping[int, Accesses]
+    graph: ProgramGraph
+    accesses: Mapping[int, RegionAccesses]
     addresses: Addresses
     sections: Sections
     geometry: Geometry
@@ -188,7 +188,7 @@ def _list_entries(material: Material, space: str) -> Iterator[tuple[str, LocalTe
 
 
 def _make_tensor(
-    entry: Entry, address: int, geometry: Geometry, transfer: Transfer
+    entry: GraphEntry, address: int, geometry: Geometry, transfer: Transfer
 ) -> LocalTensor:
     shape = entry.shape[2:] if entry.kind in ON_PES else entry.shape
     indices = [f"i{k}" for k in range(len(shape))]
@@ -206,7 +206,7 @@ def _make_tensor(
 
 
 def _spell_entry(
-    entry: Entry, geometry: Geometry, local: str, indices: Sequence[str], bounds: str
+    entry: GraphEntry, geometry: Geometry, local: str, indices: Sequence[str], bounds: str
 ) -> str:
     """Return which element of an array on PEs a local one is: the first lies on PE `origin`."""
     (left, top), (width, height) = entry.origin, entry.shape[:2]
@@ -243,7 +243,7 @@ DATA, ARGUMENT = Field("data"), Field("argument")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InMemory:
+class VectorInMemory:
     """An operand in memory: where it begins, and a stride for each size."""
 
     type: str
@@ -276,7 +276,7 @@ class Arguments:
     `operands` are those in the order of their addresses, the destination first, if there is one.
     """
 
-    operands: tuple[InMemory, ...]
+    operands: tuple[VectorInMemory, ...]
     sizes: tuple[int, ...]
     filter: int
     senders: int = 0
@@ -325,7 +325,7 @@ def find_arguments(procedure: Procedure) -> Arguments:
         if kind == ARRAY and procedure.rank:
             strides = tuple(find_argument(at + i) for i in range(rank))
             at += rank
-        operands.append(InMemory(type=type_, place=find_entry(first + k), strides=strides))
+        operands.append(VectorInMemory(type=type_, place=find_entry(first + k), strides=strides))
     found = Arguments(operands=tuple(operands), sizes=sizes, filter=at)
     if procedure.kind == COMPUTE and procedure.side != CENTER:
         return Arguments(operands=found.operands, sizes=sizes, filter=at, senders=at + 1,

@@ -10,7 +10,7 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.diagnose import Source, UserError
-from lairmake.stages.fabric.layout import Layout, Memory, Queue, Role, number_queues
+from lairmake.stages.fabric.layout import FabricLayout, Queue, Role, RoleMemory, number_queues
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.machine.types import BYTES
@@ -25,7 +25,7 @@ from lairmake.stages.program.irg.addresses import (
     find_constructor,
     find_peak,
 )
-from lairmake.stages.program.irg.graph import Graph
+from lairmake.stages.program.irg.graph import ProgramGraph
 from lairmake.stages.program.lowering.c import find_geo_condition, find_geo_number
 from lairmake.stages.program.lowering.control import (
     lay_tables,
@@ -97,7 +97,7 @@ def _ask(material: Material, role: str) -> dict[str, Value]:
 # Paper    E Sec. 6.1.1, 6.1.2
 
 def make_arrays(
-    graph: Graph, sections: Sections, geometry: Geometry, data: Mapping[str, Array]
+    graph: ProgramGraph, sections: Sections, geometry: Geometry, data: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Return the array of each tensor that is in memory before the start.
 
@@ -293,10 +293,10 @@ def _find_remedy(program: PeProgram, code: int, profile: Profile) -> str:
 
 def make_layout(
     material: Material, painting: Painting, programs: Sequence[PeProgram]
-) -> Layout:
+) -> FabricLayout:
     """Return the layout. Raises UserError where a PE has too few queues, or a machine colours."""
     geometry, ends = material.geometry, find_ends(painting)
-    return Layout(
+    return FabricLayout(
         grid=f"{{ PE[x, y] : 0 <= x < {geometry.width} and 0 <= y < {geometry.rows} }}",
         roles={each.role: _make_role(material, painting, ends, each) for each in programs},
         colours=number_colours(painting.colours, material.profile),
@@ -310,6 +310,6 @@ def _make_role(material: Material, painting: Painting, ends: Ends, program: PePr
     return Role(
         at=spell_pes(pes), counters=(),
         input_queues=taken, output_queues=sent,
-        memory=Memory(data=program.data, code=count_code(program, material.profile)),
+        memory=RoleMemory(data=program.data, code=count_code(program, material.profile)),
         tensors=program.tensors,
     )

@@ -11,13 +11,13 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.layout import Layout
+from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.fabric.outcome import FabricRun
-from lairmake.stages.fabric.usage import Used, sum_up
+from lairmake.stages.fabric.usage import UsageTotals, sum_up
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.records import as_data
-from lairmake.stages.program.interpreter.counts import Counts
-from lairmake.stages.program.irg.graph import ForLoop, Graph, WhileLoop
+from lairmake.stages.program.interpreter.counts import NodeCounts
+from lairmake.stages.program.irg.graph import ForLoop, ProgramGraph, WhileLoop
 from lairmake.stages.program.lowering.lowered import EXECUTIVE, RESPONSE, WORKER
 from lairmake.stages.program.lowering.worker import find_instruction
 from lairmake.stages.program.sections.hops import CENTER
@@ -42,7 +42,7 @@ from lairmake.stages.program.vm.geometry import Geometry
 # Paper    E Sec. 8.3 says 50 to 60 cycles for the set-up of an operation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class WorkerShares:
     """What the cycles of workers went into, as shares of all.
 
     `elements` has, of what is no vector instruction, all but the set-up of one; `set_up` all else
@@ -72,7 +72,7 @@ Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class CallTotals:
     """What workers counted of a procedure: calls of one, and of each its elements and cycles.
 
     `sent` are elements that went to a neighbour.
@@ -85,13 +85,13 @@ class Called:
     cycles: Ints
 
 
-def find_called(run: FabricRun, sections: Sections, machine: Profile) -> list[Called]:
+def find_called(run: FabricRun, sections: Sections, machine: Profile) -> list[CallTotals]:
     """Return what workers counted, by procedure; the first dispatch is part of a call."""
     points, counts = run.points[WORKER], run.counters[WORKER]
     count, workers = len(sections.procedures), len(points)
     calls = [each.calls // max(1, workers) for each in counts[:count]]
     return [
-        Called(
+        CallTotals(
             procedure=procedure, calls=calls[n], elements=points[:, n],
             sent=points[:, 2 * count + n],
             cycles=points[:, count + n] + machine.dispatch * calls[n],
@@ -100,7 +100,9 @@ def find_called(run: FabricRun, sections: Sections, machine: Profile) -> list[Ca
     ]
 
 
-def find_set_up(called: Sequence[Called], machine: Profile, with_neighbour: bool) -> float | None:
+def find_set_up(
+    called: Sequence[CallTotals], machine: Profile, with_neighbour: bool
+) -> float | None:
     """Return how many cycles an operation takes besides its elements; None where there is none.
 
     It is the mean over all calls of operations that are one instruction, on those workers whose
@@ -122,7 +124,7 @@ def is_instruction(procedure: Procedure, machine: Profile) -> bool:
     return procedure.kind == COMPUTE and find_instruction(procedure, machine) is not None
 
 
-def find_element_cycles(called: Called, machine: Profile) -> Reals:
+def find_element_cycles(called: CallTotals, machine: Profile) -> Reals:
     """Return for each worker how long the elements of an instruction take.
 
     Those of a neighbour take a cycle each; where a PE has one datapath, so do those that it sends.
@@ -138,7 +140,7 @@ def find_element_cycles(called: Called, machine: Profile) -> Reals:
     return called.elements / machine.find_lanes(instruction, result, *moving)
 
 
-def find_shares(run: FabricRun, called: Sequence[Called], machine: Profile) -> Shares:
+def find_shares(run: FabricRun, called: Sequence[CallTotals], machine: Profile) -> WorkerShares:
     """Return what the cycles of workers went into."""
     whole = max(1, run.cycles * len(run.points[WORKER]))
     set_up = find_set_up(called, machine, False) or find_set_up(called, machine, True) or 0.0
@@ -152,7 +154,7 @@ def find_shares(run: FabricRun, called: Sequence[Called], machine: Profile) -> S
             elements += float(find_element_cycles(each, machine).sum())
         else:
             elements += max(0.0, cycles - set_up * each.calls * len(each.cycles))
-    return Shares(
+    return WorkerShares(
         elements=_round(elements / whole),
         set_up=_round((within - elements - sums) / whole),
         sums=_round(sums / whole),
@@ -160,7 +162,7 @@ def find_shares(run: FabricRun, called: Sequence[Called], machine: Profile) -> S
     )
 
 
-def find_spent(called: Sequence[Called]) -> dict[str, Spent]:
+def find_spent(called: Sequence[CallTotals]) -> dict[str, Spent]:
     """Return what each procedure took that ran."""
     return {
         each.procedure.name: Spent(
@@ -175,7 +177,7 @@ def _round(share: float) -> float:
     return round(share, 4)
 
 
-def find_probes(geometry: Geometry, layout: Layout) -> dict[str, isl.Set]:
+def find_probes(geometry: Geometry, layout: FabricLayout) -> dict[str, isl.Set]:
     """Return where to look for the last values of sums, and for the sums: see find_latency."""
     g = geometry
     last = [0, g.rows - 1] if g.upper else [g.rows - 1]
@@ -207,7 +209,7 @@ def find_latency(run: FabricRun) -> int | None:
     return max(known) - sent if sent is not None and known else None
 
 
-def count_sums(called: Sequence[Called]) -> int:
+def count_sums(called: Sequence[CallTotals]) -> int:
     """Return how many values of all workers were brought together."""
     return sum(each.calls for each in called if each.procedure.kind == REDUCE)
 
@@ -234,7 +236,7 @@ class SetUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
+class SumTotals:
     """How many sums there were, and the cycles of the last one, from its last value on."""
 
     count: int
@@ -252,7 +254,7 @@ class UsedMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class ProgramResults:
     """The content of build/results.json.
 
     `field` is its columns and rows, `responses` the response PEs on a side. `procedures` are those
@@ -266,22 +268,22 @@ class Results:
     outputs: Mapping[str, Output]
     cycles: int
     set_up: SetUp
-    workers: Shares
-    sums: Sums
+    workers: WorkerShares
+    sums: SumTotals
     procedures: Mapping[str, Spent]
     memory: UsedMemory
-    usage: Used
+    usage: UsageTotals
     operations: Mapping[str, int]
     iterations: Mapping[str, int]
 
 
 def describe_run(
-    run: FabricRun, outputs: Mapping[str, Array], graph: Graph,
-    sections: Sections, machine: Profile, counts: Counts,
-) -> Results:
+    run: FabricRun, outputs: Mapping[str, Array], graph: ProgramGraph,
+    sections: Sections, machine: Profile, counts: NodeCounts,
+) -> ProgramResults:
     """Return what is said of a run; `outputs` are right, or nothing would be said."""
     called = find_called(run, sections, machine)
-    return Results(
+    return ProgramResults(
         machine=machine.name,
         field=graph.field,
         responses=sections.responses,
@@ -295,7 +297,7 @@ def describe_run(
             neighbour=find_set_up(called, machine, True),
         ),
         workers=find_shares(run, called, machine),
-        sums=Sums(count=count_sums(called), latency=find_latency(run)),
+        sums=SumTotals(count=count_sums(called), latency=find_latency(run)),
         procedures=find_spent(called),
         memory=UsedMemory(
             workers=run.memory[WORKER], executive=run.memory[EXECUTIVE],
@@ -310,7 +312,7 @@ def describe_run(
     )
 
 
-def write_results(results: Results) -> str:
+def write_results(results: ProgramResults) -> str:
     """Return build/results.json."""
     return json.dumps(as_data(results), indent=2, allow_nan=False) + "\n"
 

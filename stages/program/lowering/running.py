@@ -17,19 +17,19 @@ from lairmake.stages.fabric.deadlock import error_of
 from lairmake.stages.fabric.driver import FabricFailure, FabricStuck, run_fabric
 from lairmake.stages.fabric.engine import Tell
 from lairmake.stages.fabric.grid import check_texts
-from lairmake.stages.fabric.layout import Layout, read_layout
+from lairmake.stages.fabric.layout import FabricLayout, read_layout
 from lairmake.stages.fabric.load import find_residents
-from lairmake.stages.fabric.outcome import Asked, FabricRun
+from lairmake.stages.fabric.outcome import FabricRun, RunRequest
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.program.interpreter.counts import Counts, read_counts
+from lairmake.stages.program.interpreter.counts import NodeCounts, read_counts
 from lairmake.stages.program.interpreter.differences import find_difference, spell_value
 from lairmake.stages.program.interpreter.run import check_array
-from lairmake.stages.program.irg.graph import FROM_FILE, Entry, Graph
+from lairmake.stages.program.irg.graph import FROM_FILE, GraphEntry, ProgramGraph
 from lairmake.stages.program.irg.graph_yaml import read_graph
 from lairmake.stages.program.lowering.lowered import STATE
 from lairmake.stages.program.lowering.programs import make_arrays
-from lairmake.stages.program.lowering.results import Results, describe_run, find_probes
+from lairmake.stages.program.lowering.results import ProgramResults, describe_run, find_probes
 from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.sections.sections_yaml import read_sections
 from lairmake.stages.program.values.arithmetic import Array
@@ -53,7 +53,7 @@ Runs = Mapping[str, Mapping[str, Array]]
 """Outputs by name, by what gave them: `in the graph`."""
 
 
-def take_output(entry: Entry, found: Array) -> Array:
+def take_output(entry: GraphEntry, found: Array) -> Array:
     """Return the value of an output. Raises UserError where workers have several of a scalar."""
     if entry.kind != UNIFORM:
         return found.astype(entry.type, copy=False)
@@ -89,7 +89,7 @@ TASKS = 3
 
 
 def find_cycle_limit(
-    graph: Graph, sections: Sections, counts: Counts, machine: Profile
+    graph: ProgramGraph, sections: Sections, counts: NodeCounts, machine: Profile
 ) -> int:
     """Return more cycles than a run can take, of a graph that ran so often.
 
@@ -108,16 +108,26 @@ def find_cycle_limit(
     return ran * (computed + sum(graph.field) + len(sections.states)) * (100 + sum(figures))
 
 
-def count_tasks(graph: Graph, counts: Counts) -> int:
+def count_tasks(graph: ProgramGraph, counts: NodeCounts) -> int:
     """Return about how many tasks a run has."""
     columns, rows = graph.field
     return TASKS * columns * rows * (1 + sum(counts.operations.values()))
 
 
 def run_programs(
-    programs: Sequence[Path], source: Source, layout: Layout, graph: Graph, sections: Sections,
-    counts: Counts, machine: Profile, arrays: Mapping[str, Array], probes: Mapping[str, isl.Set],
-    tell: Tell, *, recorded: bool = False, asked: Asked | None = None,
+    programs: Sequence[Path],
+    source: Source,
+    layout: FabricLayout,
+    graph: ProgramGraph,
+    sections: Sections,
+    counts: NodeCounts,
+    machine: Profile,
+    arrays: Mapping[str, Array],
+    probes: Mapping[str, isl.Set],
+    tell: Tell,
+    *,
+    recorded: bool = False,
+    asked: RunRequest | None = None,
 ) -> FabricRun:
     """Compile the programs, and run them on a layout, of which `source` is the text.
 
@@ -161,7 +171,7 @@ def _stuck(error: FabricStuck, source: Source, limit: int) -> UserError:
     return error_of(error, source, PROGRAMS, OURS, said, further)
 
 
-def check_layout(layout: Layout, graph: Graph, source: Source) -> None:
+def check_layout(layout: FabricLayout, graph: ProgramGraph, source: Source) -> None:
     """Raise UserError where a layout is wrong, has other roles, or lacks what is read."""
     check_texts(layout, source)
     path = source.path
@@ -176,20 +186,20 @@ def check_layout(layout: Layout, graph: Graph, source: Source) -> None:
             raise UserError(f"{path} has no tensor {name} that is read at the end", hint=EDITED)
 
 
-def find_shape(entry: Entry, graph: Graph) -> tuple[int, ...]:
+def find_shape(entry: GraphEntry, graph: ProgramGraph) -> tuple[int, ...]:
     """Return the shape of what the fabric gives: of a uniform scalar the value of each worker."""
     return graph.field if entry.kind == UNIFORM else entry.shape
 
 
-def record(inputs: Inputs, asked: Asked | None) -> FabricRun:
+def record(inputs: Inputs, asked: RunRequest | None) -> FabricRun:
     """Run the programs once more, and record it, with the events that are asked for."""
     return run_fabric_of(inputs, {}, recorded=True, asked=asked)[1]
 
 
 def run_fabric_of(
     inputs: Inputs, further: Mapping[str, isl.Set], *, recorded: bool = False,
-    asked: Asked | None = None,
-) -> tuple[dict[str, Array], FabricRun, Results]:
+    asked: RunRequest | None = None,
+) -> tuple[dict[str, Array], FabricRun, ProgramResults]:
     """Return the outputs, the run, and what is known of it; `further` probes are PEs by colour."""
     machine = read_machine(inputs.program(), inputs)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
@@ -223,6 +233,6 @@ def run_fabric_of(
     return outputs, done, results
 
 
-def _read_array(inputs: Inputs, of: str, entry: Entry) -> Array:
+def _read_array(inputs: Inputs, of: str, entry: GraphEntry) -> Array:
     name = f"build/{of}/{entry.name}.npy"
     return check_array(inputs.array(name), entry, inputs.shown(name))

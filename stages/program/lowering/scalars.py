@@ -24,25 +24,25 @@ from lairmake.stages.pe.nodes import (
     Literal,
     Loaded,
     Not,
-    Statement,
+    StatementNode,
     Store,
 )
 from lairmake.stages.poly.expression import Name, Number, Operation, Value
 from lairmake.stages.program.irg import graph
-from lairmake.stages.program.irg.addresses import COUNTER, EXECUTIVE, Place
+from lairmake.stages.program.irg.addresses import COUNTER, EXECUTIVE, EntryPlace
 from lairmake.stages.program.irg.graph import (
     COMPARES,
-    Comparison,
+    ComparisonNode,
     Condition,
-    Entry,
-    Graph,
+    GraphEntry,
+    GraphNode,
     Joined,
-    Known,
-    Node,
+    KnownValue,
     NonZero,
     Operand,
+    ProgramGraph,
 )
-from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.irg.regions import RegionAccess, RegionAccesses
 from lairmake.stages.program.values import forms
 from lairmake.stages.program.values.arithmetic import (
     STEPS,
@@ -62,7 +62,9 @@ OF_FLOATS = FUNCTIONS | {"exp": "exp64", "log": "log64"}
 COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
-def operate(target: Value, op: str, types: Sequence[str], operands: Sequence[Value]) -> Statement:
+def operate(
+    target: Value, op: str, types: Sequence[str], operands: Sequence[Value]
+) -> StatementNode:
     """Return the statement that keeps what an operation of OPERATIONS, `copy` or `cast` gives.
 
     `types` are those of the target and of the operands, which are elements or numbers.
@@ -134,7 +136,7 @@ def make_condition(text: str, arguments: Sequence[Argument]) -> tuple[Value, int
 
 def _count(condition: Condition) -> int:
     match condition:
-        case graph.Not(part=part):
+        case graph.NotNode(part=part):
             return _count(part)
         case Joined(parts=parts):
             return sum(map(_count, parts))
@@ -143,14 +145,14 @@ def _count(condition: Condition) -> int:
 
 def _make(condition: Condition, arguments: Sequence[Argument]) -> Value:
     match condition:
-        case Known(holds=holds):
+        case KnownValue(holds=holds):
             return Number(int(holds))
         case NonZero(argument=at):
             given = arguments[at]
             if not isinstance(given, tuple):
                 return Number(int(given != 0))
             return Operation("!=", (load(*given), Number(0)))
-        case graph.Not(part=part):
+        case graph.NotNode(part=part):
             return Not(_make(part, arguments))
         case Joined(parts=parts):
             made = tuple(_make(part, arguments) for part in parts)
@@ -158,7 +160,7 @@ def _make(condition: Condition, arguments: Sequence[Argument]) -> Value:
     return _make_comparison(condition, arguments)
 
 
-def _make_comparison(comparison: Comparison, arguments: Sequence[Argument]) -> Value:
+def _make_comparison(comparison: ComparisonNode, arguments: Sequence[Argument]) -> Value:
     terms = [number if at is None else arguments[at]
              for at, number in (comparison.left, comparison.right)]
     numbers = [each for each in terms if not isinstance(each, tuple)]
@@ -183,16 +185,16 @@ class Globals:
     `scratch` is how many results of each type are kept apart at most.
     """
 
-    graph: Graph
-    accesses: Mapping[int, Accesses]
-    places: Mapping[str, Place]
+    graph: ProgramGraph
+    accesses: Mapping[int, RegionAccesses]
+    places: Mapping[str, EntryPlace]
     names: dict[str, str] = field(init=False)
     scratch: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = _name(n for n, place in self.places.items() if place.space == EXECUTIVE)
 
-    def find_entry(self, name: Operand) -> Entry:
+    def find_entry(self, name: Operand) -> GraphEntry:
         """Return an entry by the name that a node has."""
         return self.graph.entries[str(name)]
 
@@ -230,7 +232,7 @@ def _name(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def compute_node(block: Block, node: Node, known: Globals) -> None:
+def compute_node(block: Block, node: GraphNode, known: Globals) -> None:
     """Append a node whose destination, and so whose sources, the executive has.
 
     Of a destination that is read at other places than it is written, results are kept apart until
@@ -258,7 +260,7 @@ def compute_node(block: Block, node: Node, known: Globals) -> None:
 
 
 def _find_operands(
-    node: Node, accesses: Accesses, known: Globals
+    node: GraphNode, accesses: RegionAccesses, known: Globals
 ) -> tuple[list[str], list[Value]]:
     """Return the types of the result and of the operands of a node, and the operands."""
     result = known.find_entry(node.dst).type
@@ -278,7 +280,7 @@ def _find_operands(
     return types, operands
 
 
-def _reduce(block: Block, node: Node, accesses: Accesses, known: Globals) -> None:
+def _reduce(block: Block, node: GraphNode, accesses: RegionAccesses, known: Globals) -> None:
     """Append the sum, or the largest or least value, of an array, in the order of memory."""
     of, found = accesses.src[0], Name("found")
     assert of is not None, "what is reduced is an array"
@@ -295,7 +297,7 @@ def _reduce(block: Block, node: Node, accesses: Accesses, known: Globals) -> Non
     block.add(operate(target, "cast", [kept, wide], [found]))
 
 
-def _find_element(entry: Entry, access: Access, known: Globals) -> Value:
+def _find_element(entry: GraphEntry, access: RegionAccess, known: Globals) -> Value:
     """Return the element that instance i0, i1... has."""
     place = known.find_field(entry.name)
     axes = zip(access.axes, access.start, access.step, strict=True)

@@ -52,9 +52,9 @@ from lairmake.stages.program.lowering.lowered import (
     SAME,
     WORKER,
     Arguments,
-    InMemory,
     Material,
     PeProgram,
+    VectorInMemory,
     ask,
     begin,
     count_arguments,
@@ -105,7 +105,7 @@ MOST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class TransferRing:
     """Where a worker sends and takes; the states up to which some are passed over are noted."""
 
     passed: dict[int, None] = field(default_factory=dict)
@@ -177,7 +177,7 @@ KEPT = "kept_"
 
 
 @dataclass(slots=True, kw_only=True)
-class Writer:
+class WorkerWriter:
     """Writes procedures of a machine; `filters` is how many there are, at least 1.
 
     `asked` are what workers ask of their places; `procedures` is how many are called. `kept` are
@@ -185,7 +185,7 @@ class Writer:
     """
 
     profile: Profile
-    ring: Ring
+    ring: TransferRing
     asked: Mapping[str, Value]
     filters: int
     procedures: int
@@ -216,11 +216,13 @@ class Writer:
         inside = Operation("*", (size, Element(Field("filter"), (of,))))
         block.add(Declare(name.name, "int", inside))
 
-    def keep(self, procedure: Procedure, rank: int) -> InMemory:
+    def keep(self, procedure: Procedure, rank: int) -> VectorInMemory:
         """Return where a PE adds up what it has of a reduction: the same for all instances."""
         type_ = find_accumulator(procedure.op, procedure.types[-1])
         self.kept[type_] = None
-        return InMemory(type=type_, place=Address(Field(KEPT + type_)), strides=(SAME,) * rank)
+        return VectorInMemory(
+            type=type_, place=Address(Field(KEPT + type_)), strides=(SAME,) * rank
+        )
 
     def _compute(self, body: Body, procedure: Procedure) -> None:
         arguments, block = find_arguments(procedure), body.block
@@ -316,7 +318,7 @@ class Writer:
 
 
 def run(
-    block: Block, operation: str, sizes: tuple[Value, ...], *operands: InMemory
+    block: Block, operation: str, sizes: tuple[Value, ...], *operands: VectorInMemory
 ) -> None:
     """Append a vector instruction on memory, the destination first."""
     block.add(
@@ -331,10 +333,10 @@ def _moves(stride: Value) -> Value:
     return Operation("!=", (stride, Number(0)))
 
 
-def _declare_number(block: Block, number: Literal, rank: int) -> InMemory:
+def _declare_number(block: Block, number: Literal, rank: int) -> VectorInMemory:
     """Append a number of its own as an operand, the same for all instances."""
     block.add(Declare(NUMBER.name, number.type, number))
-    return InMemory(type=number.type, place=Address(NUMBER), strides=(SAME,) * rank)
+    return VectorInMemory(type=number.type, place=Address(NUMBER), strides=(SAME,) * rank)
 
 
 def find_instruction(procedure: Procedure, profile: Profile) -> str | None:
@@ -378,7 +380,7 @@ def _nest(block: Block, sizes: Sequence[Value]) -> tuple[Block, list[Name]]:
 
 
 def _widen(
-    block: Block, operation: str, operands: tuple[InMemory, InMemory, InMemory],
+    block: Block, operation: str, operands: tuple[VectorInMemory, VectorInMemory, VectorInMemory],
     kept: Sequence[Name], added: tuple[Value, ...], neutral: Literal,
 ) -> None:
     """Append loops that add up each element in a wider type and round it."""
@@ -448,10 +450,10 @@ def write_worker(
     """
     sections, procedures = material.sections, material.sections.procedures
     moves = any(each.streamed is not None for each in procedures)
-    ring, kinds = Ring(), {each.kind for each in procedures}
+    ring, kinds = TransferRing(), {each.kind for each in procedures}
     asked = ask((*ASKED, "farthest"), conditions) | ring.name_colours()
     filters, most = max(len(sections.filters), 1), find_most_arguments(procedures)
-    writer = Writer(profile=material.profile, ring=ring, asked=asked, filters=filters,
+    writer = WorkerWriter(profile=material.profile, ring=ring, asked=asked, filters=filters,
                     procedures=len(procedures), kept={})
     routines = [writer.write(each) for each in procedures]
     functions = [

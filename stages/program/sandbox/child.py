@@ -16,7 +16,14 @@ from types import CodeType
 from typing import Any
 
 from lairmake.stages.program.sandbox.faults import describe
-from lairmake.stages.program.sandbox.limits import Limits, Watch, end_with, pack, set_limits, unpack
+from lairmake.stages.program.sandbox.limits import (
+    ChildLimits,
+    FileWatch,
+    end_with,
+    pack,
+    set_limits,
+    unpack,
+)
 from lairmake.stages.program.values.api import set_parameters
 from lairmake.stages.program.values.forms import ProgramError
 
@@ -25,7 +32,7 @@ from lairmake.stages.program.values.forms import ProgramError
 # Python believes byte code by the size and the seconds of its source, and lists folders; a build
 # that is told of every file which is read does neither.
 
-class Sources(SourceFileLoader):
+class SourceFiles(SourceFileLoader):
     """Compiles a module whenever it is imported."""
 
     def get_code(self, fullname: str) -> CodeType:
@@ -33,10 +40,10 @@ class Sources(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-class Beside:
+class ModulesBeside:
     """Finds modules in one folder of a user, whose own imports note where there is none yet."""
 
-    def __init__(self, folder: str, watch: Watch) -> None:
+    def __init__(self, folder: str, watch: FileWatch) -> None:
         self._folder, self._watch = folder, watch
 
     def find_spec(self, fullname: str, target: object = None) -> ModuleSpec | None:
@@ -47,7 +54,7 @@ class Beside:
                 self._note_missing(path)
             else:
                 return importlib.util.spec_from_file_location(
-                    fullname, path, loader=Sources(fullname, path),
+                    fullname, path, loader=SourceFiles(fullname, path),
                     submodule_search_locations=inside,
                 )
         if not os.path.isdir(place):
@@ -67,7 +74,7 @@ class Beside:
         """Do nothing: nothing is kept."""
 
 
-def find_beside(watch: Watch) -> None:
+def find_beside(watch: FileWatch) -> None:
     """Let Python look for modules in the folder of a program first, as if it ran it.
 
     Raises ProgramError for one that Python would take for one of its own, or of NumPy.
@@ -78,10 +85,10 @@ def find_beside(watch: Watch) -> None:
             said = f"{name}.py has the name of a module that Python or NumPy needs"
             raise ProgramError(said, "call it something else")
 
-    def look(path: str) -> Beside:
+    def look(path: str) -> ModulesBeside:
         if watch.name_of(path) is None:
             raise ImportError
-        return Beside(path, watch)
+        return ModulesBeside(path, watch)
 
     sys.path_hooks.insert(0, look)
     sys.path_importer_cache.clear()
@@ -106,9 +113,9 @@ def serve(answer: int, held: int) -> None:
         told, files = unpack(file.read())
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     add_paths(told["paths"])
-    limits = Limits(**told["limits"])
+    limits = ChildLimits(**told["limits"])
     set_limits(limits, answer)
-    watch = Watch(told["folder"], [*told["paths"], sys.prefix, sys.base_prefix])
+    watch = FileWatch(told["folder"], [*told["paths"], sys.prefix, sys.base_prefix])
     fault, found = None, {}
     try:
         found = _call(told, files, watch)
@@ -117,7 +124,7 @@ def serve(answer: int, held: int) -> None:
     _send(answer, {"fault": fault, "opened": watch.opened}, found)
 
 
-def _call(told: dict[str, Any], files: dict[str, bytes], watch: Watch) -> dict[str, bytes]:
+def _call(told: dict[str, Any], files: dict[str, bytes], watch: FileWatch) -> dict[str, bytes]:
     """Call the function that is named as the program would be run: in its folder, by its name."""
     function = getattr(importlib.import_module(told["module"]), told["function"])
     path = os.path.join(watch.folder, told["program"])

@@ -14,9 +14,9 @@ from typing import Any
 from lairmake.stages.diagnose import nearest
 from lairmake.stages.program.sandbox.limits import (
     LIMITS,
-    Limits,
+    ChildLimits,
+    FileWatch,
     RefusedError,
-    Watch,
     spell_bytes,
     suggest_more,
 )
@@ -34,7 +34,7 @@ MOST = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SourcePlace:
     """Lines, from 1, and the bytes of them, from 0, in a file below the folder."""
 
     file: str
@@ -45,7 +45,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class SourceFault:
     """What is wrong, what to do, and where, as the fields of a Place, or with which `parameter`.
 
     With the text of a `bug` it is one of ours.
@@ -58,14 +58,14 @@ class Fault:
     bug: str | None
 
 
-def describe(error: BaseException, watch: Watch, limits: Limits = LIMITS) -> Fault:
+def describe(error: BaseException, watch: FileWatch, limits: ChildLimits = LIMITS) -> SourceFault:
     """Return what is wrong in a program that raised an exception."""
     message, hint = _said(_refusal_in(error) or error, limits)
     place = _place_of_syntax(error, watch) or _place_of(error.__traceback__, watch)
     bug = "".join(traceback.format_exception(error)) if _is_ours(error) else None
     at = asdict(place) if place is not None else None
     name = error.name if isinstance(error, ParameterError) else None
-    return Fault(message=_clean(message), hint=hint, place=at, parameter=name, bug=bug)
+    return SourceFault(message=_clean(message), hint=hint, place=at, parameter=name, bug=bug)
 
 
 def _refusal_in(error: BaseException) -> RefusedError | None:
@@ -78,7 +78,7 @@ def _refusal_in(error: BaseException) -> RefusedError | None:
     return None
 
 
-def _said(error: BaseException, limits: Limits) -> tuple[str, str | None]:
+def _said(error: BaseException, limits: ChildLimits) -> tuple[str, str | None]:
     if isinstance(error, ProgramError | RefusedError):
         return error.message, error.hint
     if isinstance(error, SystemExit):
@@ -129,17 +129,17 @@ def _clean(text: str) -> str:
     return shown.encode("utf-8", "replace").decode()
 
 
-def _place_of_syntax(error: BaseException, watch: Watch) -> Place | None:
+def _place_of_syntax(error: BaseException, watch: FileWatch) -> SourcePlace | None:
     """Return where a module beside the program cannot be parsed."""
     if not isinstance(error, SyntaxError) or error.lineno is None:
         return None
     if not os.path.isabs(error.filename or ""):
         return None
     name = watch.name_of(error.filename)
-    return Place(file=name, line=error.lineno) if name is not None else None
+    return SourcePlace(file=name, line=error.lineno) if name is not None else None
 
 
-def _place_of(trace: TracebackType | None, watch: Watch) -> Place | None:
+def _place_of(trace: TracebackType | None, watch: FileWatch) -> SourcePlace | None:
     """Return the innermost place in a file below the folder; None where there is none."""
     found = None
     while trace is not None:
@@ -154,7 +154,7 @@ def _place_of(trace: TracebackType | None, watch: Watch) -> Place | None:
     positions = list(trace.tb_frame.f_code.co_positions())
     at = positions[trace.tb_lasti // 2] if trace.tb_lasti >= 0 else (None,) * 4
     line, end_line, column, end_column = at
-    return Place(
+    return SourcePlace(
         file=name, line=line or trace.tb_lineno, end_line=end_line, column=column,
         end_column=end_column,
     )

@@ -23,7 +23,7 @@ WAITING = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ChildLimits:
     """How many seconds of processors code may take, how many bytes of addresses, and how many bytes
     it may give back. `clock` is how many seconds it may last, None: WAITING times as many."""
 
@@ -38,12 +38,12 @@ class Limits:
         return WAITING * self.seconds if self.clock is None else self.clock
 
 
-LIMITS = Limits()
-MOST = Limits(seconds=86_400, memory=1 << 40, answer=1 << 33)
+LIMITS = ChildLimits()
+MOST = ChildLimits(seconds=86_400, memory=1 << 40, answer=1 << 33)
 """What program.yaml may set them to: a day, 1 TiB, 8 GiB."""
 
 
-def set_limits(limits: Limits, report: int) -> None:
+def set_limits(limits: ChildLimits, report: int) -> None:
     """Limit this process for good. What ends it is told on the file `report`, with the line.
 
     A thread of C watches the clock: code that never comes back from C is ended, too. The system
@@ -140,7 +140,7 @@ class RefusedError(PermissionError):
         self.message, self.hint = str(self), HINTS.get(what, HINT)
 
 
-class Watch:
+class FileWatch:
     """Refuses what code may not do, and notes the files below `folder` that it opens.
 
     `opened` has, by their names there, what the system said of each when it was first opened: time

@@ -18,10 +18,10 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.program.sandbox.child import serve
-from lairmake.stages.program.sandbox.faults import Fault, Place
+from lairmake.stages.program.sandbox.faults import SourceFault, SourcePlace
 from lairmake.stages.program.sandbox.limits import (
     LIMITS,
-    Limits,
+    ChildLimits,
     pack,
     spell_bytes,
     suggest_more,
@@ -67,7 +67,7 @@ def _environment() -> dict[str, str]:
     return SET | {name: os.environ[name] for name in KEPT if name in os.environ}
 
 
-def converse(request: bytes, folder: str, limits: Limits) -> Ended:
+def converse(request: bytes, folder: str, limits: ChildLimits) -> Ended:
     """Start a process, tell it what to do, and wait for its answer; it is gone after that."""
     options = ["-P", "-s", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
     held, hold = os.pipe()
@@ -114,7 +114,7 @@ def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _exchange(
-    process: subprocess.Popen[bytes], request: bytes, answer: int, limits: Limits
+    process: subprocess.Popen[bytes], request: bytes, answer: int, limits: ChildLimits
 ) -> tuple[bytes, bytes]:
     """Write a request, and return the answer and the last that is printed.
 
@@ -184,17 +184,17 @@ WAITS = "nothing comes from outside while a program is built: what waits is put 
         "MACH_Compiler_Ignore"
 
 
-Find: TypeAlias = Callable[[Source, Place], Place]
+Find: TypeAlias = Callable[[Source, SourcePlace], SourcePlace]
 """Returns the place of a source that one of what runs in its stead comes from."""
 
 
-class Files(Protocol):
+class RunFiles(Protocol):
     """The files of a program's folder, as a stage has them."""
 
     def path(self, name: str) -> Path:
         """Return where a file lies."""
 
-    def program(self) -> Settings:
+    def program(self) -> RunSettings:
         """Return program.yaml."""
 
     def program_source(self) -> Source:
@@ -203,11 +203,11 @@ class Files(Protocol):
     def note_opened(self, opened: Mapping[str, Sequence[int] | None]) -> None:
         """Let the stage depend on files that code opened."""
 
-    def unnoted(self) -> Files:
+    def unnoted(self) -> RunFiles:
         """Return all files, none of which counts as read."""
 
 
-class Limited(Protocol):
+class LimitedRun(Protocol):
     """What program.yaml says that its source may take."""
 
     seconds: float
@@ -215,13 +215,13 @@ class Limited(Protocol):
     answer: int
 
 
-class Settings(Protocol):
+class RunSettings(Protocol):
     """What program.yaml says."""
 
     parameters: dict[str, Any]
 
     @property
-    def limits(self) -> Limited:
+    def limits(self) -> LimitedRun:
         """Return what its source may take."""
 
     def span(self, *path: str | int) -> Span | None:
@@ -229,22 +229,22 @@ class Settings(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class ProgramToRun:
     """A program: its text, the folder that it lies in, its name there, and its program.yaml.
 
     `find` gives the places of its text for those of what runs.
     """
 
     source: Source
-    settings: Settings
+    settings: RunSettings
     folder: str
     name: str
     find: Find
 
 
 def run_apart(
-    function: Callable[..., Mapping[str, bytes]], files: Files, arguments: Mapping[str, Any],
-    data: Mapping[str, bytes] | None = None, limits: Limits | None = None,
+    function: Callable[..., Mapping[str, bytes]], files: RunFiles, arguments: Mapping[str, Any],
+    data: Mapping[str, bytes] | None = None, limits: ChildLimits | None = None,
     find: Find = lambda source, place: place,
 ) -> dict[str, bytes]:
     """Return what a function of ours gives that runs the code of a program.
@@ -274,12 +274,12 @@ def run_apart(
     return found
 
 
-def _limits_of(settings: Settings) -> Limits:
+def _limits_of(settings: RunSettings) -> ChildLimits:
     said = settings.limits
-    return Limits(seconds=said.seconds, memory=said.memory, answer=said.answer)
+    return ChildLimits(seconds=said.seconds, memory=said.memory, answer=said.answer)
 
 
-def tell_of_limits(settings: Settings, path: str) -> None:
+def tell_of_limits(settings: RunSettings, path: str) -> None:
     """Say on stderr that code is about to run which program.yaml gives more than it would have."""
     given = _limits_of(settings)
     parts = [f"{given.seconds:g} s of a processor"] if given.seconds > LIMITS.seconds else []
@@ -296,7 +296,7 @@ def _list_paths() -> list[str]:
 
 def _read_answer(
     answer: bytes, most: int
-) -> tuple[Fault | None, dict[str, Sequence[int] | None], dict[str, bytes]]:
+) -> tuple[SourceFault | None, dict[str, Sequence[int] | None], dict[str, bytes]]:
     """Return what a process answers. Raises ValueError, KeyError or TypeError for no answer."""
     if len(answer) > most:
         raise ValueError("too long")
@@ -305,21 +305,23 @@ def _read_answer(
     marks = [mark for mark in opened.values() if mark is not None]
     if not all(len(mark) == MARK and all(type(n) is int for n in mark) for mark in marks):
         raise ValueError("no marks of files")
-    fault = None if given is None else Fault(**given)
+    fault = None if given is None else SourceFault(**given)
     if fault is not None and fault.place is not None:
-        Place(**fault.place)
+        SourcePlace(**fault.place)
     return fault, opened, found
 
 
-def _open_program(files: Files, find: Find) -> Program:
+def _open_program(files: RunFiles, find: Find) -> ProgramToRun:
     """Return the program of a folder; that its text is read here is not noted."""
     source = files.unnoted().program_source()
     name = source.path.rpartition("/")[2]
     folder = os.path.realpath(files.unnoted().path(name).parent)
-    return Program(source=source, folder=folder, name=name, settings=files.program(), find=find)
+    return ProgramToRun(
+        source=source, folder=folder, name=name, settings=files.program(), find=find
+    )
 
 
-def _blame(program: Program, ended: Ended, limits: Limits) -> NoReturn:
+def _blame(program: ProgramToRun, ended: Ended, limits: ChildLimits) -> NoReturn:
     """Raise UserError for a process that gave no answer."""
     report = ended.answer[:MOST_DUMPED].decode("utf-8", "replace")
     span = _dumped_span(program, report) or _first_line(program.source)
@@ -351,20 +353,20 @@ def _first_line(source: Source) -> Span:
     return Span(source=source, start=0, end=len(source.text.partition("\n")[0]))
 
 
-def _dumped_span(program: Program, report: str) -> Span | None:
+def _dumped_span(program: ProgramToRun, report: str) -> Span | None:
     """Return the line of the folder that was running, as faulthandler tells it: in ASCII."""
     folder = os.path.join(program.folder, "").encode("ascii", "backslashreplace").decode()
     for path, line in DUMPED.findall(report):
         if path.startswith(folder):
             name = path.removeprefix(folder).encode().decode("unicode_escape", "replace")
-            return _span(program, Place(file=name, line=int(line)))
+            return _span(program, SourcePlace(file=name, line=int(line)))
     return None
 
 
-def _raise(program: Program, fault: Fault, ended: Ended) -> NoReturn:
+def _raise(program: ProgramToRun, fault: SourceFault, ended: Ended) -> NoReturn:
     if fault.bug is not None:
         raise RuntimeError(fault.bug)
-    span = _span(program, Place(**fault.place)) if fault.place is not None else None
+    span = _span(program, SourcePlace(**fault.place)) if fault.place is not None else None
     if fault.parameter is not None:
         span = program.settings.span("parameters", fault.parameter) or span
     raise UserError(fault.message, span, fault.hint or _last_said(ended))
@@ -376,7 +378,7 @@ def _last_said(ended: Ended) -> str | None:
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in said) if lines else None
 
 
-def _span(program: Program, place: Place) -> Span:
+def _span(program: ProgramToRun, place: SourcePlace) -> Span:
     """Return characters of a source; without columns all of the line that says something."""
     name, source = place.file, program.source
     if name != program.name:
@@ -403,7 +405,7 @@ def _characters(line: str, column: int) -> int:
     return len(line.encode()[:column].decode("utf-8", "replace"))
 
 
-def _read_beside(program: Program, name: str) -> Source:
+def _read_beside(program: ProgramToRun, name: str) -> Source:
     """Return a module beside the program, to show a line of it."""
     shown = os.path.join(os.path.dirname(program.source.path), name)
     try:

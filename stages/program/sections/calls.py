@@ -22,9 +22,9 @@ from lairmake.stages.program.irg.addresses import (
     find_constructor,
     find_peak,
 )
-from lairmake.stages.program.irg.graph import Entry, Graph, Node
+from lairmake.stages.program.irg.graph import GraphEntry, GraphNode, ProgramGraph
 from lairmake.stages.program.irg.graph_yaml import Reading
-from lairmake.stages.program.irg.regions import Access, Accesses
+from lairmake.stages.program.irg.regions import RegionAccess, RegionAccesses
 from lairmake.stages.program.sections.hops import (
     CENTER,
     RING,
@@ -44,10 +44,10 @@ from lairmake.stages.program.sections.program import (
     SCALAR,
     WITH_ADDRESSES,
     Address,
+    ArgumentSlot,
     Procedure,
     Procedures,
     SectionCall,
-    Slot,
     Slots,
 )
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR, ON_PES, REDUCTIONS, UNIFORM
@@ -112,7 +112,7 @@ FIRST = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class CallDraft:
     """A call, some of whose arguments may be names of slots."""
 
     procedure: int
@@ -121,7 +121,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operand:
+class CallOperand:
     """An operand in the memory of a worker: an element for each instance, or one for all.
 
     `strides` counts elements along the axes of the node's instances in memory.
@@ -137,8 +137,8 @@ class Operand:
 class Caller:
     """Turns nodes into calls; `state` is that of the ring behind the last of them."""
 
-    graph: Graph
-    regions: Mapping[int, Accesses]
+    graph: ProgramGraph
+    regions: Mapping[int, RegionAccesses]
     addresses: Addresses
     hops: Hops
     filters: Mapping[Box, int]
@@ -149,13 +149,13 @@ class Caller:
     def special(
         self, kind: str, type_: str = "", arguments: tuple[Address, ...] = (),
         node: int | None = None,
-    ) -> Draft:
+    ) -> CallDraft:
         """Return a call that is of no operation."""
         procedure = Procedure(name="", kind=kind, types=(type_,) if type_ else ())
-        return Draft(
+        return CallDraft(
             procedure=self.procedures.number(procedure), arguments=arguments, node=node)
 
-    def turn_back(self, calls: list[Draft]) -> None:
+    def turn_back(self, calls: list[CallDraft]) -> None:
         """Let the last transfer of a section turn the ring to its first state behind itself."""
         if self.state == FIRST:
             return
@@ -166,7 +166,7 @@ class Caller:
         calls[last] = replace(calls[last], arguments=(*before, turns))
         self.state = FIRST
 
-    def call(self, node: Node) -> Iterator[Draft]:
+    def call(self, node: GraphNode) -> Iterator[CallDraft]:
         """Yield the calls of a node; a reduction over PEs is sent, and comes later."""
         accesses = self.regions[node.id]
         whole = accesses.src[0] if node.op in REDUCTIONS else accesses.dst
@@ -193,7 +193,7 @@ class Caller:
         yield self.compute(node, dst, sources, sizes, who, streamed, hop)
 
     def plan(
-        self, node: Node, sources: list[Operand], dst: Operand
+        self, node: GraphNode, sources: list[CallOperand], dst: CallOperand
     ) -> tuple[int | None, tuple[int, ...]]:
         """Return the source that is computed with as it comes, if one may be, and those that land.
 
@@ -217,7 +217,7 @@ class Caller:
         assert best is not None
         return best[1], (*crossed, *best[2])
 
-    def may_stream(self, node: Node, k: int, source: Operand) -> bool:
+    def may_stream(self, node: GraphNode, k: int, source: CallOperand) -> bool:
         """Whether source k, which lies on other PEs, may be computed with as it comes."""
         allowed = STREAMS.get(node.op, ())
         if node.op in ("maximum", "minimum") and is_integer(source.type):
@@ -235,16 +235,23 @@ class Caller:
         return total
 
     def land(
-        self, node: Node, source: Operand, hops: Sequence[Hop], sizes: tuple[int, ...], who: Box,
+        self,
+        node: GraphNode,
+        source: CallOperand,
+        hops: Sequence[Hop],
+        sizes: tuple[int, ...],
+        who: Box,
         held: list[str],
-    ) -> Generator[Draft, None, Operand]:
+    ) -> Generator[CallDraft, None, CallOperand]:
         """Yield the calls that bring a source into a slot, and return it there."""
         inner = sizes if source.kind == ARRAY else ()
         for hop in hops or (None,):
             number = next(n for n in range(len(held) + 2) if f"landing_{n}" not in (
                 *held, source.address))
             slot = self.slots.land(number, source.type, math.prod(inner))
-            to = Operand(kind=ARRAY, type=source.type, address=slot, strides=pack_strides(inner))
+            to = CallOperand(
+                kind=ARRAY, type=source.type, address=slot, strides=pack_strides(inner)
+            )
             of = replace(source, kind=ARRAY, strides=source.strides[: len(inner)])
             yield self.compute(replace(node, op="copy"), to, [of], inner, who,
                                None if hop is None else 0, hop)
@@ -253,9 +260,9 @@ class Caller:
         return source
 
     def compute(
-        self, node: Node, dst: Operand, sources: list[Operand], sizes: tuple[int, ...],
+        self, node: GraphNode, dst: CallOperand, sources: list[CallOperand], sizes: tuple[int, ...],
         who: Box, streamed: int | None, hop: Hop | None,
-    ) -> Draft:
+    ) -> CallDraft:
         """Return the call of an operation on PEs `who`, or on those that take in a hop."""
         arrays = [each.strides for each in (dst, *sources) if each.kind == ARRAY or each is dst]
         runs = join_axes(sizes, arrays)
@@ -272,10 +279,12 @@ class Caller:
         if hop is not None:
             arguments += [self.filters[hop.senders], count_turns(self.state, hop.side), 0]
             self.state = find_next(hop.side)
-        return Draft(procedure=self.procedures.number(procedure), arguments=tuple(arguments),
+        return CallDraft(procedure=self.procedures.number(procedure), arguments=tuple(arguments),
                      node=node.id)
 
-    def reduce(self, node: Node, source: Operand, sizes: tuple[int, ...], who: Box) -> Draft:
+    def reduce(
+        self, node: GraphNode, source: CallOperand, sizes: tuple[int, ...], who: Box
+    ) -> CallDraft:
         """Return the call that sends what a worker has of a sum over all of them."""
         result = self.graph.entries[node.dst]
         runs = join_axes(sizes, [source.strides])
@@ -285,36 +294,36 @@ class Caller:
         strides = [stride for each in runs.strides for stride in each]
         arguments = (int(result.kind == UNIFORM), source.address, *runs.sizes, *strides,
                      self.filters[who])
-        return Draft(procedure=self.procedures.number(procedure), arguments=arguments,
+        return CallDraft(procedure=self.procedures.number(procedure), arguments=arguments,
                      node=node.id)
 
-    def source(self, node: Node, k: int, sizes: tuple[int, ...]) -> Operand:
+    def source(self, node: GraphNode, k: int, sizes: tuple[int, ...]) -> CallOperand:
         """Return source k of a node as it lies on a worker."""
         operand, access = node.src[k], self.regions[node.id].src[k]
         if access is None or not isinstance(operand, str):
             assert not isinstance(operand, str)
             type_ = self.find_number_type(node)
             slot = self.slots.keep_constant(operand, type_)
-            return Operand(kind=SCALAR, type=type_, address=slot)
+            return CallOperand(kind=SCALAR, type=type_, address=slot)
         entry = self.graph.entries[operand]
         if entry.kind == GLOBAL_SCALAR:
             slot = self.slots.take_global(operand, entry.type, node.id)
-            return Operand(kind=SCALAR, type=entry.type, address=slot)
+            return CallOperand(kind=SCALAR, type=entry.type, address=slot)
         return self.operand(entry, access, sizes, has_each=node.op in REDUCTIONS)
 
-    def find_number_type(self, node: Node) -> str:
+    def find_number_type(self, node: GraphNode) -> str:
         """Return the type of the numbers among a node's sources."""
         valued = node.src[1:] if node.op == "where" else node.src
         named = [each for each in valued if isinstance(each, str)]
         return self.graph.entries[named[0] if named else node.dst].type
 
     def operand(
-        self, entry: Entry, access: Access, sizes: tuple[int, ...], *, has_each: bool
-    ) -> Operand:
+        self, entry: GraphEntry, access: RegionAccess, sizes: tuple[int, ...], *, has_each: bool
+    ) -> CallOperand:
         """Return an entry of workers as an operand; one that `has_each` is never one for all."""
         at = self.addresses.places[entry.name].address // 2
         if entry.kind not in ON_PES:
-            return Operand(
+            return CallOperand(
                 kind=ARRAY if has_each else SCALAR, type=entry.type, address=at,
                 strides=(0,) * len(sizes))
         strides, offset = [0] * len(sizes), 0
@@ -325,7 +334,7 @@ class Caller:
             if axis is not None:
                 strides[axis - 2] = access.step[k] * row
         is_one = not has_each and math.prod(sizes) > 1 and not any(strides)
-        return Operand(kind=SCALAR if is_one else ARRAY, type=entry.type,
+        return CallOperand(kind=SCALAR if is_one else ARRAY, type=entry.type,
                        address=at + offset * BYTES[entry.type] // 2, strides=tuple(strides))
 
 
@@ -413,7 +422,7 @@ def check_section(
 # Paper    E Sec. 4
 
 def check_workers(
-    addresses: Addresses, slots: Sequence[Slot], filters: int, end: int, machine: Profile,
+    addresses: Addresses, slots: Sequence[ArgumentSlot], filters: int, end: int, machine: Profile,
     source: Source | None,
 ) -> None:
     """Raise UserError where entries, slots (up to byte `end`) and filters are too many.
@@ -443,7 +452,7 @@ NARROWEST = 4
 FIELD = re.compile(r"^[ \t]*((?:\w+\.)*field\([^()\n]*\))", re.M)
 
 
-def check_width(graph: Graph, source: Source | None) -> None:
+def check_width(graph: ProgramGraph, source: Source | None) -> None:
     """Raise UserError where the control row has no room for the PEs that it must have."""
     columns, rows = graph.field
     if columns >= NARROWEST:
@@ -454,7 +463,7 @@ def check_width(graph: Graph, source: Source | None) -> None:
     raise UserError(said, find_field(graph, source), hint)
 
 
-def find_field(graph: Graph, source: Source | None) -> Span | None:
+def find_field(graph: ProgramGraph, source: Source | None) -> Span | None:
     """Return the place of `field(...)` in a source, or of the first of the widest objects.
 
     Where a source writes them in other ways that is its beginning.

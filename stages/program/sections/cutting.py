@@ -10,17 +10,17 @@ from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.program.irg.addresses import FEWER, find_constructor
 from lairmake.stages.program.irg.graph import (
-    Branch,
+    BranchNode,
     ForLoop,
+    GraphNode,
     Items,
     Leave,
-    Node,
-    Transfer,
+    TransferNode,
     WhileLoop,
 )
 from lairmake.stages.program.sections.calls import (
+    CallDraft,
     Caller,
-    Draft,
     check_width,
     check_workers,
     find_field,
@@ -32,16 +32,16 @@ from lairmake.stages.program.sections.program import (
     TAKE_SUM,
     WORD,
     Begin,
-    Compute,
+    ComputeState,
     Go,
     GoUnless,
-    Next,
+    NextState,
     SectionCall,
     Sections,
     SendGlobal,
     SendSection,
     State,
-    Stop,
+    StopState,
     TakeSum,
     choose_responses,
     place_slots,
@@ -61,18 +61,18 @@ and the next behind it, so that none waits for one that only comes once it is ta
 
 
 @dataclass(slots=True)
-class Cut:
+class SectionCut:
     """Sections as drafts of calls, and states; while it is made, states go to labels below 0."""
 
-    sections: list[list[Draft]] = field(default_factory=list)
+    sections: list[list[CallDraft]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
 
 
-def cut_graph(caller: Caller) -> Cut:
+def cut_graph(caller: Caller) -> SectionCut:
     """Return the sections and states of a graph; `caller` has their procedures and slots."""
     cutter = _Cutter(caller)
     cutter.items(caller.graph.items, is_last=True)
-    cutter.say(Stop())
+    cutter.say(StopState())
     cut = cutter.cut
     cut.states = [_resolve(state, cutter.labels) for state in cut.states]
     return cut
@@ -81,7 +81,7 @@ def cut_graph(caller: Caller) -> Cut:
 def _resolve(state: State, labels: Sequence[int]) -> State:
     """Return a state that goes to the number of a state where it went to a label, -1 - k."""
     match state:
-        case Next():
+        case NextState():
             return replace(state, otherwise=labels[-1 - state.otherwise])
         case GoUnless() | Go():
             return replace(state, to=labels[-1 - state.to])
@@ -93,7 +93,7 @@ class _Cutter:
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
-        self.cut = Cut()
+        self.cut = SectionCut()
         self.labels: list[int] = []
         self.loops: dict[str, tuple[int, int]] = {}
 
@@ -109,17 +109,17 @@ class _Cutter:
         self.labels[-1 - label] = len(self.cut.states)
 
     def items(self, items: Items, *, is_last: bool = False) -> None:
-        line: list[Node] = []
+        line: list[GraphNode] = []
         for item in items:
-            if isinstance(item, Node):
+            if isinstance(item, GraphNode):
                 line.append(item)
-            elif not isinstance(item, Transfer):
+            elif not isinstance(item, TransferNode):
                 self.line(line)
                 line = []
                 self.block(item)
         self.line(line, is_last=is_last)
 
-    def line(self, nodes: Sequence[Node], *, is_last: bool = False) -> None:
+    def line(self, nodes: Sequence[GraphNode], *, is_last: bool = False) -> None:
         line = _Line(self.caller)
         for node in nodes:
             line.node(node)
@@ -129,11 +129,11 @@ class _Cutter:
             self.cut.sections.append(line.calls)
         self.cut.states += line.states
 
-    def block(self, item: ForLoop | WhileLoop | Branch | Leave) -> None:
+    def block(self, item: ForLoop | WhileLoop | BranchNode | Leave) -> None:
         match item:
             case ForLoop() | WhileLoop():
                 self.loop(item)
-            case Branch():
+            case BranchNode():
                 self.branch(item)
             case Leave():
                 after, (again, end) = self.label(), self.loops[item.loop]
@@ -149,14 +149,14 @@ class _Cutter:
             self.say(Begin(loop=loop.name))
         self.set(again)
         if isinstance(loop, ForLoop):
-            self.say(Next(loop=loop.name, otherwise=end))
+            self.say(NextState(loop=loop.name, otherwise=end))
         else:
             self.say(GoUnless(item=loop.id, to=end))
         self.items(loop.body)
         self.say(Go(to=again))
         self.set(end)
 
-    def branch(self, branch: Branch) -> None:
+    def branch(self, branch: BranchNode) -> None:
         otherwise, end = self.label(), self.label()
         self.say(GoUnless(item=branch.id, to=otherwise))
         self.items(branch.body)
@@ -172,16 +172,16 @@ class _Line:
 
     def __init__(self, caller: Caller) -> None:
         self.caller, self.entries = caller, caller.graph.entries
-        self.calls: list[Draft] = []
+        self.calls: list[CallDraft] = []
         self.states: list[State] = []
         self.known: set[str] = set()
-        self.sums: list[Node] = []
+        self.sums: list[GraphNode] = []
 
-    def node(self, node: Node) -> None:
+    def node(self, node: GraphNode) -> None:
         """Add a node. The value of a scalar is sent once it is there, before it is written anew."""
         self.settle(node)
         if not is_on_workers(node, self.entries):
-            self.states.append(Compute(node=node.id))
+            self.states.append(ComputeState(node=node.id))
             self.known.discard(node.dst)
             return
         for name in dict.fromkeys(node.src):
@@ -194,7 +194,7 @@ class _Line:
             self.known.discard(node.dst)
         self.calls += self.caller.call(node)
 
-    def send(self, name: str, node: Node) -> None:
+    def send(self, name: str, node: GraphNode) -> None:
         """Let workers have the value of a scalar of the executive, unless they have it."""
         if name in self.known:
             return
@@ -204,7 +204,7 @@ class _Line:
         slot = self.caller.slots.take_global(name, type_, node.id)
         self.calls.append(self.caller.special(TAKE_GLOBAL, type_, (slot,), node.id))
 
-    def settle(self, node: Node) -> None:
+    def settle(self, node: GraphNode) -> None:
         """Take the sums that a node reads or writes, or whose memory may be another's by then.
 
         Those before them are taken as well, for they come in order.
@@ -217,10 +217,10 @@ class _Line:
             for each in sums[: due[-1] if due else 0]:
                 self.take(each)
 
-    def is_global(self, node: Node) -> bool:
+    def is_global(self, node: GraphNode) -> bool:
         return self.entries[node.dst].kind == GLOBAL_SCALAR
 
-    def take(self, node: Node) -> None:
+    def take(self, node: GraphNode) -> None:
         """Let the executive, or all workers, take a sum."""
         self.sums.remove(node)
         if self.is_global(node):
@@ -274,7 +274,7 @@ def make_sections(
 
 
 def _make_call(
-    draft: Draft, words: dict[str, int], caller: Caller, source: Source | None
+    draft: CallDraft, words: dict[str, int], caller: Caller, source: Source | None
 ) -> SectionCall:
     arguments = tuple(
         words[each] if isinstance(each, str) else each for each in draft.arguments)
@@ -285,7 +285,7 @@ def _make_call(
 
 
 def _explain_argument(
-    argument: int, draft: Draft, caller: Caller, source: Source | None
+    argument: int, draft: CallDraft, caller: Caller, source: Source | None
 ) -> UserError:
     """Return what to say where a number is too large for workers to be told it."""
     names = [each for each in caller.addresses.places.values() if each.space == "workers"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.program.irg.graph import Entry, Graph, Node
-from lairmake.stages.program.irg.regions import HINT, Access, Accesses, list_nodes
+from lairmake.stages.program.irg.graph import GraphEntry, GraphNode, ProgramGraph
+from lairmake.stages.program.irg.regions import HINT, RegionAccess, RegionAccesses, list_nodes
 from lairmake.stages.program.values.forms import ON_PES, ON_WORKERS, REDUCTIONS
 
 # --- Hops: what a PE takes from the neighbour on one side, for an operand of a node -------------
@@ -55,31 +55,31 @@ Hops: TypeAlias = dict[tuple[int, int], tuple[Hop, ...]]
 """The hops of source k of node n, by (n, k), where it lies on other PEs."""
 
 
-def is_on_workers(node: Node, entries: Mapping[str, Entry]) -> bool:
+def is_on_workers(node: GraphNode, entries: Mapping[str, GraphEntry]) -> bool:
     """Whether workers have part in a node: they compute it, or have what is added up."""
     if entries[node.dst].kind in ON_WORKERS:
         return True
     return node.op in REDUCTIONS and entries[str(node.src[0])].kind in ON_PES
 
 
-def is_over_pes(node: Node, entries: Mapping[str, Entry]) -> bool:
+def is_over_pes(node: GraphNode, entries: Mapping[str, GraphEntry]) -> bool:
     """Whether a node adds up what all workers have."""
     return node.op in REDUCTIONS and entries[node.dst].kind not in ON_PES
 
 
-def list_worker_nodes(graph: Graph) -> Iterator[Node]:
+def list_worker_nodes(graph: ProgramGraph) -> Iterator[GraphNode]:
     """Yield the nodes in which workers have part, in order of their ids."""
     return (node for node in list_nodes(graph.items) if is_on_workers(node, graph.entries))
 
 
-def find_pes(access: Access) -> Box:
+def find_pes(access: RegionAccess) -> Box:
     """Return the PEs that have the elements of an access of what lies on PEs."""
     (x, w), (y, h) = ((access.start[k], 1 if access.axes[k] is None else access.sizes[k])
                       for k in (0, 1))
     return x, x + w - 1, y, y + h - 1
 
 
-def find_participants(node: Node, accesses: Accesses, graph: Graph) -> Box:
+def find_participants(node: GraphNode, accesses: RegionAccesses, graph: ProgramGraph) -> Box:
     """Return the PEs that compute a node of workers, or whose elements it adds up."""
     if is_over_pes(node, graph.entries):
         assert accesses.src[0] is not None
@@ -89,7 +89,7 @@ def find_participants(node: Node, accesses: Accesses, graph: Graph) -> Box:
     return 0, graph.field[0] - 1, 0, graph.field[1] - 1
 
 
-def find_hops(graph: Graph, regions: Mapping[int, Accesses], source: Source) -> Hops:
+def find_hops(graph: ProgramGraph, regions: Mapping[int, RegionAccesses], source: Source) -> Hops:
     """Return the hops of all sources that lie on other PEs than those that compute.
 
     `source` is accesses.isl. Raises UserError there where a source is not as far from all PEs, or
@@ -105,7 +105,7 @@ def find_hops(graph: Graph, regions: Mapping[int, Accesses], source: Source) -> 
 
 
 def _list_sources(
-    node: Node, accesses: Accesses, graph: Graph, source: Source
+    node: GraphNode, accesses: RegionAccesses, graph: ProgramGraph, source: Source
 ) -> Iterable[tuple[int, Box]]:
     """Return the sources of a node that lie on PEs, with the PEs, if it gives a value on PEs."""
     def refuse(which: str, said: str) -> NoReturn:
@@ -147,7 +147,9 @@ def find_statement(source: Source, name: str) -> Span | None:
     return Span(source=source, start=found.start(), end=found.end()) if found else None
 
 
-def list_boxes(graph: Graph, regions: Mapping[int, Accesses], hops: Hops) -> tuple[Box, ...]:
+def list_boxes(
+    graph: ProgramGraph, regions: Mapping[int, RegionAccesses], hops: Hops
+) -> tuple[Box, ...]:
     """Return the different boxes of PEs that take part in something, in order of their first use.
 
     Of each node those that compute, then those that take and that send in each hop.

@@ -9,9 +9,9 @@ from functools import lru_cache
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserError
-from lairmake.stages.poly.iscc import Statement, TextError, statements
-from lairmake.stages.program.irg.graph import Graph, spell_box, spell_relation
-from lairmake.stages.program.irg.regions import Accesses, find_box
+from lairmake.stages.poly.iscc import IsccStatement, TextError, statements
+from lairmake.stages.program.irg.graph import ProgramGraph, spell_box, spell_relation
+from lairmake.stages.program.irg.regions import RegionAccesses, find_box
 from lairmake.stages.program.sections.hops import STEPS, Box, Hop, Hops, find_hops, find_pes
 
 # --- exchanges.isl: from PEs that take to their neighbours that send, a statement for each hop ---
@@ -49,14 +49,14 @@ def _spell(hop: Hop) -> str:
 
 
 def read_exchanges(
-    source: Source, graph: Graph, regions: Mapping[int, Accesses], accesses: Source
+    source: Source, graph: ProgramGraph, regions: Mapping[int, RegionAccesses], accesses: Source
 ) -> Hops:
     """Return the hops of exchanges.isl; operands may go other ways than exchange writes.
 
     Raises UserError where a hop is to no neighbour, leaves the field, or where hops do not bring an
     operand of `regions`, which are those of `accesses`, to where it is wanted.
     """
-    found: dict[tuple[int, int], list[tuple[Statement, Hop]]] = {}
+    found: dict[tuple[int, int], list[tuple[IsccStatement, Hop]]] = {}
     for each in read_statements(source, EXCHANGES_HINT):
         hop = _read_hop(source, each, graph.field)
         hops = found.setdefault((hop.node, hop.source), [])
@@ -79,7 +79,7 @@ def read_exchanges(
 
 
 def _check_path(
-    source: Source, hops: Sequence[tuple[Statement, Hop]], start: Box, end: Box
+    source: Source, hops: Sequence[tuple[IsccStatement, Hop]], start: Box, end: Box
 ) -> None:
     at = start
     for statement, hop in hops:
@@ -92,7 +92,7 @@ def _check_path(
         raise UserError(said, span_of(source, hops[-1][0]), EXCHANGES_HINT)
 
 
-def _read_hop(source: Source, statement: Statement, field: tuple[int, int]) -> Hop:
+def _read_hop(source: Source, statement: IsccStatement, field: tuple[int, int]) -> Hop:
     name = NAME.fullmatch(statement.name)
     span = span_of(source, statement)
     if name is None:
@@ -145,7 +145,7 @@ def is_inside(box: Box, field: tuple[int, int]) -> bool:
     return 0 <= left <= right < field[0] and 0 <= top <= bottom < field[1]
 
 
-def read_statements(source: Source, hint: str) -> list[Statement]:
+def read_statements(source: Source, hint: str) -> list[IsccStatement]:
     """Return the statements of a text. Raises UserError where it is malformed."""
     try:
         return statements(source.text)
@@ -154,7 +154,7 @@ def read_statements(source: Source, hint: str) -> list[Statement]:
         raise UserError(error.message, span, hint) from None
 
 
-def span_of(source: Source, statement: Statement) -> Span:
+def span_of(source: Source, statement: IsccStatement) -> Span:
     """Return the place of the name of a statement."""
     return Span(
         source=source, start=statement.start, end=statement.start + len(statement.name))

@@ -79,7 +79,7 @@ class SectionCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
+class ArgumentSlot:
     """Memory of a worker behind that of the entries: `address` and `bytes` are in bytes.
 
     `name` is `landing_0`..., `constant_0`..., or `global_NAME`, to which NAME of the executive
@@ -116,7 +116,7 @@ class TakeSum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compute:
+class ComputeState:
     """Compute a node whose destination is the executive's."""
 
     node: int
@@ -130,7 +130,7 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Next:
+class NextState:
     """Take what the loop runs over at its counter, and count; if no more is there, go to a state.
     """
 
@@ -154,12 +154,20 @@ class Go:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class StopState:
     """The program is at its end: workers have been told to halt."""
 
 
 State: TypeAlias = (
-    SendSection | SendGlobal | TakeSum | Compute | Begin | Next | GoUnless | Go | Stop
+    SendSection
+    | SendGlobal
+    | TakeSum
+    | ComputeState
+    | Begin
+    | NextState
+    | GoUnless
+    | Go
+    | StopState
 )
 
 
@@ -174,7 +182,7 @@ class Sections:
     procedures: tuple[Procedure, ...]
     sections: tuple[tuple[SectionCall, ...], ...]
     states: tuple[State, ...]
-    slots: tuple[Slot, ...] = ()
+    slots: tuple[ArgumentSlot, ...] = ()
     filters: tuple[tuple[int, int, int, int], ...] = ()
     workers: int = 0
     responses: int = 1
@@ -294,7 +302,7 @@ class Slots:
         return slot
 
 
-def place_slots(slots: Slots, start: int, alignment: int) -> tuple[tuple[Slot, ...], int]:
+def place_slots(slots: Slots, start: int, alignment: int) -> tuple[tuple[ArgumentSlot, ...], int]:
     """Return all slots with their addresses in bytes, from `start` on, and where they end.
 
     What lands begins where `alignment` divides the address, the rest where its bytes do. Slots of
@@ -318,7 +326,7 @@ def place_slots(slots: Slots, start: int, alignment: int) -> tuple[tuple[Slot, .
     found, size = place_requests(requests)
     placed |= {name: end + at for name, at in found.items()}
     return tuple(
-        Slot(name=name, type=slots.uses[name].type, address=placed[name],
+        ArgumentSlot(name=name, type=slots.uses[name].type, address=placed[name],
              bytes=slots.uses[name].bytes, value=slots.uses[name].value)
         for name in sorted(placed, key=lambda name: (placed[name], slots.uses[name].first))
     ), end + size

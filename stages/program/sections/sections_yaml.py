@@ -11,12 +11,12 @@ from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.machine.types import BYTES, TYPES
 from lairmake.stages.program.irg.graph import (
     SOURCES,
-    Branch,
+    BranchNode,
     ForLoop,
-    Graph,
+    GraphNode,
     Item,
     Leave,
-    Node,
+    ProgramGraph,
     WhileLoop,
     list_items,
 )
@@ -46,19 +46,19 @@ from lairmake.stages.program.sections.program import (
     REDUCE,
     SCALAR,
     WITH_ADDRESSES,
+    ArgumentSlot,
     Begin,
-    Compute,
+    ComputeState,
     Go,
     GoUnless,
-    Next,
+    NextState,
     Procedure,
     SectionCall,
     Sections,
     SendGlobal,
     SendSection,
-    Slot,
     State,
-    Stop,
+    StopState,
     TakeSum,
     find_most_responses,
     finish_procedure,
@@ -131,7 +131,7 @@ def _list_items(key: str, items: Sequence[str]) -> Iterator[str]:
     yield from (f"  {item}" for item in items)
 
 
-def _say_slot(slot: Slot) -> dict[str, object]:
+def _say_slot(slot: ArgumentSlot) -> dict[str, object]:
     said: dict[str, object] = {
         "type": slot.type, "address": slot.address, "bytes": slot.bytes}
     if slot.value is not None:
@@ -166,17 +166,17 @@ def _say_state(state: State) -> dict[str, object]:
             return {"send_global": spell_name(state.entry)}
         case TakeSum():
             return {"take_sum": state.node}
-        case Compute():
+        case ComputeState():
             return {"compute": state.node}
         case Begin():
             return {"begin": spell_name(state.loop)}
-        case Next():
+        case NextState():
             return {"next": spell_name(state.loop), "otherwise": state.otherwise}
         case GoUnless():
             return {"go_unless": state.item, "to": state.to}
         case Go():
             return {"go": state.to}
-        case Stop():
+        case StopState():
             return {"stop": "true"}
 
 # --- Read the states of the executive, as sections.yaml has them --------------------------------
@@ -190,7 +190,7 @@ WITH = {"next": "otherwise", "go_unless": "to"}
 
 
 def read_states(
-    reading: Reading, at: yaml.Node, nodes: Sequence[yaml.Node], graph: Graph, sections: int
+    reading: Reading, at: yaml.Node, nodes: Sequence[yaml.Node], graph: ProgramGraph, sections: int
 ) -> tuple[State, ...]:
     """Return the states of sections.yaml.
 
@@ -200,7 +200,7 @@ def read_states(
     items = {item.id: item for item in list_items(graph.items)}
     reader = _StateReader(reading, graph, items, len(nodes), sections)
     states = tuple(reader.state(node) for node in nodes)
-    if not states or not isinstance(states[-1], Go | Stop):
+    if not states or not isinstance(states[-1], Go | StopState):
         said = "the last state neither stops nor goes to another"
         raise reading.error(nodes[-1] if nodes else at, said)
     return states
@@ -208,7 +208,12 @@ def read_states(
 
 class _StateReader:
     def __init__(
-        self, reading: Reading, graph: Graph, items: dict[int, Item], states: int, sections: int
+        self,
+        reading: Reading,
+        graph: ProgramGraph,
+        items: dict[int, Item],
+        states: int,
+        sections: int,
     ) -> None:
         self.reading, self.graph, self.items = reading, graph, items
         self.states, self.sections = states, sections
@@ -233,11 +238,11 @@ class _StateReader:
             case "take_sum":
                 return TakeSum(node=self.node(value, is_sum=True))
             case "compute":
-                return Compute(node=self.node(value, is_sum=False))
+                return ComputeState(node=self.node(value, is_sum=False))
             case "begin":
                 return Begin(loop=self.reading.known(value, "loop", self.loops))
             case "next":
-                return Next(loop=self.reading.known(value, "loop", self.loops),
+                return NextState(loop=self.reading.known(value, "loop", self.loops),
                             otherwise=self.target(given["otherwise"]))
             case "go_unless":
                 return GoUnless(item=self.condition(value), to=self.target(given["to"]))
@@ -245,7 +250,7 @@ class _StateReader:
                 return Go(to=self.target(value))
             case "stop":
                 self.reading.choice(value, "stop", ("true",))
-        return Stop()
+        return StopState()
 
     def target(self, node: yaml.Node) -> int:
         return self.reading.integer(node, "a state", 0, self.states - 1)
@@ -255,18 +260,18 @@ class _StateReader:
 
     def node(self, node: yaml.Node, *, is_sum: bool) -> int:
         item, entries = self.item(node), self.graph.entries
-        fits = isinstance(item, Node) and (
+        fits = isinstance(item, GraphNode) and (
             is_on_workers(item, entries) and is_over_pes(item, entries)
             and entries[item.dst].kind == GLOBAL_SCALAR
             if is_sum else not is_on_workers(item, entries))
-        if not isinstance(item, Node) or not fits:
+        if not isinstance(item, GraphNode) or not fits:
             what = "sum over workers that is global" if is_sum else "node of the executive"
             raise self.reading.error(node, f"{node.value} is no {what}")
         return item.id
 
     def condition(self, node: yaml.Node) -> int:
         item = self.item(node)
-        if not isinstance(item, WhileLoop | Branch | Leave):
+        if not isinstance(item, WhileLoop | BranchNode | Leave):
             raise self.reading.error(node, f"{node.value} is no item with a condition")
         return item.id
 
@@ -283,7 +288,7 @@ DEEPEST = 4
 
 
 @pause_collector()
-def read_sections(source: Source, filters: Source, graph: Graph) -> Sections:
+def read_sections(source: Source, filters: Source, graph: ProgramGraph) -> Sections:
     """Return the program of sections.yaml for a graph, with the filters of filters.isl.
 
     Raises UserError at the first thing that is wrong: what does not fit the graph, the field, or
@@ -297,7 +302,7 @@ def read_sections(source: Source, filters: Source, graph: Graph) -> Sections:
 
 
 class _SectionReader:
-    def __init__(self, reading: Reading, graph: Graph, filters: tuple[Box, ...]) -> None:
+    def __init__(self, reading: Reading, graph: ProgramGraph, filters: tuple[Box, ...]) -> None:
         self.reading, self.graph, self.filters = reading, graph, filters
         self.nodes = {node.id for node in list_worker_nodes(graph)}
         self.numbers: dict[str, int] = {}
@@ -342,7 +347,7 @@ class _SectionReader:
             found.append(value)
         return found
 
-    def slot(self, key: yaml.Node, node: yaml.Node) -> Slot:
+    def slot(self, key: yaml.Node, node: yaml.Node) -> ArgumentSlot:
         name = self.reading.name(key, "a slot")
         given = self.reading.fields(node, name, ("type", "address", "bytes"), ("value",))
         type_ = self.reading.choice(given["type"], "type", TYPES)
@@ -360,7 +365,7 @@ class _SectionReader:
         if not is_known or (kind == "constant") != (value is not None):
             raise self.reading.error(key, f"{name} is no slot: landing_0, constant_0 with a "
                                           "value, or global_NAME", HINT)
-        return Slot(name=name, type=type_, address=address, bytes=size, value=value)
+        return ArgumentSlot(name=name, type=type_, address=address, bytes=size, value=value)
 
     def procedure(self, key: yaml.Node, node: yaml.Node) -> Procedure:
         name = self.reading.name(key, "a procedure")

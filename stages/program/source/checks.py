@@ -11,8 +11,8 @@ from lairmake.stages.program.source.contexts import (
     COMPREHENSIONS,
     Calls,
     Context,
-    Live,
-    Names,
+    ContextNames,
+    LiveNames,
     Spot,
     check_ignored,
     find_bound,
@@ -59,10 +59,10 @@ from lairmake.stages.program.source.names import (
     SCALAR,
     UNKNOWN,
     UNROLLED,
-    Binding,
     Meaning,
-    Program,
-    Scope,
+    NameBinding,
+    SourceProgram,
+    SourceScope,
     find_name,
     find_scope,
     read_hint,
@@ -72,7 +72,7 @@ from lairmake.stages.program.source.plain_numpy import has_others
 from lairmake.stages.program.source.scopes import is_context
 from lairmake.stages.program.source.tree import (
     SCOPES,
-    Places,
+    SourcePlaces,
     find_hidden,
     read_children,
     walk_all,
@@ -101,7 +101,7 @@ ANEW = {
 }
 
 
-def check_bindings(places: Places, program: Program) -> None:
+def check_bindings(places: SourcePlaces, program: SourceProgram) -> None:
     """Report names that are objects and would be something else, or another object, as well."""
     for scope in program.scopes.values():
         for name, bindings in scope.bindings.items():
@@ -115,7 +115,9 @@ def check_bindings(places: Places, program: Program) -> None:
                 _check_name(places, name, found, scope.node)
 
 
-def _check_name(places: Places, name: str, bindings: list[Binding], scope: ast.AST) -> None:
+def _check_name(
+    places: SourcePlaces, name: str, bindings: list[NameBinding], scope: ast.AST
+) -> None:
     """Report all that binds a name but the first place that makes it an object.
 
     Of two branches only one runs: both may bind it alike.
@@ -161,7 +163,7 @@ def _find_sides(
 
 
 def _exclude(
-    sides: dict[ast.AST, dict[ast.AST, bool]], one: Binding, other: Binding
+    sides: dict[ast.AST, dict[ast.AST, bool]], one: NameBinding, other: NameBinding
 ) -> bool:
     """Whether only one of two places runs, and both bind objects of one kind."""
     others = sides.get(other.node, {})
@@ -169,7 +171,7 @@ def _exclude(
     return is_apart and one.meaning == other.meaning and one.meaning.is_object
 
 
-def _repeats(first: Binding, other: Binding) -> bool:
+def _repeats(first: NameBinding, other: NameBinding) -> bool:
     """Whether two loops bind a name alike, or two that are unrolled to no value of the host."""
     if first.how == other.how == UNROLLED:
         return other.meaning.what != HOST
@@ -182,7 +184,7 @@ def _say_kind(meaning: Meaning) -> str:
     return f"a {meaning.detail}" if meaning.detail else "an object"
 
 
-def check_assignment(places: Places, calls: Calls, spot: Spot) -> None:
+def check_assignment(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report what is computed and gets a name without a hint, or a second name."""
     node, context = spot.node, spot.context
     if context.host:
@@ -196,7 +198,7 @@ def check_assignment(places: Places, calls: Calls, spot: Spot) -> None:
         _check_pair(places, context, target, node.value)
 
 
-def _check_pair(places: Places, context: Context, target: ast.expr, value: ast.expr) -> None:
+def _check_pair(places: SourcePlaces, context: Context, target: ast.expr, value: ast.expr) -> None:
     if isinstance(target, ast.Tuple | ast.List):
         if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
             for one, other in zip(target.elts, value.elts, strict=True):
@@ -267,7 +269,7 @@ def _is_made(context: Context, value: ast.expr) -> bool:
     return called is not None and called.what == MEMBER and called.detail.startswith(OBJECTS)
 
 
-def check_named(places: Places, calls: Calls, spot: Spot) -> None:
+def check_named(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a hint of a kind for what is of another one, or no object, or has a name."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.AnnAssign)
@@ -301,7 +303,7 @@ def _differ(hint: str, found: Meaning) -> bool:
     return hint != found.detail and not (hint in ON_PES and found.detail in ON_PES)
 
 
-def check_imports(places: Places, calls: Calls, spot: Spot) -> None:
+def check_imports(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report spellings of imports of ours that leave open which name is what."""
     node, context = spot.node, spot.context
     if isinstance(node, ast.Import):
@@ -326,7 +328,7 @@ def check_imports(places: Places, calls: Calls, spot: Spot) -> None:
         places.report(node, "lairmake is imported at the top of a program", "move the line there")
 
 
-def check_comprehension(places: Places, calls: Calls, spot: Spot) -> None:
+def check_comprehension(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report names in comprehensions and lambdas that are objects outside of them."""
     node, context = spot.node, spot.context
     assert isinstance(node, COMPREHENSIONS)
@@ -341,7 +343,7 @@ def check_comprehension(places: Places, calls: Calls, spot: Spot) -> None:
 # A name that the host gives another value in each iteration, or in one of two branches, would keep
 # that of the first iteration, or of the branch that was built last.
 
-def check_flow(places: Places, program: Program, spots: Iterable[Spot]) -> None:
+def check_flow(places: SourcePlaces, program: SourceProgram, spots: Iterable[Spot]) -> None:
     """Report names that loops, branches or what is ignored bind, and that are read elsewhere."""
     bound: dict[ast.AST, set[str]] = {}
     always: dict[ast.AST, set[str]] = {}
@@ -368,14 +370,19 @@ def check_flow(places: Places, program: Program, spots: Iterable[Spot]) -> None:
     for scope in program.scopes.values():
         names = sorted(bound.get(scope.node, ()))
         if names and isinstance(body := scope.node.body, list):  # type: ignore[attr-defined]
-            table = Names(names, ignored)
+            table = ContextNames(names, ignored)
             live = sum(table.bits.get(name, 0) for name in always.get(scope.node, ()))
             for each in find_live(table, body, live):
                 _check_live(places, program, scope, table, each, live)
 
 
 def _check_live(
-    places: Places, program: Program, scope: Scope, names: Names, live: Live, always: int
+    places: SourcePlaces,
+    program: SourceProgram,
+    scope: SourceScope,
+    names: ContextNames,
+    live: LiveNames,
+    always: int,
 ) -> None:
     """Report what a loop, a branch or ignored statements bind that is live behind them."""
     node = live.node
@@ -403,7 +410,12 @@ def _find_place(parts: Iterable[ast.AST], name: str) -> ast.AST:
 
 
 def _report(
-    places: Places, scope: Scope, place: ast.AST, name: str, node: ast.AST, ignored: bool,
+    places: SourcePlaces,
+    scope: SourceScope,
+    place: ast.AST,
+    name: str,
+    node: ast.AST,
+    ignored: bool,
     after: bool,
 ) -> None:
     meaning = find_name(scope, name)
@@ -441,7 +453,7 @@ def is_looped(calls: Calls, context: Context) -> bool:
         bool(context.graphs) or name_function(context) in calls.looped)
 
 
-def check_change(places: Places, calls: Calls, spot: Spot) -> None:
+def check_change(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report what changes a value of the host."""
     node, context = spot.node, spot.context
     if not is_looped(calls, context):
@@ -460,14 +472,14 @@ def check_change(places: Places, calls: Calls, spot: Spot) -> None:
             _check_target(places, context, part)
 
 
-def _check_grown(places: Places, context: Context, name: ast.Name) -> None:
+def _check_grown(places: SourcePlaces, context: Context, name: ast.Name) -> None:
     """Report a name that may be a list of the caller, which `+=` would make longer."""
     if context.find(name).what == UNKNOWN and not context.graphs:
         places.report(name, f"{name.id} may be a list, which changes in a loop or branch of the "
                       f"graph: {ONCE}", f"say what it is: `{name.id}: int`")
 
 
-def _check_target(places: Places, context: Context, target: ast.expr) -> None:
+def _check_target(places: SourcePlaces, context: Context, target: ast.expr) -> None:
     if isinstance(target, ast.Attribute):
         if name_own(context) != "__init__":
             places.report(target, f"{ast.unparse(target)} gets another value in a loop or branch "
@@ -476,7 +488,7 @@ def _check_target(places: Places, context: Context, target: ast.expr) -> None:
         _check_part(places, context, target.value)
 
 
-def _check_part(places: Places, context: Context, whole: ast.expr) -> None:
+def _check_part(places: SourcePlaces, context: Context, whole: ast.expr) -> None:
     """Report what is no object, or may be none, and a part of which is assigned."""
     found, name, among = context.find(whole), ast.unparse(whole), ""
     if isinstance(whole, ast.Subscript):
@@ -497,7 +509,7 @@ def name_own(context: Context) -> str:
     return context.function.name if context.function is not None else ""
 
 
-def check_expression(places: Places, calls: Calls, spot: Spot) -> None:
+def check_expression(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a statement that only calls something of the host."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Expr)
@@ -526,7 +538,7 @@ def _may_be_ours(context: Context, call: ast.Call) -> bool:
     return any(context.find(each).what != HOST for each in given)
 
 
-def check_value(places: Places, calls: Calls, spot: Spot) -> None:
+def check_value(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a call of the host whose value may be another one every time."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Call)
@@ -543,7 +555,7 @@ def check_value(places: Places, calls: Calls, spot: Spot) -> None:
                   f"in a loop or branch of the graph {ONCE}", "call it before the loop")
 
 
-def _check_made(places: Places, context: Context, node: ast.Call, name: str) -> None:
+def _check_made(places: SourcePlaces, context: Context, node: ast.Call, name: str) -> None:
     if name in KINDS and context.graphs:
         places.report(node, f"a {name} is made in a loop or branch of the graph: {ONCE}",
                       "make it before")
@@ -574,7 +586,7 @@ def _first(node: ast.expr) -> ast.expr:
     return node
 
 
-def check_iterator(places: Places, calls: Calls, spot: Spot) -> None:
+def check_iterator(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a loop over what can be gone through once, and was made before."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.For)
@@ -597,7 +609,7 @@ def _is_within(node: ast.AST, graph: ast.AST) -> bool:
 
 # --- All that a program may not do, as far as its text tells; the rest is seen when it runs -----
 
-Check: TypeAlias = Callable[[Places, Calls, Spot], None]
+Check: TypeAlias = Callable[[SourcePlaces, Calls, Spot], None]
 
 OF_NODES: dict[Check, tuple[type[ast.AST], ...]] = {
     check_assignment: (ast.Assign, ast.NamedExpr),
@@ -632,7 +644,7 @@ OF_NODES: dict[Check, tuple[type[ast.AST], ...]] = {
 """The nodes that each check looks at."""
 
 
-def check_program(places: Places, program: Program, tree: ast.Module) -> None:
+def check_program(places: SourcePlaces, program: SourceProgram, tree: ast.Module) -> None:
     """Note in `places` all that is wrong with a source."""
     check_bindings(places, program)
     spots = list(walk_spots(program, tree))
@@ -651,7 +663,7 @@ def check_program(places: Places, program: Program, tree: ast.Module) -> None:
     check_flow(places, program, spots)
 
 
-def _check_recursion(places: Places, calls: Calls) -> None:
+def _check_recursion(places: SourcePlaces, calls: Calls) -> None:
     """Report functions over objects that call themselves: the graph has no stack."""
     for own in calls.again & calls.touching:
         for name, node in calls.called[own].items():

@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from lairmake.stages.program.source.names import HOST, MEMBER, NUMPY, Program, Scope, find_meaning
+from lairmake.stages.program.source.names import (
+    HOST,
+    MEMBER,
+    NUMPY,
+    SourceProgram,
+    SourceScope,
+    find_meaning,
+)
 from lairmake.stages.program.values.forms import (
     GLOBAL_ARRAY,
     GLOBAL_SCALAR,
@@ -25,7 +32,7 @@ _OR, _AND, _NOT, _ATOM = range(4)
 
 
 @dataclass(slots=True)
-class Condition:
+class SourceCondition:
     """A logic text and what its placeholders stand for."""
 
     arguments: list[ast.expr] = field(default_factory=list)
@@ -39,10 +46,13 @@ class Condition:
 
 
 def read_condition(
-    program: Program, scope: Scope, node: ast.expr, convert: Callable[[ast.expr], ast.expr]
-) -> Condition:
+    program: SourceProgram,
+    scope: SourceScope,
+    node: ast.expr,
+    convert: Callable[[ast.expr], ast.expr],
+) -> SourceCondition:
     """Return a condition; `convert` translates an argument."""
-    found = Condition()
+    found = SourceCondition()
 
     def place(each: ast.expr) -> str:
         if isinstance(each, ast.Constant) and type(each.value) in (int, float, bool):
@@ -103,16 +113,16 @@ Made = TypeVar("Made", bound=ast.expr)
 FILTER = "apply_length_filter"
 
 
-class Operands(ast.NodeTransformer):
+class ConditionOperands(ast.NodeTransformer):
     """Translate expressions.
 
     What an operator is applied to is a slice, also where it is all of an object: slices of PEs
     become filters. The values of loops are elements of the loops.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: SourceProgram) -> None:
         self.program = program
-        self.scope: Scope = program.module
+        self.scope: SourceScope = program.module
         self.values: dict[str, str] = {}
         """Loop variables, and the names of their loops."""
 

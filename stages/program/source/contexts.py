@@ -18,13 +18,19 @@ from lairmake.stages.program.source.names import (
     ON_HOST,
     UNKNOWN,
     Meaning,
-    Program,
-    Scope,
+    SourceProgram,
+    SourceScope,
     find_meaning,
     read_targets,
 )
 from lairmake.stages.program.source.scopes import is_context, is_loop, read_conditions
-from lairmake.stages.program.source.tree import SCOPES, Places, read_children, read_names, walk_own
+from lairmake.stages.program.source.tree import (
+    SCOPES,
+    SourcePlaces,
+    read_children,
+    read_names,
+    walk_own,
+)
 from lairmake.stages.program.values.forms import KINDS
 
 # --- Which loops and branches of a source stay loops and branches of the graph ------------------
@@ -32,7 +38,7 @@ from lairmake.stages.program.values.forms import KINDS
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def find_graphs(program: Program, tree: ast.Module) -> None:
+def find_graphs(program: SourceProgram, tree: ast.Module) -> None:
     """Note the loops and branches of the graph, and their names, in the order of the text."""
     counts = {"fl": 0, "wl": 0, "if": 0}
     for node, scope in _walk_scopes(program, tree):
@@ -46,7 +52,7 @@ def find_graphs(program: Program, tree: ast.Module) -> None:
                 program.conditions.update(read_conditions(node.test))
 
 
-def _begin_name(program: Program, scope: Scope, node: ast.AST) -> str:
+def _begin_name(program: SourceProgram, scope: SourceScope, node: ast.AST) -> str:
     if isinstance(node, ast.For):
         return "fl" if is_loop(program, scope, node) else ""
     if isinstance(node, ast.While):
@@ -56,7 +62,7 @@ def _begin_name(program: Program, scope: Scope, node: ast.AST) -> str:
     return ""
 
 
-def _stays_while(program: Program, scope: Scope, node: ast.While) -> bool:
+def _stays_while(program: SourceProgram, scope: SourceScope, node: ast.While) -> bool:
     """Whether a `while` looks at objects, or a `break` under a condition on objects leaves it."""
     if find_meaning(program, scope, node.test).is_object:
         return True
@@ -66,7 +72,7 @@ def _stays_while(program: Program, scope: Scope, node: ast.While) -> bool:
 
 
 def find_leaves(
-    program: Program, scope: Scope, body: list[ast.stmt]
+    program: SourceProgram, scope: SourceScope, body: list[ast.stmt]
 ) -> Iterator[tuple[ast.Break | ast.Continue, bool]]:
     """Yield each `break` and `continue` of a loop, and whether a condition on objects is around."""
     todo: list[tuple[ast.AST, bool]] = [(node, False) for node in reversed(body)]
@@ -83,9 +89,9 @@ def find_leaves(
             todo += [(each, inside) for each in reversed(read_children(node))]
 
 
-def _walk_scopes(program: Program, tree: ast.Module) -> Iterator[tuple[ast.AST, Scope]]:
+def _walk_scopes(program: SourceProgram, tree: ast.Module) -> Iterator[tuple[ast.AST, SourceScope]]:
     """Yield all statements in the order of the text, and the scope in which each stands."""
-    todo: list[tuple[ast.AST, Scope]] = [(tree, program.module)]
+    todo: list[tuple[ast.AST, SourceScope]] = [(tree, program.module)]
     while todo:
         node, scope = todo.pop()
         yield node, scope
@@ -108,8 +114,8 @@ class Context:
     `function` is the innermost one, None for the module.
     """
 
-    program: Program
-    scope: Scope
+    program: SourceProgram
+    scope: SourceScope
     function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     graphs: tuple[ast.AST, ...] = ()
     loops: tuple[tuple[ast.AST, int], ...] = ()
@@ -129,7 +135,7 @@ class Spot:
     context: Context
 
 
-def walk_spots(program: Program, tree: ast.Module) -> Iterator[Spot]:
+def walk_spots(program: SourceProgram, tree: ast.Module) -> Iterator[Spot]:
     """Yield every node of a source in the order of the text."""
     todo = [Spot(tree, Context(program=program, scope=program.module))]
     while todo:
@@ -305,7 +311,7 @@ def _reach(start: set[str], edges: dict[str, set[str]]) -> set[str]:
 
 # --- What only x86 sees: it reads objects, and does not decide what the program does ------------
 
-def check_ignored(places: Places, calls: Calls, spot: Spot) -> None:
+def check_ignored(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report what MACH_Compiler_Ignore would change."""
     node, context = spot.node, spot.context
     if context.host != IGNORED:
@@ -356,7 +362,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveNames:
     """A compound statement: the names live behind it, and where its body begins."""
 
     node: ast.stmt
@@ -364,7 +370,7 @@ class Live:
     at_start: int
 
 
-class Names:
+class ContextNames:
     """The names of one scope that are looked at, each a bit; others have none.
 
     What stands in `ignored` statements is not looked at.
@@ -403,7 +409,7 @@ def find_bound(node: ast.AST) -> Iterator[str]:
         yield node.name
 
 
-def summarise(names: Names, body: Sequence[ast.stmt]) -> Summary:
+def summarise(names: ContextNames, body: Sequence[ast.stmt]) -> Summary:
     """Return how liveness passes through statements, from the last to the first."""
     found = Summary()
     for node in reversed(body):
@@ -429,13 +435,13 @@ def _join(parts: Sequence[Summary]) -> Summary:
     return Summary(needs, through, breaks, continues)
 
 
-def _summarise_one(names: Names, node: ast.stmt) -> Summary:
+def _summarise_one(names: ContextNames, node: ast.stmt) -> Summary:
     if node not in names.known:
         names.known[node] = _find_summary(names, node)
     return names.known[node]
 
 
-def _find_summary(names: Names, node: ast.stmt) -> Summary:
+def _find_summary(names: ContextNames, node: ast.stmt) -> Summary:
     if node in names.ignored:
         return Summary()
     if isinstance(node, ast.Break):
@@ -462,11 +468,11 @@ def _find_summary(names: Names, node: ast.stmt) -> Summary:
     return Summary(names.read(node) | needs, ~names.bind(node))
 
 
-def _summarise_head(names: Names, node: ast.AST) -> Summary:
+def _summarise_head(names: ContextNames, node: ast.AST) -> Summary:
     return Summary(names.read(node), ~names.bind(node))
 
 
-def _summarise_loop(names: Names, node: ast.stmt) -> Summary:
+def _summarise_loop(names: ContextNames, node: ast.stmt) -> Summary:
     body, head = _open_loop(names, node)
     otherwise = summarise(names, node.orelse)  # type: ignore[attr-defined]
     return _chain(head, Summary(
@@ -474,7 +480,7 @@ def _summarise_loop(names: Names, node: ast.stmt) -> Summary:
         otherwise.breaks, otherwise.continues))
 
 
-def _open_loop(names: Names, node: ast.stmt) -> tuple[Summary, Summary]:
+def _open_loop(names: ContextNames, node: ast.stmt) -> tuple[Summary, Summary]:
     """Return the body of a loop with what its head does each time, and what it does once."""
     assert isinstance(node, LOOPS)
     body = summarise(names, node.body)
@@ -487,7 +493,7 @@ def _open_loop(names: Names, node: ast.stmt) -> tuple[Summary, Summary]:
     return _chain(each, body), _summarise_head(names, node.iter)
 
 
-def _summarise_parts(names: Names, node: ast.stmt) -> Summary:
+def _summarise_parts(names: ContextNames, node: ast.stmt) -> Summary:
     """Return what any part of a `try` or `match` may do, in any order."""
     needs = breaks = continues = 0
     for each in read_children(node):
@@ -500,8 +506,8 @@ def _summarise_parts(names: Names, node: ast.stmt) -> Summary:
 
 
 def find_live(
-    names: Names, body: Sequence[ast.stmt], after: int, behind: int = 0, head: int = 0
-) -> Iterator[Live]:
+    names: ContextNames, body: Sequence[ast.stmt], after: int, behind: int = 0, head: int = 0
+) -> Iterator[LiveNames]:
     """Yield what is live behind and in each compound statement, from the last to the first."""
     for node in reversed(body):
         yield from _find_inner(names, node, after, behind, head)
@@ -509,18 +515,18 @@ def find_live(
 
 
 def _find_inner(
-    names: Names, node: ast.stmt, after: int, behind: int, head: int
-) -> Iterator[Live]:
+    names: ContextNames, node: ast.stmt, after: int, behind: int, head: int
+) -> Iterator[LiveNames]:
     if isinstance(node, LOOPS):
         otherwise = summarise(names, node.orelse).before(after, behind, head)
         inner, _ = _open_loop(names, node)
         again = otherwise | inner.needs | after & inner.breaks
-        yield Live(node, after, inner.before(again, after, again))
+        yield LiveNames(node, after, inner.before(again, after, again))
         yield from find_live(names, node.body, again, after, again)
         yield from find_live(names, node.orelse, after, behind, head)
         return
     if isinstance(node, ast.If | ast.With):
-        yield Live(node, after, after)
+        yield LiveNames(node, after, after)
     for parts in () if node in names.ignored else _read_bodies(node):
         yield from find_live(names, parts, after, behind, head)
 

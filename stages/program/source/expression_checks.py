@@ -30,10 +30,16 @@ from lairmake.stages.program.source.names import (
     OF_OBJECTS,
     ON_HOST,
     UNKNOWN,
-    Program,
+    SourceProgram,
 )
 from lairmake.stages.program.source.scopes import is_context, read_conditions
-from lairmake.stages.program.source.tree import SCOPES, Places, read_children, walk_all, walk_own
+from lairmake.stages.program.source.tree import (
+    SCOPES,
+    SourcePlaces,
+    read_children,
+    walk_all,
+    walk_own,
+)
 from lairmake.stages.program.values.api import (
     INSTEAD,
     NAMES,
@@ -77,7 +83,7 @@ BITS = {
 }
 
 
-def check_operator(places: Places, calls: Calls, spot: Spot) -> None:
+def check_operator(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report operators that objects do not have."""
     node, context = spot.node, spot.context
     if isinstance(node, ast.AugAssign):
@@ -100,7 +106,7 @@ def check_operator(places: Places, calls: Calls, spot: Spot) -> None:
     places.report(node, f"{POWERS[type(op)]} of objects {LATER_ON}", hint)
 
 
-def check_truth(places: Places, calls: Calls, spot: Spot) -> None:
+def check_truth(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report what asks for the truth of an object where no loop or branch begins."""
     node, context = spot.node, spot.context
     if context.host == IGNORED:
@@ -125,7 +131,7 @@ def check_truth(places: Places, calls: Calls, spot: Spot) -> None:
                       f"put it under {IGNORED}")
 
 
-def _check_compare(places: Places, context: Context, node: ast.Compare) -> None:
+def _check_compare(places: SourcePlaces, context: Context, node: ast.Compare) -> None:
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops) and any(
             context.find(each).is_object for each in (node.left, *node.comparators)):
         places.report(node, "`in` of objects", "`np.max(x == value, controller=True) > 0`")
@@ -135,7 +141,7 @@ def _check_compare(places: Places, context: Context, node: ast.Compare) -> None:
                       "`(a < x) & (x < b)`")
 
 
-def check_call(places: Places, calls: Calls, spot: Spot) -> None:
+def check_call(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report calls that would need the values of objects, or elements that PEs do not have."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Call)
@@ -155,7 +161,7 @@ def check_call(places: Places, calls: Calls, spot: Spot) -> None:
         _check_axis(places, context, node)
 
 
-def _check_foreign(places: Places, node: ast.Call, name: str, first: ast.expr) -> None:
+def _check_foreign(places: SourcePlaces, node: ast.Call, name: str, first: ast.expr) -> None:
     """Report a function of Python or NumPy that is given an object."""
     if name in VALUES:
         places.report(node, f"{name} of an object: its value is not known yet",
@@ -172,7 +178,7 @@ def _check_foreign(places: Places, node: ast.Call, name: str, first: ast.expr) -
                       "`from lairmake import numpy as np`, and NumPy's own under another name")
 
 
-def _check_axis(places: Places, context: Context, node: ast.Call) -> None:
+def _check_axis(places: SourcePlaces, context: Context, node: ast.Call) -> None:
     for given in node.keywords:
         value = given.value
         parts = value.elts if isinstance(value, ast.Tuple) else [value]
@@ -182,7 +188,7 @@ def _check_axis(places: Places, context: Context, node: ast.Call) -> None:
                           "without `axis` all is added up; `axis=2` adds up what a PE holds")
 
 
-def _check_types(places: Places, context: Context, node: ast.Call) -> None:
+def _check_types(places: SourcePlaces, context: Context, node: ast.Call) -> None:
     """Report types of elements that PEs do not have."""
     called = context.find(node.func)
     makes = called.what == MEMBER and called.detail.startswith(OBJECTS)
@@ -203,7 +209,7 @@ def _name_type(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def check_name(places: Places, calls: Calls, spot: Spot) -> None:
+def check_name(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report names that our modules do not have, and objects where only the host is."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Name | ast.Attribute | ast.alias)
@@ -219,7 +225,7 @@ def check_name(places: Places, calls: Calls, spot: Spot) -> None:
         check_member(places, node, found.detail)
 
 
-def check_imported(places: Places, calls: Calls, spot: Spot) -> None:
+def check_imported(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report names that our modules do not have where they are imported."""
     node = spot.node
     assert isinstance(node, ast.ImportFrom)
@@ -228,7 +234,7 @@ def check_imported(places: Places, calls: Calls, spot: Spot) -> None:
             check_member(places, alias, f"{node.module}.{alias.name}")
 
 
-def check_member(places: Places, node: ast.AST, full: str) -> None:
+def check_member(places: SourcePlaces, node: ast.AST, full: str) -> None:
     """Report a name that lairmake.numpy or lairmake.objects does not have."""
     module, _, name = full.rpartition(".")
     known = NAMES if module == NUMPY else OF_OBJECTS
@@ -251,7 +257,7 @@ def check_member(places: Places, node: ast.AST, full: str) -> None:
                       f"did you mean {near}?" if near else f"it has {', '.join(known)}")
 
 
-def check_text(places: Places, calls: Calls, spot: Spot) -> None:
+def check_text(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a text that would hold the value of an object."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.FormattedValue)
@@ -261,7 +267,7 @@ def check_text(places: Places, calls: Calls, spot: Spot) -> None:
 
 # --- Subscripts of objects, where the text tells which elements they mean -----------------------
 
-def check_subscript(places: Places, calls: Calls, spot: Spot) -> None:
+def check_subscript(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report subscripts that are no slices, and those of PEs that are none of one after another."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Subscript)
@@ -285,7 +291,7 @@ def _is_dots(key: ast.expr) -> bool:
     return isinstance(key, ast.Constant) and key.value is ...
 
 
-def _check_key(places: Places, context: Context, key: ast.expr) -> None:
+def _check_key(places: SourcePlaces, context: Context, key: ast.expr) -> None:
     if isinstance(key, ast.List | ast.Compare | ast.ListComp) or _is_mask(context, key):
         places.report(key, "a subscript that is neither a slice nor an integer",
                       "masks and lists of indices are not there: `np.where(mask, a, b)`")
@@ -307,7 +313,7 @@ def _is_mask(context: Context, key: ast.expr) -> bool:
     return isinstance(key, ast.BinOp | ast.UnaryOp) and context.find(key).is_object
 
 
-def _check_pe(places: Places, axis: int, key: ast.expr) -> None:
+def _check_pe(places: SourcePlaces, axis: int, key: ast.expr) -> None:
     """Report an index or a step in axis 0 or 1."""
     index = _read_integer(key)
     if index is not None:
@@ -344,7 +350,7 @@ def is_touching(calls: Calls, context: Context, node: ast.AST) -> bool:
     return any(calls.deals_with_objects(context.find(each)) for each in names)
 
 
-def check_statement(places: Places, calls: Calls, spot: Spot) -> None:
+def check_statement(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a statement that would run once, or that the graph cannot have."""
     node, context = spot.node, spot.context
     if isinstance(node, ast.Return) and context.graphs:
@@ -365,7 +371,7 @@ def _name_graph(context: Context) -> str:
     return "branch" if isinstance(context.graphs[-1], ast.If) else "loop"
 
 
-def check_loop(places: Places, calls: Calls, spot: Spot) -> None:
+def check_loop(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report what loops of the graph cannot have."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.For | ast.While)
@@ -381,7 +387,7 @@ def check_loop(places: Places, calls: Calls, spot: Spot) -> None:
         check_iteration(places, context, node.iter)
 
 
-def check_iteration(places: Places, context: Context, node: ast.expr) -> None:
+def check_iteration(places: SourcePlaces, context: Context, node: ast.expr) -> None:
     """Report an object that a loop or comprehension would go through, and is none of numbers."""
     found = context.find(node)
     if found.is_object and found.detail == GLOBAL_ARRAY:
@@ -396,7 +402,7 @@ def check_iteration(places: Places, context: Context, node: ast.expr) -> None:
                       "`for g in a:`, or `for t in global_range(n):`")
 
 
-def check_leave(places: Places, calls: Calls, spot: Spot) -> None:
+def check_leave(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a `break` or `continue` of an unrolled loop, or of one outside of a context."""
     node, context = spot.node, spot.context
     word = "break" if isinstance(node, ast.Break) else "continue"
@@ -411,7 +417,7 @@ def check_leave(places: Places, calls: Calls, spot: Spot) -> None:
                       "a loop over a GlobalArray or `global_range(n)` stays a loop")
 
 
-def check_with(places: Places, calls: Calls, spot: Spot) -> None:
+def check_with(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report contexts of the host that are not alone, or where they would run once."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.With)
@@ -433,7 +439,7 @@ def check_with(places: Places, calls: Calls, spot: Spot) -> None:
                       "graph: this would run once", "put it around the loop")
 
 
-def check_flatness(places: Places, calls: Calls, spot: Spot) -> None:
+def check_flatness(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report `try`, `match`, `async` and what is run later, where objects are in it."""
     node, context = spot.node, spot.context
     if context.host:
@@ -462,7 +468,7 @@ def _name_late(node: ast.AST) -> str:
     return "comprehension" if isinstance(node, COMPREHENSIONS) else ""
 
 
-def check_function(places: Places, calls: Calls, spot: Spot) -> None:
+def check_function(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report functions over objects whose decorators or defaults hide what they do."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.FunctionDef)
@@ -491,7 +497,7 @@ REMEDIES = {
 }
 
 
-def check_condition(places: Places, calls: Calls, spot: Spot) -> None:
+def check_condition(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a condition on what PEs have, and calls that may or may not be made."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.If | ast.While)
@@ -526,7 +532,7 @@ def _is_of_object(context: Context, call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and context.find(call.func.value).is_object
 
 
-def _check_end(places: Places, node: ast.While) -> None:
+def _check_end(places: SourcePlaces, node: ast.While) -> None:
     """Report a loop without an end."""
     if not isinstance(node.test, ast.Constant) or not node.test.value:
         return
@@ -567,7 +573,7 @@ LONGEST = 1900
 """How many characters a logic text may have."""
 
 
-def check_nesting(places: Places, program: Program, tree: ast.Module) -> None:
+def check_nesting(places: SourcePlaces, program: SourceProgram, tree: ast.Module) -> None:
     """Report what stands in more than MOST loops, branches and contexts of the text or graph."""
     todo: list[tuple[Sequence[ast.AST], int]] = [(tree.body, 0)]
     while todo:
@@ -584,7 +590,7 @@ def check_nesting(places: Places, program: Program, tree: ast.Module) -> None:
                 todo += [(each, depth + more) for each, more in _read_blocks(program, node)]
 
 
-def _read_blocks(program: Program, node: ast.AST) -> Iterator[tuple[Sequence[ast.AST], int]]:
+def _read_blocks(program: SourceProgram, node: ast.AST) -> Iterator[tuple[Sequence[ast.AST], int]]:
     """Yield the bodies of a statement, and how many blocks each is in."""
     if not isinstance(node, ast.stmt):
         return
@@ -602,7 +608,7 @@ def _read_blocks(program: Program, node: ast.AST) -> Iterator[tuple[Sequence[ast
                     if isinstance(each, ast.ExceptHandler | ast.match_case))
 
 
-def check_length(places: Places, calls: Calls, spot: Spot) -> None:
+def check_length(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report a condition that is too long a text."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.If | ast.While)
@@ -630,7 +636,7 @@ TAKEN: dict[str, tuple[tuple[str, ...], int]] = {
 """The arguments of each function, and how many of them it must have."""
 
 
-def check_arguments(places: Places, calls: Calls, spot: Spot) -> None:
+def check_arguments(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
     """Report arguments that a function of ours does not have, too many of them, or too few."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Call)

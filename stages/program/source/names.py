@@ -55,7 +55,7 @@ THE_HOST, NOT_KNOWN = Meaning(HOST), Meaning(UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class NameBinding:
     """A place where a name gets a value: the node, how, and what it is then."""
 
     node: ast.AST
@@ -64,7 +64,7 @@ class Binding:
 
 
 @dataclass(slots=True)
-class Known:
+class KnownNames:
     """What the bindings of a name say: the first of each sort, and what unrolled loops bind."""
 
     first: Meaning
@@ -75,23 +75,23 @@ class Known:
 
 
 @dataclass(slots=True)
-class Scope:
+class SourceScope:
     """The names of a module, function or class, each with all places that bind it."""
 
     node: ast.AST
-    outer: Scope | None = None
-    bindings: dict[str, list[Binding]] = field(default_factory=dict)
-    known: dict[str, Known] = field(default_factory=dict)
-    elsewhere: dict[str, Scope] = field(default_factory=dict)
+    outer: SourceScope | None = None
+    bindings: dict[str, list[NameBinding]] = field(default_factory=dict)
+    known: dict[str, KnownNames] = field(default_factory=dict)
+    elsewhere: dict[str, SourceScope] = field(default_factory=dict)
     """Names that `global` and `nonlocal` say are of other scopes."""
 
 
 @dataclass(slots=True)
-class Program:
+class SourceProgram:
     """All scopes of a source, by their nodes; members of classes and functions by their names."""
 
-    module: Scope
-    scopes: dict[ast.AST, Scope] = field(default_factory=dict)
+    module: SourceScope
+    scopes: dict[ast.AST, SourceScope] = field(default_factory=dict)
     members: dict[str, dict[str, Meaning]] = field(default_factory=dict)
     functions: dict[str, list[ast.FunctionDef]] = field(default_factory=dict)
     """Functions and methods; several classes may have methods of one name."""
@@ -109,9 +109,9 @@ class Program:
     """The parts of their conditions, which become logic texts."""
 
 
-def find_scope(scope: Scope, name: str) -> Scope | None:
+def find_scope(scope: SourceScope, name: str) -> SourceScope | None:
     """Return the scope that a name is of where it is read; None for names of Python."""
-    at: Scope | None = scope
+    at: SourceScope | None = scope
     while at is not None:
         if name in at.elsewhere:
             return at.elsewhere[name]
@@ -121,7 +121,7 @@ def find_scope(scope: Scope, name: str) -> Scope | None:
     return None
 
 
-def find_name(scope: Scope, name: str) -> Meaning:
+def find_name(scope: SourceScope, name: str) -> Meaning:
     """Return what a name is where it is read: an object if any of its bindings makes it one.
 
     What several loops that are unrolled bind may be of several kinds.
@@ -135,11 +135,11 @@ def find_name(scope: Scope, name: str) -> Meaning:
     return known.unknown or known.first
 
 
-def note(scope: Scope, name: str, binding: Binding) -> None:
+def note(scope: SourceScope, name: str, binding: NameBinding) -> None:
     """Note a place that binds a name."""
     scope = scope.elsewhere.get(name, scope)
     scope.bindings.setdefault(name, []).append(binding)
-    known = scope.known.setdefault(name, Known(binding.meaning))
+    known = scope.known.setdefault(name, KnownNames(binding.meaning))
     if binding.meaning.is_object:
         known.object = known.object or binding.meaning
         known.is_unrolled = known.is_unrolled and binding.how == UNROLLED
@@ -220,7 +220,7 @@ ITERATOR = "iterator"
 """The detail of a value of the host that one goes through once."""
 
 
-def find_meaning(program: Program, scope: Scope, node: ast.expr | None) -> Meaning:
+def find_meaning(program: SourceProgram, scope: SourceScope, node: ast.expr | None) -> Meaning:
     """Return what an expression is."""
     if isinstance(node, ast.Name):
         return find_name(scope, node.id)
@@ -266,7 +266,7 @@ def combine(meanings: Iterable[Meaning]) -> Meaning:
     return THE_HOST if all(each.what == HOST for each in found) else NOT_KNOWN
 
 
-def _of_attribute(program: Program, base: Meaning, name: str) -> Meaning:
+def _of_attribute(program: SourceProgram, base: Meaning, name: str) -> Meaning:
     if base.what == MODULE:
         if base.detail in (NUMPY, OBJECTS):
             return Meaning(MEMBER, f"{base.detail}.{name}")
@@ -278,7 +278,7 @@ def _of_attribute(program: Program, base: Meaning, name: str) -> Meaning:
     return THE_HOST if base.what in (HOST, MEMBER) else NOT_KNOWN
 
 
-def _of_subscript(program: Program, scope: Scope, node: ast.Subscript) -> Meaning:
+def _of_subscript(program: SourceProgram, scope: SourceScope, node: ast.Subscript) -> Meaning:
     base = find_meaning(program, scope, node.value)
     if base.detail == GLOBAL_ARRAY and base.is_object:
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -292,7 +292,7 @@ def _is_slice(key: ast.expr) -> bool:
     return isinstance(key, ast.Slice) or (isinstance(key, ast.Constant) and key.value is ...)
 
 
-def _of_call(program: Program, scope: Scope, node: ast.Call) -> Meaning:
+def _of_call(program: SourceProgram, scope: SourceScope, node: ast.Call) -> Meaning:
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
         base = find_meaning(program, scope, node.func.value)
         if base.is_object:
@@ -340,13 +340,13 @@ def _of_member(name: str, node: ast.Call, arguments: Sequence[Meaning]) -> Meani
     return Meaning(OBJECT, SCALAR)
 
 
-def find_returned(program: Program, scope: Scope, name: str) -> Meaning:
+def find_returned(program: SourceProgram, scope: SourceScope, name: str) -> Meaning:
     """Return what functions of a name say that they return."""
     found = [read_hint(program, scope, each.returns) for each in program.functions.get(name, [])]
     return found[0] or NOT_KNOWN if len(set(found)) == 1 else NOT_KNOWN
 
 
-def read_hint(program: Program, scope: Scope, hint: ast.expr | None) -> Meaning | None:
+def read_hint(program: SourceProgram, scope: SourceScope, hint: ast.expr | None) -> Meaning | None:
     """Return what a hint says; None where it says nothing of objects.
 
     In quotes or not, and with `| None` or in `Optional[...]` as well.
@@ -370,7 +370,7 @@ def read_hint(program: Program, scope: Scope, hint: ast.expr | None) -> Meaning 
     return Meaning(OBJECT, name) if is_kind else None
 
 
-def _of_others(program: Program, scope: Scope, node: ast.expr | None) -> Meaning:
+def _of_others(program: SourceProgram, scope: SourceScope, node: ast.expr | None) -> Meaning:
     """Return what a display, a comprehension or a constant is: unknown if objects are in it."""
     todo: list[ast.AST] = [] if node is None else read_children(node)
     while todo:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lairmake.stages.diagnose import Source, Span, UserError
 from lairmake.stages.program.source.names import IGNORED, OBJECTS, ON_HOST, is_of_host
 from lairmake.stages.program.source.tree import (
-    Places,
+    SourcePlaces,
     find_span,
     give_room,
     parse_source,
@@ -58,7 +58,7 @@ def _is_ours(module: str) -> bool:
 
 def explain_plain(source: Source) -> UserError:
     """Return the error for a source that makes no object: at its first array, or statement."""
-    places = Places(source)
+    places = SourcePlaces(source)
     with give_room():
         tree = parse_source(places)
         lines = list(_read_statements(tree))
@@ -133,7 +133,7 @@ def _first(node: ast.expr) -> str:
     return getattr(node, "id", "")
 
 
-def _explain_array(places: Places, name: str, call: ast.Call, whole: ast.expr) -> UserError:
+def _explain_array(places: SourcePlaces, name: str, call: ast.Call, whole: ast.expr) -> UserError:
     kind, made = _suggest(call, whole)
     said = f"{ast.unparse(call.func)} gives an array of NumPy, which is no object: {NOTHING}"
     hint = f'`from {OBJECTS} import {kind}`, then `{name} = {kind}("{name}", {made}, output=True)`'

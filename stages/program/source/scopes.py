@@ -23,10 +23,10 @@ from lairmake.stages.program.source.names import (
     THE_HOST,
     UNKNOWN,
     UNROLLED,
-    Binding,
     Meaning,
-    Program,
-    Scope,
+    NameBinding,
+    SourceProgram,
+    SourceScope,
     find_meaning,
     find_name,
     is_of_host,
@@ -39,7 +39,7 @@ from lairmake.stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR
 
 # --- What arguments and members of classes are: what hints say, and what methods make them ------
 
-def read_hinted(program: Program, scope: Scope, node: ast.AnnAssign) -> Meaning:
+def read_hinted(program: SourceProgram, scope: SourceScope, node: ast.AnnAssign) -> Meaning:
     """Return what a name with a hint is; scalars are what their values are."""
     hinted = read_hint(program, scope, node.annotation)
     found = find_meaning(program, scope, node.value) if node.value is not None else NOT_KNOWN
@@ -49,7 +49,7 @@ def read_hinted(program: Program, scope: Scope, node: ast.AnnAssign) -> Meaning:
     return Meaning(OBJECT, found.detail) if hinted.detail == SCALAR and is_known else hinted
 
 
-def bind_arguments(program: Program, scope: Scope, arguments: ast.arguments) -> None:
+def bind_arguments(program: SourceProgram, scope: SourceScope, arguments: ast.arguments) -> None:
     """Note what the arguments of a function are: what hints say; `self` is of its class."""
     outer = scope.outer
     assert outer is not None
@@ -60,10 +60,10 @@ def bind_arguments(program: Program, scope: Scope, arguments: ast.arguments) -> 
             meaning = THE_HOST if _is_of_python(each.annotation) else NOT_KNOWN
         if meaning is None and number == 0 and isinstance(outer.node, ast.ClassDef):
             meaning = Meaning(INSTANCE, outer.node.name)
-        note(scope, each.arg, Binding(each, "argument", meaning or NOT_KNOWN))
+        note(scope, each.arg, NameBinding(each, "argument", meaning or NOT_KNOWN))
     for rest in (arguments.vararg, arguments.kwarg):
         if rest is not None:
-            note(scope, rest.arg, Binding(rest, "argument", NOT_KNOWN))
+            note(scope, rest.arg, NameBinding(rest, "argument", NOT_KNOWN))
 
 
 def _is_of_python(hint: ast.expr) -> bool:
@@ -71,13 +71,15 @@ def _is_of_python(hint: ast.expr) -> bool:
     return named in ("int", "float", "str", "bool")
 
 
-def read_members(program: Program, scope: Scope, node: ast.ClassDef) -> dict[str, Meaning]:
+def read_members(
+    program: SourceProgram, scope: SourceScope, node: ast.ClassDef
+) -> dict[str, Meaning]:
     """Return what the members of a class are: of its bases, of hints, of what methods bind."""
     found: dict[str, Meaning] = {}
     for base in node.bases:
         found |= program.members.get(getattr(base, "id", ""), {})
     program.members[node.name] = found
-    inner = Scope(node, scope)
+    inner = SourceScope(node, scope)
     for each in node.body:
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
             found[each.target.id] = read_hinted(program, scope, each)
@@ -89,20 +91,20 @@ def read_members(program: Program, scope: Scope, node: ast.ClassDef) -> dict[str
             found[each.name] = _of_method(program, scope, each)
     for each in node.body:
         if isinstance(each, ast.FunctionDef) and each.args.args:
-            own = Scope(each, inner)
+            own = SourceScope(each, inner)
             bind_arguments(program, own, each.args)
             _read_self(program, own, each, found)
     return found
 
 
-def _of_method(program: Program, scope: Scope, node: ast.FunctionDef) -> Meaning:
+def _of_method(program: SourceProgram, scope: SourceScope, node: ast.FunctionDef) -> Meaning:
     if any(getattr(each, "id", "") == "property" for each in node.decorator_list):
         return read_hint(program, scope, node.returns) or NOT_KNOWN
     return Meaning(FUNCTION, node.name)
 
 
 def _read_self(
-    program: Program, scope: Scope, node: ast.FunctionDef, found: dict[str, Meaning]
+    program: SourceProgram, scope: SourceScope, node: ast.FunctionDef, found: dict[str, Meaning]
 ) -> None:
     """Note what a method binds to members of its first argument, and to names that it has."""
     own = node.args.args[0].arg
@@ -113,7 +115,7 @@ def _read_self(
             else:
                 meaning = NOT_KNOWN if value is None else find_meaning(program, scope, value)
             if isinstance(target, ast.Name):
-                note(scope, target.id, Binding(target, "assigned", meaning))
+                note(scope, target.id, NameBinding(target, "assigned", meaning))
             elif isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == own:
                 before = found.get(target.attr, THE_HOST)
                 known = before.is_object or (before.what == UNKNOWN and not meaning.is_object)
@@ -139,9 +141,9 @@ Bound: TypeAlias = tuple[ast.AST, str, str, Meaning]
 """The place where a name is bound, the name, how it is bound, and what it is then."""
 
 
-def read_program(tree: ast.Module) -> Program:
+def read_program(tree: ast.Module) -> SourceProgram:
     """Return what the names of a source mean."""
-    program = Program(module=Scope(tree))
+    program = SourceProgram(module=SourceScope(tree))
     called: set[ast.AST] = set()
     loaded: set[str] = set()
     for node in walk_all(tree):
@@ -162,14 +164,14 @@ def read_program(tree: ast.Module) -> Program:
     return program
 
 
-def is_context(program: Program, scope: Scope, node: ast.AST, name: str) -> bool:
+def is_context(program: SourceProgram, scope: SourceScope, node: ast.AST, name: str) -> bool:
     """Whether a statement is `with name():` for a context of lairmake.objects."""
     if not isinstance(node, ast.With):
         return False
     return any(_is_of_objects(program, scope, each.context_expr, name) for each in node.items)
 
 
-def _is_of_objects(program: Program, scope: Scope, node: ast.expr, name: str) -> bool:
+def _is_of_objects(program: SourceProgram, scope: SourceScope, node: ast.expr, name: str) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     return find_meaning(program, scope, called) == Meaning(MEMBER, f"{OBJECTS}.{name}")
 
@@ -186,7 +188,7 @@ def read_conditions(test: ast.expr) -> Iterator[ast.expr]:
             todo.append(node.operand)
 
 
-def is_loop(program: Program, scope: Scope, node: ast.AST) -> bool:
+def is_loop(program: SourceProgram, scope: SourceScope, node: ast.AST) -> bool:
     """Whether a `for` stays a loop: one over a GlobalArray or a global_range."""
     if not isinstance(node, ast.For):
         return False
@@ -197,27 +199,27 @@ def is_loop(program: Program, scope: Scope, node: ast.AST) -> bool:
     return found.is_object and found.detail == GLOBAL_ARRAY
 
 
-def _read_scope(program: Program, scope: Scope, body: Sequence[ast.AST]) -> None:
+def _read_scope(program: SourceProgram, scope: SourceScope, body: Sequence[ast.AST]) -> None:
     """Note what binds names in the body of a scope, then in those that stand in it."""
     program.scopes[scope.node] = scope
-    inner: list[tuple[ast.AST, Scope]] = []
+    inner: list[tuple[ast.AST, SourceScope]] = []
     for node, host in _walk(program, scope, body):
         if isinstance(node, SCOPES):
             inner.append((node, scope))
         for place, name, how, meaning in _bind(program, scope, node):
             known = THE_HOST if host and meaning.what not in (MODULE, FUNCTION) else meaning
-            note(scope, name, Binding(place, host or how, known))
+            note(scope, name, NameBinding(place, host or how, known))
     for node, outer in inner:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            own = Scope(node, outer)
+            own = SourceScope(node, outer)
             bind_arguments(program, own, node.args)
             _read_scope(program, own, node.body if isinstance(node.body, list) else [node.body])
         elif isinstance(node, ast.ClassDef):
-            _read_scope(program, Scope(node, outer), node.body)
+            _read_scope(program, SourceScope(node, outer), node.body)
 
 
 def _walk(
-    program: Program, scope: Scope, body: Sequence[ast.AST]
+    program: SourceProgram, scope: SourceScope, body: Sequence[ast.AST]
 ) -> Iterator[tuple[ast.AST, str]]:
     """Yield the nodes of a scope in the order in which they run, and the context of each."""
     todo: list[tuple[ast.AST, str]] = [(node, "") for node in reversed(body)]
@@ -249,7 +251,7 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _bind(
-    program: Program, scope: Scope, node: ast.AST
+    program: SourceProgram, scope: SourceScope, node: ast.AST
 ) -> Iterator[Bound]:
     """Yield the names that a node binds, how, and what they are then."""
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -278,7 +280,7 @@ def _bind(
 
 
 def _bind_others(
-    program: Program, scope: Scope, node: ast.AST
+    program: SourceProgram, scope: SourceScope, node: ast.AST
 ) -> Iterator[Bound]:
     if isinstance(node, ast.withitem) and node.optional_vars is not None:
         found = find_meaning(program, scope, node.context_expr)
@@ -315,7 +317,7 @@ def _bind_imports(node: ast.Import | ast.ImportFrom) -> Iterator[Bound]:
 
 
 def _bind_target(
-    program: Program, scope: Scope, target: ast.expr, value: ast.expr, how: str
+    program: SourceProgram, scope: SourceScope, target: ast.expr, value: ast.expr, how: str
 ) -> Iterator[Bound]:
     if isinstance(target, ast.Name):
         yield target, target.id, how, find_meaning(program, scope, value)
@@ -330,7 +332,7 @@ def _bind_target(
 
 
 def _bind_loop(
-    program: Program, scope: Scope, node: ast.For | ast.AsyncFor
+    program: SourceProgram, scope: SourceScope, node: ast.For | ast.AsyncFor
 ) -> Iterator[Bound]:
     found = find_meaning(program, scope, node.iter)
     element = THE_HOST if found.what == HOST else NOT_KNOWN
@@ -345,10 +347,12 @@ def _bind_loop(
         yield name, name.id, how, element if single or element.what != OBJECT else NOT_KNOWN
 
 
-def _go_elsewhere(program: Program, scope: Scope, node: ast.Global | ast.Nonlocal) -> None:
+def _go_elsewhere(
+    program: SourceProgram, scope: SourceScope, node: ast.Global | ast.Nonlocal
+) -> None:
     for name in node.names:
-        at: Scope | None = program.module if isinstance(node, ast.Global) else scope.outer
+        at: SourceScope | None = program.module if isinstance(node, ast.Global) else scope.outer
         while at is not None and at is not program.module and name not in at.bindings:
             at = at.outer
         scope.elsewhere[name] = at or program.module
-        note(scope.elsewhere[name], name, Binding(node, "elsewhere", NOT_KNOWN))
+        note(scope.elsewhere[name], name, NameBinding(node, "elsewhere", NOT_KNOWN))

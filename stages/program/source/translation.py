@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from lairmake.stages.diagnose import Source, UserError
 from lairmake.stages.nesting import MOST_NESTED, too_deep
 from lairmake.stages.program.source.checks import check_program
-from lairmake.stages.program.source.conditions import Operands, negate, read_condition
+from lairmake.stages.program.source.conditions import ConditionOperands, negate, read_condition
 from lairmake.stages.program.source.contexts import find_graphs
 from lairmake.stages.program.source.names import (
     IGNORED,
@@ -19,13 +19,13 @@ from lairmake.stages.program.source.names import (
     OBJECTS,
     OF_IL,
     ON_HOST,
-    Program,
+    SourceProgram,
     find_meaning,
     read_hint,
 )
 from lairmake.stages.program.source.scopes import is_context, read_program
 from lairmake.stages.program.source.tree import (
-    Places,
+    SourcePlaces,
     fill_places,
     give_room,
     parse_source,
@@ -38,13 +38,13 @@ from lairmake.stages.program.values.forms import GLOBAL_ARRAY, LOCAL_ARRAY
 TRUE = "True"
 
 
-class Conversion(Operands):
+class Conversion(ConditionOperands):
     """Translate statements, and the expressions in them.
 
     The tree must be one in which `checks` found nothing.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: SourceProgram) -> None:
         super().__init__(program)
         self.loops: list[str] = []
         """The names of the loops around; "" for those that Python unrolls."""
@@ -408,7 +408,7 @@ def convert_source(source: Source, is_right: bool = False) -> ast.Module:
 
     What was translated before `is_right` and not checked again. Raises UserError and UserErrors.
     """
-    places = Places(source)
+    places = SourcePlaces(source)
     with give_room():
         tree = parse_source(places)
         program = read_program(tree)

@@ -19,7 +19,7 @@ MOST = 100
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-class Places:
+class SourcePlaces:
     """The text of a source, and all that is found wrong in it."""
 
     def __init__(self, source: Source) -> None:
@@ -41,7 +41,7 @@ class Places:
             raise UserErrors(found)
 
 
-def find_offset(places: Places, line: int, column: int) -> int:
+def find_offset(places: SourcePlaces, line: int, column: int) -> int:
     """Return which character stands in a line, counted from 1, behind `column` bytes of it."""
     starts, text = places.starts, places.source.text
     start = starts[min(line, len(starts)) - 1]
@@ -50,7 +50,7 @@ def find_offset(places: Places, line: int, column: int) -> int:
     return start + len(before.decode("utf-8", "ignore"))
 
 
-def find_span(places: Places, node: ast.AST) -> Span:
+def find_span(places: SourcePlaces, node: ast.AST) -> Span:
     """Return the characters of a node; of compound statements only the first line."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
     end_line = getattr(node, "end_lineno", None) or line
@@ -153,7 +153,7 @@ DEEPEST = 400
 """How many nodes of a tree may stand in each other."""
 
 
-def parse_source(places: Places) -> ast.Module:
+def parse_source(places: SourcePlaces) -> ast.Module:
     """Return the tree of a source. Raises UserError where Python, or we, cannot read it."""
     source = places.source
     if len(source.text) > LARGEST:
@@ -183,7 +183,7 @@ def _explain_syntax(source: Source, error: SyntaxError) -> UserError:
     """Return what Python says of a text, at its place."""
     if error.lineno is None:
         return UserError(f"no Python: {error.msg}")
-    places = Places(source)
+    places = SourcePlaces(source)
     line = min(max(error.lineno, 1), len(places.starts))
     start = places.starts[line - 1] + max((error.offset or 1) - 1, 0)
     start = min(start, max(len(source.text) - 1, 0))
@@ -196,7 +196,7 @@ def _explain_syntax(source: Source, error: SyntaxError) -> UserError:
     return UserError(f"no Python: {said}", Span(source=source, start=start, end=end))
 
 
-def _check_depth(places: Places, tree: ast.Module) -> None:
+def _check_depth(places: SourcePlaces, tree: ast.Module) -> None:
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
         level = [child for node in level for child in read_children(node)]

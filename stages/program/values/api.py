@@ -138,7 +138,7 @@ def _integer(given: Any) -> int:
 #
 # Paper    ours; E Sec. 4.2 has the field
 
-class Field:
+class WorkerField:
     """Columns and rows: as `field(W, H)` says, else the largest extents of objects so far."""
 
     def __init__(self) -> None:

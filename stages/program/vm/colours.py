@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
-from lairmake.stages.movement.flow import Colour
+from lairmake.stages.movement.flow import RouterColour
 from lairmake.stages.program.sections.hops import CENTER
 from lairmake.stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
 from lairmake.stages.program.vm.regions import Painted
@@ -74,11 +74,11 @@ MEANINGS = {
 #
 # Paper    E Sec. 4: of 24 colours
 
-def number_colours(painted: Mapping[str, Painted], profile: Profile) -> dict[str, Colour]:
+def number_colours(painted: Mapping[str, Painted], profile: Profile) -> dict[str, RouterColour]:
     """Return the colours of a layout, by name. Raises UserError where the machine has too few."""
     numbers = assign_numbers(list(painted), profile)
     return {
-        name: Colour(
+        name: RouterColour(
             number=numbers[name],
             routes=each.positions[0] if len(each.positions) == 1 else None,
             positions=each.positions if len(each.positions) > 1 else None,

@@ -9,7 +9,7 @@ from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 from lairmake.stages.program.sections.calls import NARROWEST
 from lairmake.stages.program.vm.colours import COLOURS, assign_numbers
-from lairmake.stages.program.vm.regions import Region, hstack, paint_code, tile, vstack
+from lairmake.stages.program.vm.regions import PaintedRegion, hstack, paint_code, tile, vstack
 
 # --- Where the roles of the virtual machine lie: W x (H + 3) PEs for a field of W x H workers ---
 #
@@ -68,7 +68,7 @@ EXECUTIVE, MERGE = "executive", "merge"
 ROLES = (WORKER, REDUCTION, RESPONSE, EXECUTIVE, MERGE)
 
 
-def paint_roles(geometry: Geometry) -> Region:
+def paint_roles(geometry: Geometry) -> PaintedRegion:
     """Return all PEs with the programs that they run; the reserve of the control row has none."""
     width, upper = geometry.width, geometry.upper
     strip = paint_code(tile(width), REDUCTION)
@@ -78,7 +78,7 @@ def paint_roles(geometry: Geometry) -> Region:
     )
 
 
-def _paint_control_row(geometry: Geometry) -> Region:
+def _paint_control_row(geometry: Geometry) -> PaintedRegion:
     responses = paint_code(tile(geometry.responses), RESPONSE)
     return hstack(
         tile(geometry.merge - geometry.responses), responses, paint_code(tile(), MERGE),
@@ -110,7 +110,7 @@ def check_machine(geometry: Geometry, profile: Profile, span: Span) -> None:
             f"at most {columns} x {rows - BETWEEN} workers, or a larger machine")
 
 
-def check_colours(region: Region, profile: Profile, span: Span) -> None:
+def check_colours(region: PaintedRegion, profile: Profile, span: Span) -> None:
     """Raise UserError, at `span`, where a machine has too few colours, or positions of them."""
     names = [each for each in COLOURS if f"{each}_0" in region.painted]
     try:

@@ -25,7 +25,7 @@ from lairmake.stages.program.vm.colours import (
 from lairmake.stages.program.vm.geometry import BETWEEN, Geometry, paint_roles
 from lairmake.stages.program.vm.regions import (
     ALWAYS,
-    Region,
+    PaintedRegion,
     alternate,
     hstack,
     hstackrep,
@@ -51,7 +51,7 @@ OPPOSITE = {"west": "east", "east": "west", "north": "south", "south": "north"}
 LETTERS = {"west": "W", "east": "E", "north": "N", "south": "S"}
 
 
-def paint_checker(geometry: Geometry) -> Region:
+def paint_checker(geometry: Geometry) -> PaintedRegion:
     """Return the field in its two halves, and the rows between, which pass both colours on."""
     upper, lower = split(_paint_field(geometry.width, geometry.height), geometry.upper)
     middle = tile(geometry.width, BETWEEN)
@@ -61,12 +61,12 @@ def paint_checker(geometry: Geometry) -> Region:
     return vstack(upper, middle, lower)
 
 
-def _paint_field(width: int, height: int) -> Region:
+def _paint_field(width: int, height: int) -> PaintedRegion:
     """Return the field of workers, its first row in the north."""
     return alternate(*(_paint_alike(width, height, even) for even in (True, False)))
 
 
-def _paint_alike(width: int, height: int, even: bool) -> Region:
+def _paint_alike(width: int, height: int, even: bool) -> PaintedRegion:
     """Return the field as if x + y were even, or odd, of all of its workers."""
     if height == 1:
         return _paint_row(width, (), even)
@@ -75,14 +75,14 @@ def _paint_alike(width: int, height: int, even: bool) -> Region:
                   _paint_row(width, ("north",), even))
 
 
-def _paint_row(width: int, around: tuple[str, ...], even: bool) -> Region:
+def _paint_row(width: int, around: tuple[str, ...], even: bool) -> PaintedRegion:
     """Return a row of the field, whose PEs have neighbours on the sides `around`."""
     inner = _paint_worker(("west", "east", *around), even)
     return hstack(_paint_worker(("east", *around), even), hstackrep(inner, width - 2),
                   _paint_worker(("west", *around), even))
 
 
-def _paint_worker(sides: tuple[str, ...], even: bool) -> Region:
+def _paint_worker(sides: tuple[str, ...], even: bool) -> PaintedRegion:
     """Return a PE of the field with neighbours on some sides."""
     taken, sent = CHECKER if even else reversed(CHECKER)
     taking = [f"{LETTERS[side]}>ramp" for side in RING if side in sides]
@@ -93,7 +93,7 @@ def _paint_worker(sides: tuple[str, ...], even: bool) -> Region:
     return paint_variable(worker, "even") if even else worker
 
 
-def _paint_between(parity: int) -> Region:
+def _paint_between(parity: int) -> PaintedRegion:
     """Return what lies between two workers of a column; `parity` is that of the upper one."""
     south, north = CHECKER[1 - parity % 2], CHECKER[parity % 2]
     return paint_routes(paint_routes(tile(1, BETWEEN), south, "N>S"), north, "S>N")
@@ -105,14 +105,14 @@ def _paint_between(parity: int) -> Region:
 #
 # Paper    E Sec. 4.1, Fig. 3
 
-def paint_control(geometry: Geometry) -> Region:
+def paint_control(geometry: Geometry) -> PaintedRegion:
     """Return the colours of the control row, and the geo-vars of response PEs."""
     row = unite(_paint_numbers(geometry.responses), _paint_variables(geometry.responses),
                 *(_paint_drain(geometry.responses, each) for each in (ARGS_DIST, CTRL_DIST)))
     return place(row, geometry.merge - geometry.responses, geometry.control)
 
 
-def _paint_numbers(responses: int) -> Region:
+def _paint_numbers(responses: int) -> PaintedRegion:
     """Return how the number of a section goes from the executive to all response PEs."""
     west, east = (paint_routes(tile(), CTRL_COORD, each) for each in ("E>ramp,W", "W>ramp,E"))
     ends = [paint_routes(tile(), CTRL_COORD, each) for each in ("E>ramp", "W>ramp")]
@@ -122,7 +122,7 @@ def _paint_numbers(responses: int) -> Region:
     )
 
 
-def _paint_drain(responses: int, colour: str) -> Region:
+def _paint_drain(responses: int, colour: str) -> PaintedRegion:
     """Return how parts come to the merge PE: right 1, left 1, right 2, left 2..."""
     merge = paint_routes(tile(), colour, "E>ramp", "W>ramp")
     executive = paint_routes(tile(), colour, "E>W")
@@ -130,7 +130,7 @@ def _paint_drain(responses: int, colour: str) -> Region:
     return hstack(*reversed(west), merge, executive, *east)
 
 
-def _paint_side(responses: int, colour: str, inwards: str, outwards: str) -> list[Region]:
+def _paint_side(responses: int, colour: str, inwards: str, outwards: str) -> list[PaintedRegion]:
     """Return the response PEs of a side, the innermost one first, which alone pops commands."""
     first, both = f"ramp>{inwards}", (f"ramp>{inwards}", f"{outwards}>{inwards}")
     if responses == 1:
@@ -142,7 +142,7 @@ def _paint_side(responses: int, colour: str, inwards: str, outwards: str) -> lis
     ]
 
 
-def _paint_variables(responses: int) -> Region:
+def _paint_variables(responses: int) -> PaintedRegion:
     """Return which part of each section a response PE has, and which PEs are the outermost."""
     outermost = paint_variable(tile(), "outermost")
     inner = tile(responses - 1)
@@ -160,7 +160,7 @@ def _paint_variables(responses: int) -> Region:
 FARTHEST = "farthest"
 
 
-def paint_sums(geometry: Geometry, to_executive: bool) -> Region:
+def paint_sums(geometry: Geometry, to_executive: bool) -> PaintedRegion:
     """Return the colours and geo-vars of sums, whose result goes to the executive, too."""
     width, upper = geometry.width, geometry.upper
     strips = vstack(_paint_strip(geometry, upper), tile(width),
@@ -171,7 +171,7 @@ def paint_sums(geometry: Geometry, to_executive: bool) -> Region:
     )
 
 
-def _paint_columns(geometry: Geometry) -> Region:
+def _paint_columns(geometry: Geometry) -> PaintedRegion:
     """Return the drains of the columns to the strips."""
     upper, lower = geometry.upper, geometry.height - geometry.upper
     column = vstack(
@@ -181,7 +181,7 @@ def _paint_columns(geometry: Geometry) -> Region:
     return hstackrep(column, geometry.width)
 
 
-def _paint_column_drain(count: int, inwards: str, outwards: str) -> list[Region]:
+def _paint_column_drain(count: int, inwards: str, outwards: str) -> list[PaintedRegion]:
     """Return the workers of a column, the farthest first: one sends, then others pass."""
     if not count:
         return []
@@ -189,19 +189,19 @@ def _paint_column_drain(count: int, inwards: str, outwards: str) -> list[Region]
             vstackrep(_paint_sender(REDUCTION_1, inwards, outwards), count - 1)]
 
 
-def _paint_farthest(colour: str, inwards: str) -> Region:
+def _paint_farthest(colour: str, inwards: str) -> PaintedRegion:
     return paint_variable(paint_routes(tile(), colour, f"ramp>{inwards}", ring=False), FARTHEST)
 
 
-def _paint_sender(colour: str, inwards: str, outwards: str) -> Region:
+def _paint_sender(colour: str, inwards: str, outwards: str) -> PaintedRegion:
     return paint_routes(tile(), colour, f"ramp>{inwards}", f"{outwards}>{inwards}", ring=False)
 
 
-def _paint_end(heard: str) -> Region:
+def _paint_end(heard: str) -> PaintedRegion:
     return paint_routes(tile(), REDUCTION_1, f"{heard}>ramp") if heard else tile()
 
 
-def _paint_strip(geometry: Geometry, rows: int) -> Region:
+def _paint_strip(geometry: Geometry, rows: int) -> PaintedRegion:
     """Return a strip, whose PEs take values of so many rows."""
     left, right = geometry.merge, geometry.width - geometry.executive - 1
     west, east = _paint_sender(REDUCTION_2, "E", "W"), _paint_sender(REDUCTION_2, "W", "E")
@@ -216,7 +216,7 @@ def _paint_strip(geometry: Geometry, rows: int) -> Region:
     return paint_variable(strip, "rows", str(rows))
 
 
-def _paint_inner(to_executive: bool) -> Region:
+def _paint_inner(to_executive: bool) -> PaintedRegion:
     """Return the inner PEs, and merge PE and executive between them."""
     corner = {name: paint_variable(tile(), name) for name in (
         "upper_left", "upper_right", "lower_left", "lower_right")}
@@ -241,7 +241,7 @@ Rows = tuple[int, bool]
 """How many rows of PEs, and whether they take what comes: others only send it on."""
 
 
-def paint_trees(geometry: Geometry, colours: Sequence[str]) -> Region:
+def paint_trees(geometry: Geometry, colours: Sequence[str]) -> PaintedRegion:
     """Return the trees of the colours that are used."""
     upper, lower = (geometry.upper, True), (geometry.height - geometry.upper, True)
     strip, passing = (1, True), (1, False)
@@ -259,7 +259,7 @@ def paint_trees(geometry: Geometry, colours: Sequence[str]) -> Region:
 
 def _paint_tree(
     colour: str, width: int, column: int, row: int, above: Sequence[Rows], below: Sequence[Rows]
-) -> Region:
+) -> PaintedRegion:
     """Return a tree from PE[column, row]; rows above and below are given from there outwards."""
     north, south = _paint_tree_columns(colour, width, "S>", above), _paint_tree_columns(
         colour, width, "N>", below)
@@ -275,7 +275,9 @@ def _paint_tree(
     return place(rows, 0, row - sum(each.height for each in north))
 
 
-def _paint_tree_columns(colour: str, width: int, heard: str, rows: Sequence[Rows]) -> list[Region]:
+def _paint_tree_columns(
+    colour: str, width: int, heard: str, rows: Sequence[Rows]
+) -> list[PaintedRegion]:
     """Return the rows that a tree reaches, from its trunk outwards; the last one ends it."""
     on = "N" if heard == "S>" else "S"
     reached = [each for each in rows if each[0] > 0]
@@ -294,7 +296,7 @@ def _paint_tree_columns(colour: str, width: int, heard: str, rows: Sequence[Rows
 # Paper    E Sec. 6.2, Listing 12
 
 @lru_cache(maxsize=1)
-def paint_machine(geometry: Geometry, features: Features) -> Region:
+def paint_machine(geometry: Geometry, features: Features) -> PaintedRegion:
     """Return the virtual machine for what a program uses; at least 4 columns, 1 response a side.
 
     The last one is kept: paint writes it, and lower looks whether somebody edited it.

@@ -36,8 +36,8 @@ from lairmake.stages.program.vm.regions import (
     RING,
     ROLE,
     Painted,
+    PaintedRegion,
     Painting,
-    Region,
     find_rectangles,
     spell_rectangle,
 )
@@ -126,7 +126,7 @@ all of which a PE has, in a ring, but where it says: counts, how many of them a 
 the first one does not follow the last; pop, 1 if a router pops the command that it obeys."""
 
 
-def write_painting(region: Region) -> str:
+def write_painting(region: PaintedRegion) -> str:
     """Return the text of paint.isl."""
     parts: list[tuple[str, dict[str, Any]]] = [("Roles", dict(_list_roles(region)))]
     for colour in COLOURS:
@@ -144,14 +144,14 @@ def write_painting(region: Region) -> str:
     return "\n".join([comments, *texts])
 
 
-def _list_roles(region: Region) -> Iterator[tuple[str, isl.UnionSet]]:
+def _list_roles(region: PaintedRegion) -> Iterator[tuple[str, isl.UnionSet]]:
     """Yield role_NAME := { PE[x, y] }."""
     for role in ROLES:
         of_role = isl.UnionSet(f"{{ {role}[] }}")
         yield f"{ROLE}{role}", region.painted[CODE].intersect_range(of_role).domain()
 
 
-def _list_of_colour(region: Region, colour: str) -> Iterator[tuple[str, isl.UnionMap]]:
+def _list_of_colour(region: PaintedRegion, colour: str) -> Iterator[tuple[str, isl.UnionMap]]:
     """Yield { [PE[x, y] -> from[]] -> to[] } of each position, and where switches are others."""
     positions = [name for k in range(4) if (name := f"{colour}_{k}") in region.painted]
     for name in positions:

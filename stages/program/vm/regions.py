@@ -37,7 +37,7 @@ APART = [isl.Set(f"{{ PE[x, y] : x mod 2 = {x} and y mod 2 = {y} }}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rectangle:
+class PaintedRectangle:
     """PE[x, y] with `x[0] <= x <= x[1]` and `y[0] <= y <= y[1]` in a pattern."""
 
     x: tuple[int, int]
@@ -45,7 +45,7 @@ class Rectangle:
     pattern: Residues
 
 
-def find_rectangles(pes: isl.Set) -> list[Rectangle] | None:
+def find_rectangles(pes: isl.Set) -> list[PaintedRectangle] | None:
     """Return rectangles of which a bounded set { PE[x, y] } is the union, from north to south.
 
     None where it has other shapes.
@@ -63,7 +63,7 @@ def find_rectangles(pes: isl.Set) -> list[Rectangle] | None:
     return found if whole.is_equal(pes) else None
 
 
-def spell_rectangle(rectangle: Rectangle) -> str:
+def spell_rectangle(rectangle: PaintedRectangle) -> str:
     """Return the PEs of a rectangle, `PE[x, 3] : 0 <= x <= 5`."""
     ends = {"x": rectangle.x, "y": rectangle.y}
     names = [str(low) if low == high else axis for axis, (low, high) in ends.items()]
@@ -79,14 +79,14 @@ def spell_rectangle(rectangle: Rectangle) -> str:
     return f"PE[{', '.join(names)}]" + (f" : {said}" if said else "")
 
 
-def _bound(part: isl.BasicSet) -> Rectangle:
+def _bound(part: isl.BasicSet) -> PaintedRectangle:
     """Return the rectangle around a conjunction, and which PEs of four are in it."""
     plain = isl.Set.from_basic_set(part)
     ends = bounding_box(plain)
     pattern = ALL
     if part.dim(DIV):
         pattern = sum(1 << k for k, each in enumerate(APART) if not plain.is_disjoint(each))
-    return Rectangle(x=ends[0], y=ends[1], pattern=pattern)
+    return PaintedRectangle(x=ends[0], y=ends[1], pattern=pattern)
 
 
 def _cut(intervals: Intervals) -> Intervals:
@@ -104,7 +104,7 @@ def _find_residues(x: tuple[int, int], y: tuple[int, int]) -> Residues:
 
 def _cover(
     cells: Cells, columns: Intervals, rows: Intervals, patterns: Sequence[Residues]
-) -> Iterator[Rectangle]:
+) -> Iterator[PaintedRectangle]:
     """Yield rectangles until all of the cells are covered, a large one from each cell on."""
     for cell in cells:
         while cells[cell]:
@@ -120,7 +120,7 @@ def _cover(
 
 def _grow(
     cells: Cells, columns: Intervals, rows: Intervals, first: tuple[int, int], pattern: Residues
-) -> Iterator[tuple[Rectangle, list[tuple[int, int]]]]:
+) -> Iterator[tuple[PaintedRectangle, list[tuple[int, int]]]]:
     """Yield rectangles around a cell, and their cells: one grown in its row first, one southwards.
 
     What each cell has of the pattern must be there, and not be covered yet.
@@ -151,7 +151,7 @@ def _grow(
         yield _trim(x, y, pattern), list(covered)
 
 
-def _trim(x: tuple[int, int], y: tuple[int, int], pattern: Residues) -> Rectangle:
+def _trim(x: tuple[int, int], y: tuple[int, int], pattern: Residues) -> PaintedRectangle:
     """Return a rectangle without columns and rows at its ends that have no PE of a pattern."""
     def has_column(column: int) -> bool:
         return bool(_find_residues((column, column), y) & pattern)
@@ -161,10 +161,10 @@ def _trim(x: tuple[int, int], y: tuple[int, int], pattern: Residues) -> Rectangl
 
     x = x[0] + (not has_column(x[0])), x[1] - (not has_column(x[1]))
     y = y[0] + (not has_row(y[0])), y[1] - (not has_row(y[1]))
-    return Rectangle(x=x, y=y, pattern=pattern)
+    return PaintedRectangle(x=x, y=y, pattern=pattern)
 
 
-def _count(rectangle: Rectangle) -> float:
+def _count(rectangle: PaintedRectangle) -> float:
     """Return how many PEs a rectangle has; patterns of few PEs count for little."""
     (left, right), (top, bottom) = rectangle.x, rectangle.y
     area = (right - left + 1) * (bottom - top + 1)
@@ -185,7 +185,7 @@ class ClashError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class PaintedRegion:
     """`width` x `height` PEs from PE[0, 0] on: x grows to the east, y to the south.
 
     `painted` has by property what is painted on which PEs, all of them inside.
@@ -211,28 +211,28 @@ def _read_values(text: str) -> isl.UnionMap:
     return isl.UnionMap(f"{{ {text} }}")
 
 
-def tile(width: int = 1, height: int = 1) -> Region:
+def tile(width: int = 1, height: int = 1) -> PaintedRegion:
     """Return a region on which nothing is painted yet."""
-    return Region(width=width, height=height)
+    return PaintedRegion(width=width, height=height)
 
 
-def paint(region: Region, properties: Mapping[str, str]) -> Region:
+def paint(region: PaintedRegion, properties: Mapping[str, str]) -> PaintedRegion:
     """Return a region with further properties: `{name: "PE[x, y] -> [2x]"}`.
 
     Raises ClashError where one is painted already, with another value.
     """
     painted = {name: _read_values(text).intersect_domain(region.pes)
                for name, text in properties.items()}
-    return unite(region, Region(width=region.width, height=region.height, painted=painted))
+    return unite(region, PaintedRegion(width=region.width, height=region.height, painted=painted))
 
 
-def place(region: Region, x: int, y: int) -> Region:
+def place(region: PaintedRegion, x: int, y: int) -> PaintedRegion:
     """Return a region moved to PE[x, y], neither less than 0: nothing is painted before it."""
     moved = _map_painted(region, isl.UnionMap(f"{{ PE[x, y] -> PE[x + {x}, y + {y}] }}"))
-    return Region(width=x + region.width, height=y + region.height, painted=moved)
+    return PaintedRegion(width=x + region.width, height=y + region.height, painted=moved)
 
 
-def unite(*regions: Region) -> Region:
+def unite(*regions: PaintedRegion) -> PaintedRegion:
     """Return regions above each other.
 
     Raises ClashError with property and PE where two have another value for one.
@@ -246,63 +246,65 @@ def unite(*regions: Region) -> Region:
                 continue
             _check_same(name, known, values)
             painted[name] = known.union(values)
-    return Region(width=max((each.width for each in regions), default=0),
+    return PaintedRegion(width=max((each.width for each in regions), default=0),
                   height=max((each.height for each in regions), default=0), painted=painted)
 
 
-def hstack(*regions: Region) -> Region:
+def hstack(*regions: PaintedRegion) -> PaintedRegion:
     """Return regions beside each other, the first one in the west."""
     return reduce(lambda left, right: unite(left, place(right, left.width, 0)), regions)
 
 
-def vstack(*regions: Region) -> Region:
+def vstack(*regions: PaintedRegion) -> PaintedRegion:
     """Return regions below each other, the first one in the north."""
     return reduce(lambda upper, lower: unite(upper, place(lower, 0, upper.height)), regions)
 
 
-def hstackrep(region: Region, width: int) -> Region:
+def hstackrep(region: PaintedRegion, width: int) -> PaintedRegion:
     """Return a region repeated to the east until it fills a width; the last one may be cut."""
-    filled = Region(width=width, height=region.height)
+    filled = PaintedRegion(width=width, height=region.height)
     return _repeat(region, f"PE[x', y] : exists k : k >= 0 and x' = x + {region.width}k", filled)
 
 
-def vstackrep(region: Region, height: int) -> Region:
+def vstackrep(region: PaintedRegion, height: int) -> PaintedRegion:
     """Return a region repeated to the south until it fills a height; the last one may be cut."""
-    filled = Region(width=region.width, height=height)
+    filled = PaintedRegion(width=region.width, height=height)
     return _repeat(region, f"PE[x, y'] : exists k : k >= 0 and y' = y + {region.height}k", filled)
 
 
-def alternate(first: Region, second: Region) -> Region:
+def alternate(first: PaintedRegion, second: PaintedRegion) -> PaintedRegion:
     """Return a checkerboard of two regions of one size: of the first where x + y is even."""
-    def choose(region: Region, parity: int) -> Region:
+    def choose(region: PaintedRegion, parity: int) -> PaintedRegion:
         pes = region.pes.intersect(isl.UnionSet(f"{{ PE[x, y] : (x + y) mod 2 = {parity} }}"))
         return _cut_region(region.painted, region, pes)
 
     return unite(choose(first, 0), choose(second, 1))
 
 
-def split(region: Region, rows: int) -> tuple[Region, Region]:
+def split(region: PaintedRegion, rows: int) -> tuple[PaintedRegion, PaintedRegion]:
     """Return the first rows of a region, and the others."""
-    upper = Region(width=region.width, height=min(rows, region.height))
-    lower = Region(width=region.width, height=region.height - upper.height)
+    upper = PaintedRegion(width=region.width, height=min(rows, region.height))
+    lower = PaintedRegion(width=region.width, height=region.height - upper.height)
     moved = _map_painted(region, isl.UnionMap(f"{{ PE[x, y] -> PE[x, y - {upper.height}] }}"))
     return _cut_region(region.painted, upper, upper.pes), _cut_region(moved, lower, lower.pes)
 
 
-def _repeat(region: Region, to: str, filled: Region) -> Region:
+def _repeat(region: PaintedRegion, to: str, filled: PaintedRegion) -> PaintedRegion:
     """{ PE[x, y] -> PE[x + width k, y] : k >= 0 }, as far as PEs lie in what is to be filled."""
     moves = isl.UnionMap(f"{{ PE[x, y] -> {to} }}")
     return _cut_region(_map_painted(region, moves), filled, filled.pes)
 
 
-def _cut_region(painted: Mapping[str, isl.UnionMap], like: Region, pes: isl.UnionSet) -> Region:
+def _cut_region(
+    painted: Mapping[str, isl.UnionMap], like: PaintedRegion, pes: isl.UnionSet
+) -> PaintedRegion:
     """Return what is painted on some PEs, as a region as large as another."""
     kept = {name: values.intersect_domain(pes) for name, values in painted.items()}
-    return Region(width=like.width, height=like.height, painted={
+    return PaintedRegion(width=like.width, height=like.height, painted={
         name: values for name, values in kept.items() if not values.is_empty()})
 
 
-def _map_painted(region: Region, moves: isl.UnionMap) -> dict[str, isl.UnionMap]:
+def _map_painted(region: PaintedRegion, moves: isl.UnionMap) -> dict[str, isl.UnionMap]:
     return {name: values.apply_domain(moves) for name, values in region.painted.items()}
 
 
@@ -338,14 +340,14 @@ NEVER, ALWAYS = 0, 1
 """When a router pops the command that it obeyed."""
 
 
-def paint_code(region: Region, role: str) -> Region:
+def paint_code(region: PaintedRegion, role: str) -> PaintedRegion:
     """Return a region whose PEs run the program of a role."""
     return paint(region, {CODE: f"PE[x, y] -> {role}[]"})
 
 
 def paint_routes(
-    region: Region, colour: str, *positions: str, ring: bool = True, pop: int = NEVER
-) -> Region:
+    region: PaintedRegion, colour: str, *positions: str, ring: bool = True, pop: int = NEVER
+) -> PaintedRegion:
     """Return a region whose routers send a colour on, in each position as `W>ramp,E` says.
 
     They begin in the first position, and an advance takes them to the next; behind the last one
@@ -358,7 +360,9 @@ def paint_routes(
     return paint(region, painted)
 
 
-def paint_variable(region: Region, name: str, value: str = "", where: str = "") -> Region:
+def paint_variable(
+    region: PaintedRegion, name: str, value: str = "", where: str = ""
+) -> PaintedRegion:
     """Return a region with a geo-var: a condition, or a number such as `2x + 1`.
 
     `where` is on which PEs, in x and y of the region: all of them if nothing is said.

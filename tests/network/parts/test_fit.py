@@ -17,7 +17,7 @@ from lairmake.stages.mapping.layer_yaml import read_mapping
 from lairmake.stages.mapping.network_yaml import End
 from lairmake.stages.mapping.ports import read_ports
 from lairmake.stages.network import fit
-from lairmake.stages.network.crossing import Stop, check_crossing
+from lairmake.stages.network.crossing import CrossingStop, check_crossing
 from lairmake.stages.network.parts.part import find_most_lanes, find_takers
 from lairmake.stages.poly.canonical import find_set
 from lairmake.stages.poly.sides import Rectangle
@@ -79,7 +79,7 @@ def stop(folder, part, tensor, way):
     width, height = parse_target(mapping.target)
     target = Rectangle(left=0, top=0, right=width - 1, bottom=height - 1)
     elements = find_set(polyhedral_description(layer)["tensors"], tensor)
-    return Stop(
+    return CrossingStop(
         end=End(part=part, tensor=tensor), tensor=layer.tensors[tensor], target=target, times=1,
         order=read_ports(mapping, tensor, way, elements, target),
     )

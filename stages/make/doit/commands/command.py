@@ -61,7 +61,7 @@ from lairmake.stages.make.store.folders import (
 # What runs is told on stderr.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class BuiltFolder:
     """How a build of folders ended: doit's exit code if it was interrupted, or a bug of ours ended
     a stage, else 0; and, by the names of folders, what a stage refused there, in full."""
 
@@ -122,7 +122,7 @@ class FoldersRun(Run):
 def build_folders(
     folders: Sequence[LayerFolder], words: Sequence[str], dodo: Mapping[str, Any],
     made_of: Mapping[str, Any],
-) -> Built:
+) -> BuiltFolder:
     """Build folders with the configuration of a dodo file.
 
     `words` are options of a build, and commands of doit are `made_of` this, besides a loader.
@@ -132,9 +132,9 @@ def build_folders(
     code = int(run.parse_execute(["--continue", *words]) or 0)
     reporter = run.session.reporter
     if not isinstance(reporter, FoldersReporter):
-        return Built(code=code, refused={})
+        return BuiltFolder(code=code, refused={})
     is_whole = code < INTERRUPTED and not (reporter.has_bug or workers().lost)
-    return Built(code=0 if is_whole else code, refused=reporter.refused)
+    return BuiltFolder(code=0 if is_whole else code, refused=reporter.refused)
 
 # --- What our commands share: they find the layers that are meant, and how a command ends -------
 #

@@ -15,8 +15,8 @@ from lairmake.stages.make.doit.commands.inert import option
 from lairmake.stages.make.report.causes import told_of
 from lairmake.stages.make.report.difference import describe_change, find_differences
 from lairmake.stages.make.report.screen import (
-    Comparison,
-    State,
+    LayerComparison,
+    LayerState,
     compare,
     edits,
     find_commit,
@@ -103,7 +103,7 @@ class Diff(LayerCommand):
 
     def _compared(
         self, layer: LayerFolder, revision: str, stage: str | None, options: Options
-    ) -> Comparison:
+    ) -> LayerComparison:
         builds, other = options["build"], options["other"]
         if other:
             of_other, old = self._other(layer, other)
@@ -111,12 +111,12 @@ class Diff(LayerCommand):
             new = state_before(layer, builds) if builds else _state_of(layer, revision, label)
         else:
             new, at = state_now(layer), revision or "HEAD"
-            old = state_before(layer, builds) if builds else State(label=at, files={})
+            old = state_before(layer, builds) if builds else LayerState(label=at, files={})
             old = state_at(layer, at) if new.files and not builds else old
         is_whole = options["verbose"] or options["json"]
         return compare(layer, old, new, _meant(layer, stage) if stage or is_whole else None)
 
-    def _other(self, layer: LayerFolder, word: str) -> tuple[LayerFolder, State]:
+    def _other(self, layer: LayerFolder, word: str) -> tuple[LayerFolder, LayerState]:
         """Return what a layer is compared with: another folder, `conv1d`, as it is now, or was at a
         revision, `conv1d@HEAD~3`; else the layer itself at a revision, or after a build."""
         name, _, at = word.partition("@")
@@ -145,7 +145,7 @@ class Diff(LayerCommand):
         return found or (open_folder(path) if name and is_buildable(path) else None)
 
 
-def _state_of(folder: LayerFolder, revision: str, label: str) -> State:
+def _state_of(folder: LayerFolder, revision: str, label: str) -> LayerState:
     return state_at(folder, revision) if revision else state_now(folder, label)
 
 
@@ -168,7 +168,7 @@ def _content(path: Path) -> bytes | None:
     return None if path == Path("/dev/null") else path.read_bytes()
 
 
-def _data(found: Comparison) -> dict[str, Any]:
+def _data(found: LayerComparison) -> dict[str, Any]:
     return {
         "layer": found.layer.name,
         "old": found.old.label,

@@ -19,11 +19,11 @@ from lairmake.stages.make.doit.commands.command import (
     hint_of_stage,
     print_json,
 )
-from lairmake.stages.make.report.shown import (
+from lairmake.stages.make.report.display import (
     PROGRAM,
     SHOWN,
     WRITTEN,
-    Shown,
+    Display,
     called,
     data_of_stage,
     overview,
@@ -88,7 +88,7 @@ class Show(LayerCommand):
                     return whole, [names[0], *words[1:]]
         return folder, words
 
-    def _found(self, folder: LayerFolder, words: list[str]) -> dict[str, list[Shown]]:
+    def _found(self, folder: LayerFolder, words: list[str]) -> dict[str, list[Display]]:
         """Return the stages that are asked for, and of each the files with what is asked for."""
         stage = stage_named(folder, words[0]) if words else None
         writer = next((each for each in SHOWN if each in every_stage(folder)), None)
@@ -107,7 +107,7 @@ class Show(LayerCommand):
 
     def _files(
         self, folder: LayerFolder, stage: str, word: str, wanted: list[str]
-    ) -> list[Shown]:
+    ) -> list[Display]:
         """Return the files of a stage, or the one called `word`, with the objects wanted."""
         names = files_written(folder, stage)
         names = [n for n in names if word == stage or fnmatch.fnmatchcase(n, word)]
@@ -122,19 +122,19 @@ class Show(LayerCommand):
             raise self.refuse(f"{word} has no {wanted[0]}; it has {', '.join(have)}", hint)
         return matching if wanted else files
 
-    def _program(self, folder: LayerFolder, stage: str, wanted: list[str]) -> Shown:
+    def _program(self, folder: LayerFolder, stage: str, wanted: list[str]) -> Display:
         """Return the functions of the programs that are asked for, in words."""
         if not file_of(folder, WRITTEN).is_file():
             raise self._not_built(folder, stage, [WRITTEN])
         objects = program_in_words(folder, stage)
-        file = Shown(name=WRITTEN, path=file_of(folder, WRITTEN), header="", objects=objects)
+        file = Display(name=WRITTEN, path=file_of(folder, WRITTEN), header="", objects=objects)
         matching = pick(file, wanted)
         if not matching.objects:
             hint = did_you_mean(wanted[0], [each for n in file.objects for each in called(n)])
             raise self.refuse(f"the programs of {folder.name} have no {wanted[0]}", hint)
         return matching
 
-    def _everywhere(self, folder: LayerFolder, wanted: str) -> dict[str, list[Shown]]:
+    def _everywhere(self, folder: LayerFolder, wanted: str) -> dict[str, list[Display]]:
         """Return the stages of whose files some have an object."""
         found = {}
         for stage in every_stage(folder):

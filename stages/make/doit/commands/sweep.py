@@ -17,8 +17,8 @@ from lairmake.stages.make.core.pins import pins
 from lairmake.stages.make.core.pipeline import RESULTS
 from lairmake.stages.make.core.sweep import (
     OPTION,
-    Axis,
     Combination,
+    SweepAxis,
     combine,
     holds_isl,
     place_of,
@@ -40,7 +40,7 @@ from lairmake.stages.make.report.colour import is_terminal
 from lairmake.stages.make.report.comparison import (
     COLUMNS,
     NARROW,
-    Row,
+    ComparisonRow,
     csv_of,
     data_of,
     is_right,
@@ -155,7 +155,7 @@ def _words(options: Options) -> list[str]:
 
 def _rows(
     found: Sequence[Combination], folders: Sequence[LayerFolder], refused: Mapping[str, str]
-) -> list[Row]:
+) -> list[ComparisonRow]:
     rows = []
     for each, folder in zip(found, folders, strict=True):
         file = file_of(folder, RESULTS)
@@ -166,16 +166,18 @@ def _rows(
     return rows
 
 
-def _is_wrong(row: Row) -> bool:
+def _is_wrong(row: ComparisonRow) -> bool:
     return row.figures is not None and not is_right(row)
 
 
-def _data(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> dict[str, Any]:
+def _data(
+    folder: LayerFolder, axes: Sequence[SweepAxis], rows: Sequence[ComparisonRow]
+) -> dict[str, Any]:
     keys = [axis.key for axis in axes]
     return {"name": folder.name, "keys": keys, "work": list_work(keys), "rows": data_of(rows)}
 
 
-def _keep(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> None:
+def _keep(folder: LayerFolder, axes: Sequence[SweepAxis], rows: Sequence[ComparisonRow]) -> None:
     """Write the plot, and what a report reads."""
     from lairmake.stages.make.report.comparison import scatter
 
@@ -185,7 +187,7 @@ def _keep(folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row]) -> Non
 
 
 def _print(
-    folder: LayerFolder, axes: Sequence[Axis], rows: Sequence[Row], options: Options
+    folder: LayerFolder, axes: Sequence[SweepAxis], rows: Sequence[ComparisonRow], options: Options
 ) -> None:
     if options["json"]:
         print_json(_data(folder, axes, rows))

@@ -22,7 +22,7 @@ from lairmake.stages.make.report.causes import (
     told_of,
 )
 from lairmake.stages.make.report.timing import (
-    Times,
+    TaskTimes,
     data_of_times,
     lines_of_times,
     timing_of,
@@ -84,7 +84,7 @@ def _last_build(state: Path, wanted: Collection[str]) -> BuildRecord:
     raise UserError("the log knows no build in which these tasks took time")
 
 
-def _write_trace(name: str, found: Times) -> None:
+def _write_trace(name: str, found: TaskTimes) -> None:
     """Write a trace. Raises UserError where the file cannot be written."""
     path = user_folder() / name
     try:

@@ -21,7 +21,7 @@ from lairmake.stages.make.doit.commands.inert import EVERYTHING, option
 from lairmake.stages.make.report.causes import (
     Event,
     History,
-    Told,
+    ToldTask,
     data_of_event,
     data_of_reach,
     explained,
@@ -97,7 +97,7 @@ class Why(LayerCommand):
 
 
 def _texts(
-    history: History, found: Sequence[tuple[BuildRecord, list[Event]]], asked: Told
+    history: History, found: Sequence[tuple[BuildRecord, list[Event]]], asked: ToldTask
 ) -> Iterator[str]:
     """Yield what happened to each layer, and in one line to slots that nobody asked for."""
     for own in group(found, lambda each: each[1][0].folder, asked):

@@ -27,7 +27,7 @@ from lairmake.stages.skewing.statements import Scheduled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedLayer:
     """A layer, its machine, and the PEs that need and compute its elements.
 
     `grid` are all PEs, `core` those that compute; `fed_back` are the tensors that come back, by the
@@ -74,18 +74,18 @@ class Routed:
 class Streams:
     """The streams of a placed layer, by name, and their routes."""
 
-    placed: Placed
+    placed: PlacedLayer
     arrivals: Mapping[str, Arrival] = field(default_factory=dict)
     departures: Mapping[str, Departure] = field(default_factory=dict)
     collections: Mapping[str, SumCollection] = field(default_factory=dict)
     routed: Routed = field(default_factory=Routed)
 
 
-def placed_of(scheduled: Scheduled, adapted: Adapted) -> Placed:
+def placed_of(scheduled: Scheduled, adapted: Adapted) -> PlacedLayer:
     """Return a layer as adapted.isl has it."""
     lair = apply_feedback(scheduled.lair, adapted)
     fed_back = find_fed_back(adapted)
-    return Placed(
+    return PlacedLayer(
         mapping=scheduled.mapping,
         profile=scheduled.profile,
         layer=apply_feedback_to_layer(scheduled.layer, lair, fed_back),
@@ -119,13 +119,13 @@ def colour_routes(colour: str, routes: Routes) -> Routed:
     return Routed(colours={colour: routes}, objects={colour: routes})
 
 
-def is_sparse(tensor: str, placed: Placed) -> bool:
+def is_sparse(tensor: str, placed: PlacedLayer) -> bool:
     """Say whether only what is not zero of a tensor moves."""
     given = placed.mapping.tensors
     return tensor in given and given[tensor].sparse
 
 
-def find_otherwise(tensor: str, placed: Placed) -> str | None:
+def find_otherwise(tensor: str, placed: PlacedLayer) -> str | None:
     """Return what elements of a tensor are that never arrive; None if all do."""
     given = placed.mapping.tensors.get(tensor)
     if given is None or given.otherwise is None:
@@ -134,7 +134,7 @@ def find_otherwise(tensor: str, placed: Placed) -> str | None:
     return repr(int(given.otherwise) if whole else given.otherwise)
 
 
-def find_depth(side: str, placed: Placed) -> int:
+def find_depth(side: str, placed: PlacedLayer) -> int:
     """Return the depth of the first computing PEs: 1 where the side is peeled off, else 0."""
     grid, core = placed.grid, placed.core
     return {
@@ -145,7 +145,7 @@ def find_depth(side: str, placed: Placed) -> int:
     }[side]
 
 
-def find_feedback_depth(back: str, side: str, placed: Placed) -> int:
+def find_feedback_depth(back: str, side: str, placed: PlacedLayer) -> int:
     """Return at which depth a tensor turns: that of the first PEs that compute or need it."""
     places = from_domain(placed.needed, back).range()
     places = places.union(from_domain(placed.computed, placed.fed_back[back]).range())

@@ -33,7 +33,7 @@ DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Display:
     """A file as it is shown: the comments at its top, and its objects by name."""
 
     name: str
@@ -69,16 +69,16 @@ def feeds(folder: LayerFolder, stage: str) -> dict[str, list[str]]:
     }
 
 
-def read_file(folder: LayerFolder, name: str) -> Shown:
+def read_file(folder: LayerFolder, name: str) -> Display:
     """Return the file that stages call `name`, taken apart."""
     path = file_of(folder, name)
     content = path.read_bytes()
-    return Shown(
+    return Display(
         name=name, path=path, header=find_header(content), objects=find_objects(name, content)
     )
 
 
-def pick(file: Shown, wanted: Sequence[str]) -> Shown:
+def pick(file: Display, wanted: Sequence[str]) -> Display:
     """Return a file with those of its objects that match, and the domains they are said to be in.
     """
     found = {
@@ -88,7 +88,7 @@ def pick(file: Shown, wanted: Sequence[str]) -> Shown:
     }
     domains = {domain for text in found.values() for domain in DOMAIN.findall(text)}
     shown = {n: text for n, text in file.objects.items() if n in found or n in domains}
-    return Shown(name=file.name, path=file.path, header="", objects=shown)
+    return Display(name=file.name, path=file.path, header="", objects=shown)
 
 
 def called(name: str) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def overview(folder: LayerFolder) -> str:
     return "\n".join([folder.name, *lines])
 
 
-def section_of(folder: LayerFolder, stage: str, files: list[Shown], program: str) -> str:
+def section_of(folder: LayerFolder, stage: str, files: list[Display], program: str) -> str:
     """Return a stage and its files as text: where a paper has it, what it reads and feeds."""
     lines = [
         f"{paint('bold', stage)}: {declaration(stage).title}",
@@ -123,20 +123,20 @@ def section_of(folder: LayerFolder, stage: str, files: list[Shown], program: str
     return "\n".join(lines) + "\n" + "".join(f"\n{_body(file)}" for file in files)
 
 
-def _body(file: Shown) -> str:
+def _body(file: Display) -> str:
     text = file.header + "".join(f"\n{t}" if file.header or n else t for n, t in _listed(file))
     if file.name.endswith(".isl"):
         text = paint_isl(wrap_isl(text))
     return f"{paint('bold', shown_path(file.path))}\n{text}"
 
 
-def _listed(file: Shown) -> list[tuple[int, str]]:
+def _listed(file: Display) -> list[tuple[int, str]]:
     """Return the objects' texts, numbered; a key of YAML is not listed again below another."""
     inner = {name for name in file.objects if name.rpartition(".")[0] in file.objects}
     return list(enumerate(text for name, text in file.objects.items() if name not in inner))
 
 
-def data_of_stage(folder: LayerFolder, stage: str, files: list[Shown]) -> dict[str, Any]:
+def data_of_stage(folder: LayerFolder, stage: str, files: list[Display]) -> dict[str, Any]:
     """Return a stage and its files as data for a program."""
     return {
         "layer": folder.name,
