@@ -143,8 +143,8 @@ LOADED = {
     "make/__init__.py": "the Make, for dodo files, not for stages",
     "make/core/stage.py": "the stage, from which its code is found",
     "fabric/compiler.py": "looks whether there is a compiler",
-    "program/sandbox/child.py":
-        "the function that a stage imports and hands to it; modules of a user",
+    "program/sandbox/child.py": "the function that a stage imports and hands to it",
+    "program/sandbox/modules.py": "modules of a user",
     "program/values/api.py": "the program of a user",
     "shipped.py": "only asks where byte code lies",
 }

@@ -75,7 +75,7 @@ def test_commands_look_for_the_dodo_file_as_doit_does(small):
 
 
 def test_a_bug_of_ours_exits_with_2(small):
-    spoil = "import lairmake.stages.make.doit.commands.show as g\ng.forecast = None\n"
+    spoil = "import lairmake.stages.make.doit.commands.graph as g\ng.forecast = None\n"
     small.write("dodo.py", DODO + spoil)
     run = small.run("graph")
     assert run.code == 2

@@ -258,8 +258,8 @@ def test_nothing_is_written_through_a_link(small, tmp_path):
 
 
 def test_values_that_are_wrong_are_told_and_give_exit_code_1(small):
-    spoil = ("from lairmake.stages.make.report import compared\n"
-             "compared.list_wrong = lambda results: ['y']\n")
+    spoil = ("from lairmake.stages.make.report import comparison\n"
+             "comparison.list_wrong = lambda results: ['y']\n")
     small.write("dodo.py", DODO + spoil)
     run = small.run("sweep", "a", "--set", "machine=wse1")
     assert (run.code, run.out) == (

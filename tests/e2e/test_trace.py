@@ -20,9 +20,9 @@ hint: the text has 1 `[` and 0 `]`
 """
 HALFWAY = """
 from lairmake.stages.fabric import driver
-from lairmake.stages.make.core import telling
+from lairmake.stages.make.core import workers
 
-ended, telling.INTERVAL = driver._ended, 0
+ended, workers.INTERVAL = driver._ended, 0
 
 def run(opened, layout, loaded, tell, tasks):
     tell(0.5)

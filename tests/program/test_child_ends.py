@@ -100,7 +100,7 @@ def test_the_system_ends_it_where_a_build_is_killed(folder):
 def test_what_a_program_starts_all_the_same_ends_with_it(folder):
     """Which nobody waits for: it would hold its pipes for a minute."""
     unseen = (
-        "import os\nfrom lairmake.stages.program.child import watch\nwatch.REFUSED.clear()\n"
+        "import os\nfrom lairmake.stages.program.sandbox import limits\nlimits.REFUSED.clear()\n"
         "file = open('held')\nif os.fork() == 0:\n    while True:\n        pass\n"
     )
     process, pipe = build(folder, unseen)

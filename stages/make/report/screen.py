@@ -671,12 +671,12 @@ def state_before(folder: LayerFolder, builds: int) -> LayerState:
 def state_after(folder: LayerFolder, moment: str) -> LayerState:
     """Return what the stages had written after the last build that began at a moment, or before."""
     state = state_folder(folder.home)
-    begun = {b.id for b in builds(state) if begun(b)[: len(moment)] <= moment}
+    ids = {b.id for b in builds(state) if begun(b)[: len(moment)] <= moment}
     lines, label = _changes(folder), f"the build of {moment}"
-    if begun.isdisjoint(line["build"] for line in lines):
+    if ids.isdisjoint(line["build"] for line in lines):
         notes = ("the log knows no build of it until then",)
         return LayerState(label=label, files={}, notes=notes)
-    return _state(folder, lines, begun, label)
+    return _state(folder, lines, ids, label)
 
 
 def _changes(folder: LayerFolder) -> list[Line]:

@@ -25,7 +25,7 @@ from lairmake.stages.program.values.forms import ProgramError
 from lairmake.stages.shipped import STAGES
 
 OURS = f"{STAGES}{os.sep}"
-IMPORTS = f"{STAGES}/program/child/modules.py"
+IMPORTS = f"{STAGES}/program/sandbox/modules.py"
 """Where modules of a user are read, which may be damaged."""
 MOST_CAUSES = 100
 """How far back causes are followed, which may be those of each other."""
