@@ -29,10 +29,13 @@ def task_runs():
 
 
 def task_checks():
-    """Check the style of every file with ruff."""
+    """Check the style of every file with ruff, and name what is long."""
     for path in map(str, MODULES):
         yield {"basename": "lint", "name": path, "file_dep": [path, "pyproject.toml"],
                "actions": [[*PYTHON, "ruff", "check", "--quiet", path]]}
+    names = [str(path) for path in MODULES if path.parts[0] in CODE]
+    yield {"basename": "lint", "name": "sizes", "doc": "Name files and functions that are long",
+           "file_dep": names, "actions": [[*PYTHON, "tools.sizes", *names]], "verbosity": 2}
     yield {"basename": "types", "doc": "Check the types of the compiler with mypy",
            "actions": [[*PYTHON, "mypy"]],
            "file_dep": ["pyproject.toml", *(str(p) for p in MODULES if p.parts[0] in CODE)]}
