@@ -136,8 +136,8 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
 WRITE = """
 import sys
 from pathlib import Path
-from lairmake.stages.make.store.state import State
-state = State(Path(sys.argv[1]))
+from lairmake.stages.make.store.state import WorkspaceState
+state = WorkspaceState(Path(sys.argv[1]))
 for number in range(50):
     state.keep("memo", {f"{sys.argv[2]} {number}": number})
     state.add({"task": sys.argv[2]})

@@ -14,8 +14,9 @@ from lairmake.stages.program.irg.graph import FROM_FILE, GraphEntry, ProgramGrap
 from lairmake.stages.program.lowering.c import find_geo_condition, find_geo_number
 from lairmake.stages.program.lowering.control import write_merge, write_reduction, write_response
 from lairmake.stages.program.lowering.executive import write_executive
-from lairmake.stages.program.lowering.lowered import Material, list_worker_tensors
+from lairmake.stages.program.lowering.lowered import Material
 from lairmake.stages.program.lowering.programs import make_arrays
+from lairmake.stages.program.lowering.tensors import list_worker_tensors
 from lairmake.stages.program.lowering.worker import write_worker
 from lairmake.stages.program.sections.program import (
     Procedure,

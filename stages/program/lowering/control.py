@@ -64,11 +64,11 @@ from lairmake.stages.program.lowering.lowered import (
     begin,
     count_arguments,
     find_most_arguments,
-    list_response_tensors,
     make_listing,
     react,
     write_calls,
 )
+from lairmake.stages.program.lowering.tensors import list_response_tensors
 from lairmake.stages.program.lowering.worker import ADVANCE, KEPT, RESET, VECTORS, find_beginning
 from lairmake.stages.program.sections.program import HALT, REDUCE, Procedure, SectionCall, Sections
 from lairmake.stages.program.values.arithmetic import STEPS, Array, find_accumulator

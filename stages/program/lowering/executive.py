@@ -44,7 +44,6 @@ from lairmake.stages.program.lowering.lowered import (
     Material,
     PeProgram,
     begin,
-    list_executive_tensors,
     make_listing,
 )
 from lairmake.stages.program.lowering.scalars import (
@@ -56,6 +55,7 @@ from lairmake.stages.program.lowering.scalars import (
     make_literal,
     operate,
 )
+from lairmake.stages.program.lowering.tensors import list_executive_tensors
 from lairmake.stages.program.sections.program import (
     Begin,
     ComputeState,

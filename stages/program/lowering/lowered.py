@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import islpy as isl
 
@@ -37,18 +36,14 @@ from lairmake.stages.pe.nodes import (
 )
 from lairmake.stages.poly.expression import Name, Number, Operation, Value, compare
 from lairmake.stages.program.irg.addresses import (
-    EXECUTIVE as OF_EXECUTIVE,
-    WORKERS as OF_WORKERS,
     Addresses,
-    find_space,
 )
-from lairmake.stages.program.irg.graph import GraphEntry, ProgramGraph
+from lairmake.stages.program.irg.graph import ProgramGraph
 from lairmake.stages.program.irg.regions import RegionAccesses
 from lairmake.stages.program.sections.hops import CENTER
 from lairmake.stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Procedure, Sections
-from lairmake.stages.program.values.forms import ON_PES, UNIFORM
 from lairmake.stages.program.vm.colours import ARGS, COLOURS, CTRL
-from lairmake.stages.program.vm.geometry import BETWEEN, Geometry
+from lairmake.stages.program.vm.geometry import Geometry
 
 # --- What programs of the virtual machine are made of, and what each of them needs of a PE ------
 
@@ -93,143 +88,6 @@ class PeProgram:
     activated: tuple[str, ...] = ()
     reacting: tuple[str, ...] = ()
     vectors: int = 0
-
-# --- What lies in the memory of PEs before the start, and what is read from it at the end -------
-#
-# A tensor is called as its entry; others have the role before a dot, which no entry has. Of a
-# uniform scalar the value on every worker is read.
-#
-# Paper    E Sec. 5.5: an address is the same on all workers
-
-Transfer = Literal["in", "out"]
-FILTERS = f"{WORKER}.filters"
-ARGUMENTS, CONTROL, SECTIONS = (f"{RESPONSE}.{name}" for name in (
-    "arguments", "control", "sections"))
-STATE = f"{EXECUTIVE}.state"
-
-
-def find_filters_address(sections: Sections) -> int:
-    """Return the byte at which the filters of workers begin: behind entries and slots."""
-    return -(-max(sections.workers, 1) // 8) * 8
-
-
-def list_worker_tensors(material: Material) -> dict[str, LocalTensor]:
-    """Return entries that begin with data or are outputs, constants, and the filters."""
-    geometry, sections = material.geometry, material.sections
-    found = dict(_list_entries(material, OF_WORKERS))
-    for slot in sections.slots:
-        if slot.value is not None:
-            found[slot.name] = LocalTensor(
-                type=slot.type, shape=(), address=slot.address, tensor=f"{WORKER}.{slot.name}",
-                transfer="in", stored=f"{{ [PE[x, y] -> local[]] -> {slot.name}[] }}")
-    if sections.filters:
-        most = len(sections.filters)
-        found["filters"] = LocalTensor(
-            type="int16", shape=(most,), address=find_filters_address(sections), tensor=FILTERS,
-            transfer="in", stored=_spell_halves(
-                geometry, "local[i]", "filters[i, {x}, {y}]", f"0 <= i < {most}"))
-    return found
-
-
-def list_executive_tensors(material: Material, state: int, words: int) -> dict[str, LocalTensor]:
-    """Return entries that begin with data or are outputs, and `words` from address `state` on."""
-    found = dict(_list_entries(material, OF_EXECUTIVE))
-    found["state"] = LocalTensor(
-        type="int32", shape=(words,), address=state, tensor=STATE, transfer="out",
-        stored=f"{{ [PE[x, y] -> local[i]] -> state[i] : 0 <= i < {words} }}")
-    return found
-
-
-def list_response_tensors(
-    geometry: Geometry, sections: int, control: int, arguments: int
-) -> dict[str, LocalTensor]:
-    """Return the tables of response PEs, one behind the other, of as many elements each.
-
-    They are by the number of the part that a PE has of each section: right 1, left 1, right 2...
-    """
-    found, address = {}, 0
-    shapes: tuple[tuple[str, str, tuple[int, ...]], ...] = (
-        ("sections", SECTIONS, (sections, 4)), ("control", CONTROL, (control,)),
-        ("arguments", ARGUMENTS, (arguments,)))
-    for name, tensor, shape in shapes:
-        indices = ", ".join(f"i{k}" for k in range(len(shape)))
-        bounds = " and ".join(f"0 <= i{k} < {size}" for k, size in enumerate(shape))
-        places = _list_parts(geometry)
-        pieces = [f"[PE[x, y] -> local[{indices}]] -> {name}[{part}, {indices}] : {where} and "
-                  f"{bounds}" for part, where in places]
-        found[name] = LocalTensor(
-            type="int16", shape=shape, address=address, tensor=tensor, transfer="in",
-            stored=f"{{ {'; '.join(pieces)} }}")
-        size = 1
-        for each in shape:
-            size *= each
-        address += 2 * size
-    return found
-
-
-def _list_parts(geometry: Geometry) -> Iterator[tuple[str, str]]:
-    """Yield the part that a response PE has, right and left, and where that is so."""
-    right, left, most = geometry.executive + 1, geometry.merge - 1, geometry.responses
-    more = most - 1
-    yield f"2x - {2 * right}", f"{right} <= x <= {right + more}" if more else f"x = {right}"
-    yield f"{2 * left + 1} - 2x", f"{left - more} <= x <= {left}" if more else f"x = {left}"
-
-
-def _list_entries(material: Material, space: str) -> Iterator[tuple[str, LocalTensor]]:
-    """Yield what is put into memory, and what is read from it: an entry may be both."""
-    for name, entry in material.graph.entries.items():
-        if find_space(entry) != space or name not in material.addresses.places:
-            continue
-        address = material.addresses.places[name].address
-        if entry.initial is not None:
-            yield name, _make_tensor(entry, address, material.geometry, "in")
-        if entry.output:
-            yield f"{name}.result", _make_tensor(entry, address, material.geometry, "out")
-
-
-def _make_tensor(
-    entry: GraphEntry, address: int, geometry: Geometry, transfer: Transfer
-) -> LocalTensor:
-    shape = entry.shape[2:] if entry.kind in ON_PES else entry.shape
-    indices = [f"i{k}" for k in range(len(shape))]
-    bounds = " and ".join(f"0 <= {i} < {size}" for i, size in zip(indices, shape, strict=True))
-    local = f"local[{', '.join(indices)}]"
-    if entry.kind in ON_PES:
-        stored = _spell_entry(entry, geometry, local, indices, bounds)
-    elif entry.kind == UNIFORM and transfer == "out":
-        stored = _spell_halves(geometry, local, f"{entry.name}[{{x}}, {{y}}]", bounds)
-    else:
-        said = f"[PE[x, y] -> {local}] -> {entry.name}[{', '.join(indices)}]"
-        stored = f"{{ {said}{' : ' if bounds else ''}{bounds} }}"
-    return LocalTensor(type=entry.type, shape=shape, address=address, tensor=entry.name,
-                       transfer=transfer, stored=stored)
-
-
-def _spell_entry(
-    entry: GraphEntry, geometry: Geometry, local: str, indices: Sequence[str], bounds: str
-) -> str:
-    """Return which element of an array on PEs a local one is: the first lies on PE `origin`."""
-    (left, top), (width, height) = entry.origin, entry.shape[:2]
-    elements = ", ".join([_less("{x}", left), _less("{y}", top), *indices])
-    where = f"{left} <= {{x}} < {left + width} and {top} <= {{y}} < {top + height}"
-    return _spell_halves(geometry, local, f"{entry.name}[{elements}]",
-                         f"{where} and {bounds}" if bounds else where)
-
-
-def _less(name: str, number: int) -> str:
-    return f"{name} - {number}" if number else name
-
-
-def _spell_halves(geometry: Geometry, local: str, element: str, where: str) -> str:
-    """Return a map of workers: {x} and {y} are the place in the field.
-
-    The rows between the halves are no rows of the field.
-    """
-    halves = ((f"y < {geometry.upper}", "y"),
-              (f"y >= {geometry.upper + BETWEEN}", f"y - {BETWEEN}"))
-    pieces = [f"[PE[x, y] -> {local}] -> {element} : {half}{' and ' if where else ''}{where}"
-              .format(x="x", y=row) for half, row in halves]
-    return f"{{ {'; '.join(pieces)} }}"
 
 # --- Where the arguments of a procedure are, and the operands of its instructions ---------------
 #

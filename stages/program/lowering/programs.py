@@ -35,16 +35,18 @@ from lairmake.stages.program.lowering.control import (
 )
 from lairmake.stages.program.lowering.executive import write_executive
 from lairmake.stages.program.lowering.lowered import (
-    ARGUMENTS,
-    CONTROL,
     EXECUTIVE,
-    FILTERS,
     REDUCTION,
     RESPONSE,
-    SECTIONS,
     WORKER,
     Material,
     PeProgram,
+)
+from lairmake.stages.program.lowering.tensors import (
+    ARGUMENTS,
+    CONTROL,
+    FILTERS,
+    SECTIONS,
     list_worker_tensors,
 )
 from lairmake.stages.program.lowering.worker import write_worker

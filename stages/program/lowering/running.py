@@ -27,9 +27,9 @@ from lairmake.stages.program.interpreter.differences import find_difference, spe
 from lairmake.stages.program.interpreter.run import check_array
 from lairmake.stages.program.irg.graph import FROM_FILE, GraphEntry, ProgramGraph
 from lairmake.stages.program.irg.graph_yaml import read_graph
-from lairmake.stages.program.lowering.lowered import STATE
 from lairmake.stages.program.lowering.programs import make_arrays
 from lairmake.stages.program.lowering.results import ProgramResults, describe_run, find_probes
+from lairmake.stages.program.lowering.tensors import STATE
 from lairmake.stages.program.sections.program import Sections
 from lairmake.stages.program.sections.sections_yaml import read_sections
 from lairmake.stages.program.values.arithmetic import Array

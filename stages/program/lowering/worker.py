@@ -61,13 +61,13 @@ from lairmake.stages.program.lowering.lowered import (
     find_argument,
     find_arguments,
     find_entry,
-    find_filters_address,
     find_most_arguments,
     make_listing,
     react,
     write_calls,
 )
 from lairmake.stages.program.lowering.scalars import count_scalars, make_literal, operate
+from lairmake.stages.program.lowering.tensors import find_filters_address
 from lairmake.stages.program.sections.program import (
     ARRAY,
     HALT,
