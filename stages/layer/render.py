@@ -43,8 +43,8 @@ from lairmake.stages.layer.texts.yaml_files import (
 )
 from lairmake.stages.machine.scarcity import is_unpublished, with_figures
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.pe.c import spell
 from lairmake.stages.pe.listing import Listing
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.pe.yaml import write_programs
 from lairmake.stages.poly.functions import PE_NAMES, bind_domain, find_index_constants
 

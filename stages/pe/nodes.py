@@ -12,7 +12,7 @@ from lairmake.stages.poly.expression import Name, Node, Number, Value
 # --- The values in programs: places in memory, elements, and what is computed of them -----------
 #
 # Names, numbers and operations are those of isl (stages/poly/expression.py). A template spells each
-# node by the name of its class (stages/pe/c.py).
+# node by the name of its class (stages/pe/speller.py).
 
 PLAIN = {"str", "int", "float", "bool", "str | None", "tuple[str, ...]", "tuple[int, ...]"}
 """Types of fields that hold no nodes."""
@@ -278,7 +278,7 @@ def find_mentioned(parts: Iterable[object]) -> set[str]:
 
 # --- The statements of programs, as the machine knows them --------------------------------------
 #
-# A template spells each node by the name of its class (stages/pe/c.py).
+# A template spells each node by the name of its class (stages/pe/speller.py).
 
 @dataclass(frozen=True, slots=True)
 class StatementNode(Node):

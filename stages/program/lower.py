@@ -15,7 +15,7 @@ import typing
 from lairmake.stages.diagnose import Source, UserError, UserErrors
 from lairmake.stages.fabric.layout import write_layout
 from lairmake.stages.mapping.machine import read_machine
-from lairmake.stages.pe.c import spell
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.pe.yaml import write_programs
 from lairmake.stages.program.irg.addresses import read_addresses
 from lairmake.stages.program.irg.graph_yaml import read_graph

@@ -50,7 +50,7 @@ AGAIN = {
     "program/lowering/worker.py: write_worker": "lower",
     "layer/cycles/bound.py: lower_bound": "simulate",
     "pe/block.py: _is_guarded": "settle simd render lower execute report_program",
-    "pe/c.py": "render lower",
+    "pe/speller.py": "render lower",
     "fabric/report.c": COMPILED,
     "fabric/command.py: compiler_state": COMPILED,
     "fabric/pe.h": f"settle render {COMPILED}",

@@ -1,6 +1,6 @@
 from lairmake.stages.pe.block import Block, total, write_nest
-from lairmake.stages.pe.c import spell
 from lairmake.stages.pe.nodes import Assign, Element, Field, Scope
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.poly.expression import Branch, Instance, Loop, Name, Number, Operation, Series
 
 AT, K = Name("i"), Name("k")

@@ -13,8 +13,8 @@ from lairmake.stages.layer.codegen.instruction import (
     make_literal,
     make_value,
 )
-from lairmake.stages.pe.c import spell
 from lairmake.stages.pe.nodes import Computed, Element, Field, Loaded, Pointed, Store
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.poly.expression import Name, Number
 
 VALUES = {

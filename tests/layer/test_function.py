@@ -1,8 +1,8 @@
 import pytest
 
 from lairmake.stages.pe.block import Body
-from lairmake.stages.pe.c import spell
 from lairmake.stages.pe.nodes import Assign, Call, Declare, Field, If, SendEnd, Task, find_mentioned
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.poly.expression import Name, Number, Operation
 
 PE_X, PE_Y = Name("PE_X"), Name("PE_Y")

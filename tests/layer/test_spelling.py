@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from lairmake.stages.pe.c import WORDS, spell, wrap
 from lairmake.stages.pe.nodes import (
     Act,
     AtWord,
@@ -28,6 +27,7 @@ from lairmake.stages.pe.nodes import (
     Switch,
     Task,
 )
+from lairmake.stages.pe.speller import WORDS, spell, wrap
 from lairmake.stages.pe.yaml import node_classes, read_programs
 from lairmake.stages.poly.expression import Name, Node, Number, Operation, Value
 from lairmake.stages.shipped import shipped

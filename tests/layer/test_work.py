@@ -6,7 +6,7 @@ import pytest
 from lairmake.stages.layer.codegen.instruction import find_base_address
 from lairmake.stages.layer.texts.yaml_files import LocalDecision
 from lairmake.stages.pe.block import Block
-from lairmake.stages.pe.c import spell
+from lairmake.stages.pe.speller import spell
 from tests.layer.built import MV, build, function
 
 CONV = """lair C(): float16 x[9], float16 W[3] -> float16 y[7]

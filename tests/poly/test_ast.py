@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
-from lairmake.stages.pe.c import spell
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.poly.expression import (
     Branch,
     Instance,

@@ -8,7 +8,7 @@ from lairmake.stages.fabric.driver import run_fabric
 from lairmake.stages.fabric.layout import Role, RoleMemory
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.machine.types import BYTES
-from lairmake.stages.pe.c import spell
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.program.irg.addresses import Addresses, EntryPlace
 from lairmake.stages.program.irg.graph import FROM_FILE, GraphEntry, ProgramGraph
 from lairmake.stages.program.lowering.c import find_geo_condition, find_geo_number

@@ -9,7 +9,7 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.fabric.driver import run_fabric
 from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.machine.profile import load_profile
-from lairmake.stages.pe.c import spell
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.program.irg.addresses import Addresses
 from lairmake.stages.program.irg.graph import ProgramGraph
 from lairmake.stages.program.lowering.control import write_merge, write_response

@@ -1,6 +1,6 @@
 """Programs of the virtual machine as data: all that is in C is in build/program.yaml."""
 
-from lairmake.stages.pe.c import WORDS, spell
+from lairmake.stages.pe.speller import WORDS, spell
 from lairmake.stages.pe.yaml import read_programs, write_programs
 from lairmake.stages.yaml_limits import load
 

@@ -8,7 +8,7 @@ import subprocess
 import islpy as isl
 
 from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
-from lairmake.stages.pe.c import spell
+from lairmake.stages.pe.speller import spell
 from lairmake.stages.poly.expression import Branch, Instance, Loop, make_loop_nest
 
 SCHEDULES, GREATEST = 120, 24

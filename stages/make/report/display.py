@@ -162,7 +162,7 @@ def program_in_words(folder: LayerFolder, stage: str) -> dict[str, str]:
 
     Raises UserError where the file is not as the stage wrote it.
     """
-    from lairmake.stages.pe.c import WORDS, spell
+    from lairmake.stages.pe.speller import WORDS, spell
     from lairmake.stages.pe.yaml import read_programs
     from lairmake.stages.yaml_limits import load
 
