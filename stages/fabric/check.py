@@ -11,6 +11,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from lairmake.stages.fabric.elements import DTYPES, Bools, Ints
 from lairmake.stages.fabric.engine import INLET, OUTLET, EngineProgram
 from lairmake.stages.fabric.grid import (
     OPPOSITE,
@@ -23,7 +24,8 @@ from lairmake.stages.fabric.grid import (
     members,
     thin,
 )
-from lairmake.stages.fabric.layout import DTYPES, LAST_BITS, Bools, FabricLayout, Ints, Queue, Role
+from lairmake.stages.fabric.layout import FabricLayout, Queue, Role
+from lairmake.stages.fabric.switches import LAST_BITS
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import note_grade
 

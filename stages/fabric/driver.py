@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from lairmake.stages.fabric import engine as engine
 from lairmake.stages.fabric.check import LayoutFault, find_excess, find_faults, find_lack
 from lairmake.stages.fabric.deadlock import FabricStuck, read_waiting
+from lairmake.stages.fabric.elements import DTYPES
 from lairmake.stages.fabric.engine import Tell, find_share, report_progress
 from lairmake.stages.fabric.grid import explain, find_wrong
-from lairmake.stages.fabric.layout import DTYPES, FabricLayout
+from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.fabric.load import LoadedLayout, find_residents, load, scatter_inputs
 from lairmake.stages.fabric.outcome import (
     FabricFailure,

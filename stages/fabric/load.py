@@ -13,6 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric import engine as engine
+from lairmake.stages.fabric.elements import (
+    DTYPES,
+    Bools,
+    Ints,
+    find_tensor_shape,
+    number_elements,
+    open_mesh,
+)
 from lairmake.stages.fabric.grid import (
     SIDES,
     Colours,
@@ -22,17 +30,7 @@ from lairmake.stages.fabric.grid import (
     read_grid,
     read_roles,
 )
-from lairmake.stages.fabric.layout import (
-    DTYPES,
-    Bools,
-    FabricLayout,
-    Ints,
-    LocalTensor,
-    Queue,
-    find_tensor_shape,
-    number_elements,
-    open_mesh,
-)
+from lairmake.stages.fabric.layout import FabricLayout, LocalTensor, Queue
 from lairmake.stages.fabric.ports import (
     Inlets,
     PortDeparture,

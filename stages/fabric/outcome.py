@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lairmake.stages.fabric import engine as engine
+from lairmake.stages.fabric.elements import DTYPES, Bools
 from lairmake.stages.fabric.engine import PROBE, STATES
 from lairmake.stages.fabric.grid import Grid, coordinates, members
-from lairmake.stages.fabric.layout import DTYPES, Bools, FabricLayout
+from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.fabric.load import LoadedLayout, find_residents, find_shape, gather
 from lairmake.stages.fabric.ports import (
     PortDeparture,

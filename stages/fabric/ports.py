@@ -11,31 +11,21 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from lairmake.stages.fabric.engine import INLET, OUTLET
-from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, coordinates, members
-from lairmake.stages.fabric.layout import (
-    ADVANCE,
+from lairmake.stages.fabric.elements import (
     DTYPES,
-    NOP,
-    RESET,
     Bools,
     Ints,
-    PortEntry,
-    PortExit,
-    encode_quiet,
     find_tensor_shape,
     number_elements,
     open_mesh,
 )
+from lairmake.stages.fabric.engine import INLET, OUTLET
+from lairmake.stages.fabric.grid import SIDES, STEPS, Grid, coordinates, members
+from lairmake.stages.fabric.layout import PortEntry, PortExit
+from lairmake.stages.fabric.switches import ADVANCE, NOP, RESET, encode_quiet
+from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from lairmake.stages.poly.box import bounding_box
-from lairmake.stages.poly.functions import (
-    PE_NAMES,
-    bind_domain,
-    bind_set,
-    evaluate_pw_aff,
-    evaluate_set,
-    find_function,
-)
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, bind_set, find_function
 
 # --- What external PEs send where each PE gets a stream of its own: so many replicas, and their
 # ends

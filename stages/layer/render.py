@@ -19,15 +19,10 @@ import islpy as isl
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.fabric.layout import write_layout
+from lairmake.stages.layer.codegen.capacity import check_machine
 from lairmake.stages.layer.codegen.layout import list_started
 from lairmake.stages.layer.codegen.model import Model, check_words
-from lairmake.stages.layer.codegen.roles import (
-    OBJECTS,
-    check_machine,
-    lay_out,
-    make_model,
-    make_programs,
-)
+from lairmake.stages.layer.codegen.roles import OBJECTS, lay_out, make_model, make_programs
 from lairmake.stages.layer.memory.checks import check_inside, check_objects, check_placed
 from lairmake.stages.layer.routes.arrivals import name_positions
 from lairmake.stages.layer.texts import task_graph

@@ -18,14 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lairmake.stages.diagnose import UserError, UserErrors, headline
-from lairmake.stages.layer.codegen.roles import (
-    OBJECTS,
-    check_machine,
-    find_shortage,
-    lay_out,
-    make_model,
-    make_programs,
-)
+from lairmake.stages.layer.codegen.capacity import check_machine, find_shortage
+from lairmake.stages.layer.codegen.roles import OBJECTS, lay_out, make_model, make_programs
 from lairmake.stages.layer.cycles.predict import predict, read_written
 from lairmake.stages.layer.search.problem import list_ports
 from lairmake.stages.layer.texts.yaml_files import Slot, read_candidates, write_slots
@@ -35,7 +29,7 @@ from lairmake.stages.mapping.refusals import find_error, why_refused
 from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 if TYPE_CHECKING:
-    from lairmake.stages.layer.codegen.roles import Shortage
+    from lairmake.stages.layer.codegen.capacity import Shortage
     from lairmake.stages.layer.texts.yaml_files import Candidate
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping import layer_yaml

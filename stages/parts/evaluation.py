@@ -10,8 +10,9 @@ import numpy as np
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.tree import Expr
 from lairmake.stages.machine.types import find_integers, is_integer
+from lairmake.stages.poly.arrays import evaluate_set
 from lairmake.stages.poly.box import find_shape
-from lairmake.stages.poly.functions import depends_on, evaluate_set
+from lairmake.stages.poly.functions import depends_on
 from lairmake.stages.reference.evaluate import TermMeaning, value
 from lairmake.stages.reference.strided import (
     REDUCTIONS,

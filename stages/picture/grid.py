@@ -10,6 +10,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from lairmake.stages.fabric.elements import DTYPES
 from lairmake.stages.fabric.grid import (
     SIDES,
     Colours,
@@ -21,15 +22,11 @@ from lairmake.stages.fabric.grid import (
     read_grid,
     read_roles,
 )
-from lairmake.stages.fabric.layout import DTYPES, FabricLayout, PortEntry, PortExit, Role
+from lairmake.stages.fabric.layout import FabricLayout, PortEntry, PortExit, Role
 from lairmake.stages.picture.page import Ints, PackedArray, pack, pack_within
+from lairmake.stages.poly.arrays import evaluate_pw_aff
 from lairmake.stages.poly.box import at_this_pe, bounding_box
-from lairmake.stages.poly.functions import (
-    PE_NAMES,
-    evaluate_pw_aff,
-    find_index_constants,
-    project_names,
-)
+from lairmake.stages.poly.functions import PE_NAMES, find_index_constants, project_names
 
 # --- The floorplan of a network on one fabric: the rectangle of each part, as its layout has it
 

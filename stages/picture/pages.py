@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, UserError
+from lairmake.stages.fabric.coordinates import Place, find_offset, shift
 from lairmake.stages.fabric.deadlock import PROGRAMS
-from lairmake.stages.fabric.grid import Place, find_offset, read_grid, shift
+from lairmake.stages.fabric.grid import read_grid
 from lairmake.stages.fabric.layout import FabricLayout, read_layout
 from lairmake.stages.layer.texts.task_graph import TaskGraph
 from lairmake.stages.layer.texts.yaml_files import Decisions

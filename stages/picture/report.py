@@ -18,7 +18,7 @@ import typing
 from collections.abc import Iterator
 from functools import partial
 
-from lairmake.stages.fabric.grid import find_offset
+from lairmake.stages.fabric.coordinates import find_offset
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.layer.outcome import record
 from lairmake.stages.layer.texts.task_graph import read_graph

@@ -10,7 +10,7 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.fabric.grid import Place, shift
+from lairmake.stages.fabric.coordinates import Place, shift
 from lairmake.stages.layer.texts.task_graph import AnyTask, TaskGraph
 from lairmake.stages.layer.texts.yaml_files import (
     Arriving,
@@ -23,9 +23,10 @@ from lairmake.stages.layer.texts.yaml_files import (
     Streamed,
 )
 from lairmake.stages.picture.page import Line, find_functions, highlight
+from lairmake.stages.poly.arrays import evaluate_set
 from lairmake.stages.poly.box import find_extents
 from lairmake.stages.poly.cardinality import bind_constants
-from lairmake.stages.poly.functions import PE_NAMES, bind_domain, bind_set, evaluate_set, unbind_set
+from lairmake.stages.poly.functions import PE_NAMES, bind_domain, bind_set, unbind_set
 from lairmake.stages.poly.text import Objects, spell_object
 
 PARAM, SET = isl.dim_type.param, isl.dim_type.set

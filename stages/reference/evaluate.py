@@ -26,7 +26,7 @@ from lairmake.stages.lair.tree import (
 from lairmake.stages.machine.types import find_integers, is_integer
 from lairmake.stages.mapping.isl_texts import parse_map
 from lairmake.stages.mapping.layer_yaml import LayerMapping
-from lairmake.stages.poly.functions import evaluate_set
+from lairmake.stages.poly.arrays import evaluate_set
 from lairmake.stages.reference.strided import (
     Array,
     Block,

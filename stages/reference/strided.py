@@ -23,7 +23,8 @@ from lairmake.stages.lair.tree import (
     ReferenceSyntax,
     Unary,
 )
-from lairmake.stages.poly.functions import evaluate_pw_aff, evaluate_set, find_function
+from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
+from lairmake.stages.poly.functions import find_function
 
 PARAM, IN, OUT = isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out
 

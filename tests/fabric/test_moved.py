@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lairmake.stages.fabric.grid import find_offset, move_layout, to_layer
+from lairmake.stages.fabric.coordinates import find_offset, move_layout, to_layer
 from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.mapping.records import as_data
 from tests.fabric.planned import stop

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from lairmake.stages.fabric.elements import number_elements
 from lairmake.stages.fabric.grid import Grid
-from lairmake.stages.fabric.layout import LocalTensor, number_elements
+from lairmake.stages.fabric.layout import LocalTensor
 from lairmake.stages.fabric.load import gather, scatter
 
 GRID = Grid(west=0, north=-1, width=3, height=2)

@@ -8,8 +8,8 @@ from lairmake.stages.diagnose import Source
 from lairmake.stages.kernel.mlir.dialect import parse_text
 from lairmake.stages.kernel.mlir.translate import translate
 from lairmake.stages.parts.evaluation import evaluate
+from lairmake.stages.poly.arrays import evaluate_set
 from lairmake.stages.poly.canonical import unite_sets
-from lairmake.stages.poly.functions import evaluate_set
 from lairmake.stages.volumes.element_maps import chosen, element_map, program_map
 from lairmake.stages.volumes.operation import make_domain, read_program
 from lairmake.stages.volumes.sizes import solve

@@ -2,7 +2,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from lairmake.stages.poly.functions import evaluate_pw_aff, evaluate_set
+from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
 
 GRID = {"n": np.arange(-9, 10)[:, None], "m": np.arange(-7, 8)[None, :]}
 

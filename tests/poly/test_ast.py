@@ -8,6 +8,7 @@ import pytest
 
 from lairmake.stages.fabric.compiler import FLAGS, HERE, c_compiler
 from lairmake.stages.pe.speller import spell
+from lairmake.stages.poly.arrays import evaluate_pw_aff, evaluate_set
 from lairmake.stages.poly.expression import (
     Branch,
     Instance,
@@ -20,7 +21,6 @@ from lairmake.stages.poly.expression import (
     make_element_loops,
     make_loop_nest,
 )
-from lairmake.stages.poly.functions import evaluate_pw_aff, evaluate_set
 
 ANY = "{ : }"
 FUNCTIONS = [

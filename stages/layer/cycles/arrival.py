@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import islpy as isl
 import numpy as np
 
-from lairmake.stages.fabric.layout import Bools, Ints, number_elements, open_mesh
+from lairmake.stages.fabric.elements import Bools, Ints, number_elements, open_mesh
 from lairmake.stages.fabric.ports import Points, PortTimes
 from lairmake.stages.layer.cycles.needs import NeededDeparture, PeNeeds
 from lairmake.stages.machine.profile import Profile
-from lairmake.stages.poly.functions import bind_set, evaluate_set
+from lairmake.stages.poly.arrays import evaluate_set
+from lairmake.stages.poly.functions import bind_set
 
 MOST_POINTS = 1 << 22
 """How many pairs of a place and an element are looked at; of more places some stand for all."""

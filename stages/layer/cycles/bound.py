@@ -13,8 +13,9 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from lairmake.stages.fabric.elements import Bools, Ints
 from lairmake.stages.fabric.grid import Grid, coordinates, members, read_grid
-from lairmake.stages.fabric.layout import Bools, FabricLayout, Ints
+from lairmake.stages.fabric.layout import FabricLayout
 from lairmake.stages.fabric.outcome import FabricRun
 from lairmake.stages.fabric.ports import (
     Points,

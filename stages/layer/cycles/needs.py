@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from lairmake.stages.fabric.grid import shift
+from lairmake.stages.fabric.coordinates import shift
 from lairmake.stages.fabric.layout import FabricLayout, PortEntry, PortExit
 from lairmake.stages.layer.texts.isl_files import Adapted, Routing
 from lairmake.stages.layer.texts.task_graph import TaskGraph

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.fabric.grid import OPPOSITE, STEPS, Place, move_order, shift
+from lairmake.stages.fabric.coordinates import Place, move_order, shift
+from lairmake.stages.fabric.grid import OPPOSITE, STEPS
 from lairmake.stages.fabric.layout import FabricLayout, PortEntry, PortExit
 from lairmake.stages.mapping.network_yaml import Network
 from lairmake.stages.network.whole.joints import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 
 from lairmake.stages.diagnose import Source, Span, UserErrors
-from lairmake.stages.fabric.grid import move_layout
+from lairmake.stages.fabric.coordinates import move_layout
 from lairmake.stages.fabric.layout import (
     FabricLayout,
     LocalTensor,

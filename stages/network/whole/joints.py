@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.diagnose import Span, UserError
-from lairmake.stages.fabric.grid import OPPOSITE, STEPS, Place, shift
+from lairmake.stages.fabric.coordinates import Place, shift
+from lairmake.stages.fabric.grid import OPPOSITE, STEPS
 from lairmake.stages.fabric.layout import FabricLayout, PortEntry, PortExit
 from lairmake.stages.mapping.network_yaml import Crossing, End, Network
 from lairmake.stages.poly.box import bounding_box

@@ -10,7 +10,7 @@ import islpy as isl
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 from lairmake.stages.fabric.engine import MAX_POSITIONS
 from lairmake.stages.fabric.grid import ROUTES, is_route
-from lairmake.stages.fabric.layout import POP_MODES
+from lairmake.stages.fabric.switches import POP_MODES
 from lairmake.stages.mapping.isl_texts import IslText, parse_map, parse_set
 from lairmake.stages.poly.canonical import find_example, list_maps, list_sets
 from lairmake.stages.poly.functions import find_least
