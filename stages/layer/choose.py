@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.layer.search.proposal import Proposal, propose
-from lairmake.stages.layer.texts.yaml_files import Candidate, Candidates, write_candidates
+from lairmake.stages.layer.texts.candidates_yaml import Candidate, Candidates, write_candidates
 from lairmake.stages.mapping.candidates import ChosenCandidate, write_chosen
 from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.machine import check_grid, read_machine

@@ -27,14 +27,11 @@ from lairmake.stages.lair.layer import Layer, Statement
 from lairmake.stages.layer.cycles.bound import BoundRun, lower_bound
 from lairmake.stages.layer.cycles.needs import Moving, needs_of
 from lairmake.stages.layer.texts.isl_files import Adapted
-from lairmake.stages.layer.texts.task_graph import TaskGraph, read_graph
-from lairmake.stages.layer.texts.yaml_files import (
-    MACHINE,
+from lairmake.stages.layer.texts.machine_yaml import MACHINE, with_enough
+from lairmake.stages.layer.texts.results_json import (
     Bound,
     Check,
     Cycles,
-    Decision,
-    Decisions,
     Doubled,
     Filled,
     Limit,
@@ -44,8 +41,9 @@ from lairmake.stages.layer.texts.yaml_files import (
     Traffic,
     Working,
     Worth,
-    with_enough,
 )
+from lairmake.stages.layer.texts.simd_yaml import Decision, Decisions
+from lairmake.stages.layer.texts.task_graph import TaskGraph, read_graph
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.scarcity import UNPUBLISHED, is_unpublished, with_figures
 from lairmake.stages.machine.types import is_integer

@@ -27,7 +27,7 @@ from lairmake.stages.layer.memory.checks import check_inside, check_objects, che
 from lairmake.stages.layer.routes.arrivals import name_positions
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import Instances, Routing, named
-from lairmake.stages.layer.texts.yaml_files import (
+from lairmake.stages.layer.texts.machine_yaml import (
     ENOUGH,
     GRAPH,
     LIMITS,

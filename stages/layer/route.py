@@ -44,6 +44,7 @@ from lairmake.stages.layer.streams.plan import (
 from lairmake.stages.layer.streams.rings import Windows, choose_leaving_rings, find_passing_rings
 from lairmake.stages.layer.streams.steps import choose_early_sends, find_steps
 from lairmake.stages.layer.texts.isl_files import SAID, Adapted, RoutesObject, Routing, read_adapted
+from lairmake.stages.layer.texts.machine_yaml import GRAPH, MACHINE, write_limits
 from lairmake.stages.layer.texts.task_graph import (
     Departure,
     EarlySend,
@@ -51,7 +52,6 @@ from lairmake.stages.layer.texts.task_graph import (
     TaskGraph,
     write_graph,
 )
-from lairmake.stages.layer.texts.yaml_files import GRAPH, MACHINE, write_limits
 from lairmake.stages.machine.scarcity import find_enough, noted_shortages, with_figures
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.records import WIDTH

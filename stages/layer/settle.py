@@ -22,7 +22,7 @@ from lairmake.stages.layer.codegen.capacity import check_machine, find_shortage
 from lairmake.stages.layer.codegen.roles import OBJECTS, lay_out, make_model, make_programs
 from lairmake.stages.layer.cycles.predict import predict, read_written
 from lairmake.stages.layer.search.problem import list_ports
-from lairmake.stages.layer.texts.yaml_files import Slot, read_candidates, write_slots
+from lairmake.stages.layer.texts.candidates_yaml import Slot, read_candidates, write_slots
 from lairmake.stages.mapping.isl_texts import parse_target
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.mapping.refusals import find_error, why_refused
@@ -30,7 +30,7 @@ from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
 if TYPE_CHECKING:
     from lairmake.stages.layer.codegen.capacity import Shortage
-    from lairmake.stages.layer.texts.yaml_files import Candidate
+    from lairmake.stages.layer.texts.candidates_yaml import Candidate
     from lairmake.stages.machine.profile import Profile
     from lairmake.stages.mapping import layer_yaml
     from lairmake.stages.mapping.inputs import LayerInputs

@@ -29,19 +29,16 @@ from lairmake.stages.layer.cycles.task import Charged
 from lairmake.stages.layer.memory.arranging import arrange, find_saved
 from lairmake.stages.layer.memory.arrays import Keeping
 from lairmake.stages.layer.texts.isl_files import Compressions, Instances, Routing, arranged_objects
-from lairmake.stages.layer.texts.task_graph import Operate, Relay, StoreTask, Streams, read_graph
-from lairmake.stages.layer.texts.yaml_files import (
+from lairmake.stages.layer.texts.machine_yaml import (
     GRAPH,
     LIMITS,
     MACHINE,
-    Decision,
-    Decisions,
-    Other,
     read_limits,
     with_enough,
-    write_decisions,
     write_limits,
 )
+from lairmake.stages.layer.texts.simd_yaml import Decision, Decisions, Other, write_decisions
+from lairmake.stages.layer.texts.task_graph import Operate, Relay, StoreTask, Streams, read_graph
 from lairmake.stages.layer.vector.instruction import instruction, is_as_merged
 from lairmake.stages.layer.vector.operands import OperandMemory, extend
 from lairmake.stages.layer.vector.options import (

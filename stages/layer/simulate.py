@@ -36,8 +36,10 @@ from lairmake.stages.layer.outcome import (
     worst,
 )
 from lairmake.stages.layer.texts.isl_files import Routing, read_adapted
+from lairmake.stages.layer.texts.machine_yaml import read_limits
+from lairmake.stages.layer.texts.results_json import results_text
+from lairmake.stages.layer.texts.simd_yaml import read_decisions
 from lairmake.stages.layer.texts.task_graph import read_graph
-from lairmake.stages.layer.texts.yaml_files import read_decisions, read_limits, results_text
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.reference.data import find_negative_zeros, input_samples, stack_samples
 from lairmake.stages.reference.error_bound import is_exact, magnitudes

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
-from lairmake.stages.machine.profile import MOST
-
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
@@ -74,21 +72,23 @@ def find_enough(
     published: with each of them as high as is said here, and no lower, `make` gives what it does
     without them. It may raise for a machine with less than that what it raises for the first one.
     """
+    from lairmake.stages.machine.profile import MOST
+
     chosen = [figure for figure in figures if is_unpublished(profile, figure)]
     richer = with_figures(profile, dict.fromkeys(chosen, MOST))
     if not chosen or is_same(wanted := make(richer), here):
         return {}
     for figure in chosen:
         richer = _with_least(richer, figure, getattr(profile, figure),
-                             lambda other: is_same(make(other), wanted))
+                             MOST, lambda other: is_same(make(other), wanted))
     enough = {figure: getattr(richer, figure) for figure in chosen}
     return {f: count for f, count in enough.items() if count != getattr(profile, f)}
 
 
 def _with_least(
-    profile: Profile, figure: str, least: int, is_enough: Callable[[Profile], bool]
+    profile: Profile, figure: str, least: int, limit: int, is_enough: Callable[[Profile], bool]
 ) -> Profile:
-    """Return a machine with the least of a figure that is enough, at least so much.
+    """Return a machine with the least of a figure that is enough: so much at least, `limit` at most.
 
     It is looked for in steps that double, and then between the last two.
     """
@@ -96,8 +96,8 @@ def _with_least(
         return with_figures(profile, {figure: count})
 
     below, most = least - 1, least
-    while most < MOST and not is_enough(having(most)):
-        below, most = most, min(MOST, most + max(1, most - below) * 2)
+    while most < limit and not is_enough(having(most)):
+        below, most = most, min(limit, most + max(1, most - below) * 2)
     while most - below > 1:
         middle = (below + most) // 2
         below, most = (below, middle) if is_enough(having(middle)) else (middle, most)

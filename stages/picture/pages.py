@@ -15,8 +15,8 @@ from lairmake.stages.fabric.coordinates import Place, find_offset, shift
 from lairmake.stages.fabric.deadlock import PROGRAMS
 from lairmake.stages.fabric.grid import read_grid
 from lairmake.stages.fabric.layout import FabricLayout, read_layout
+from lairmake.stages.layer.texts.simd_yaml import Decisions
 from lairmake.stages.layer.texts.task_graph import TaskGraph
-from lairmake.stages.layer.texts.yaml_files import Decisions
 from lairmake.stages.mapping.records import WrongDataError, reader_of
 from lairmake.stages.picture.grid import GridRecording, GridUsage
 from lairmake.stages.picture.page import write_page

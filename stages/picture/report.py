@@ -21,8 +21,8 @@ from functools import partial
 from lairmake.stages.fabric.coordinates import find_offset
 from lairmake.stages.fabric.layout import read_layout
 from lairmake.stages.layer.outcome import record
+from lairmake.stages.layer.texts.simd_yaml import read_decisions
 from lairmake.stages.layer.texts.task_graph import read_graph
-from lairmake.stages.layer.texts.yaml_files import read_decisions
 from lairmake.stages.mapping.machine import read_machine
 from lairmake.stages.picture.pages import (
     SWEEP,

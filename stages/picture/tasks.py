@@ -11,8 +11,7 @@ import islpy as isl
 import numpy as np
 
 from lairmake.stages.fabric.coordinates import Place, shift
-from lairmake.stages.layer.texts.task_graph import AnyTask, TaskGraph
-from lairmake.stages.layer.texts.yaml_files import (
+from lairmake.stages.layer.texts.simd_yaml import (
     Arriving,
     Decision,
     Decisions,
@@ -22,6 +21,7 @@ from lairmake.stages.layer.texts.yaml_files import (
     OperandDecision,
     Streamed,
 )
+from lairmake.stages.layer.texts.task_graph import AnyTask, TaskGraph
 from lairmake.stages.picture.page import Line, find_functions, highlight
 from lairmake.stages.poly.arrays import evaluate_set
 from lairmake.stages.poly.box import find_extents

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from lairmake.stages.mapping.layer_yaml import Kind, LayerMapping
 from lairmake.stages.poly.functions import find_greatest
 from lairmake.stages.poly.sides import Rectangle, bounding_rectangle
+
+if TYPE_CHECKING:
+    from lairmake.stages.mapping.layer_yaml import Kind, LayerMapping
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -2,7 +2,7 @@
 
 import shutil
 
-from lairmake.stages.layer.texts.yaml_files import read_results
+from lairmake.stages.layer.texts.results_json import read_results
 from tests.bench.process import ROOT, run
 
 PROJECTS = ROOT / "projects"

@@ -14,7 +14,7 @@ from lairmake.stages import PIPELINE, SLOTS
 from lairmake.stages.fabric.engine import BINS
 from lairmake.stages.layer.outcome import Results
 from lairmake.stages.layer.simulate import MOST_RECORDED
-from lairmake.stages.layer.texts.yaml_files import read_results
+from lairmake.stages.layer.texts.results_json import read_results
 from lairmake.stages.machine.profile import load_profile
 from lairmake.stages.make.core import sweep, workers
 from lairmake.stages.make.core.action import run_stage

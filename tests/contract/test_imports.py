@@ -61,7 +61,7 @@ AGAIN = {
     "skewing/statements.py: Scheduled": "route skew",
     "layer/texts/isl_files.py: _known":
         "settle route instances compress approximate enumerate simd render",
-    "layer/texts/yaml_files.py: results_text": "simulate",
+    "layer/texts/results_json.py: results_text": "simulate",
     "templates/program.c.j2": "render lower",
     "templates/program.txt.j2": "render lower",
     "templates/bridge.c.j2": "link",
@@ -290,6 +290,18 @@ def test_a_program_that_runs_waits_for_numpy_alone(modules):
         "PYTHONPATH": os.pathsep.join([str(STAGES.parent), *sys.path[1:]])}).split()
     tops = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
     assert tops - {"__main__", "numpy"} == {"lairmake"}
+
+
+@pytest.mark.parametrize(("stages", "late"), [
+    ("place instances schedule compress enumerate approximate allocate", "pydantic jinja2 numpy"),
+    ("parse adapt simd render route", "numpy"),
+])
+def test_stages_that_write_programs_wait_for_few_packages(stages, late):
+    """Of a layer's build from nothing, up to its programs, an eighth would be such an import."""
+    modules = ", ".join(f"lairmake.stages.layer.{stage}" for stage in stages.split())
+    code = f"import sys, {modules}; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=STAGES.parent)
+    assert not set(late.split()) & set(loaded.split())
 
 
 def test_only_stages_that_compile_depend_on_the_compiler(code):

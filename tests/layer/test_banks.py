@@ -3,7 +3,7 @@
 import pytest
 
 from lairmake.stages.layer.cycles.task import Arrays, find_waiting
-from lairmake.stages.layer.texts.yaml_files import Decision, LocalDecision, NumberDecision
+from lairmake.stages.layer.texts.simd_yaml import Decision, LocalDecision, NumberDecision
 from lairmake.stages.machine.profile import load_profile
 from tests.layer.built import build
 

@@ -7,7 +7,7 @@ import pytest
 from lairmake.stages.diagnose import UserError, source_of
 from lairmake.stages.layer import route
 from lairmake.stages.layer.routes.routing import route_streams
-from lairmake.stages.layer.texts.yaml_files import with_enough
+from lairmake.stages.layer.texts.machine_yaml import with_enough
 from lairmake.stages.machine.profile import KNOWN, load_profile
 from lairmake.stages.machine.scarcity import find_enough
 from lairmake.stages.make.report.summary import summarise_layer

@@ -3,7 +3,7 @@ import pytest
 
 from lairmake.stages import PIPELINE
 from lairmake.stages.layer.outcome import check, extent, worst
-from lairmake.stages.layer.texts.yaml_files import Check
+from lairmake.stages.layer.texts.results_json import Check
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.report.summary import inputs
 from tests.layer.built import MV, build

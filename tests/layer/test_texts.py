@@ -12,8 +12,8 @@ import yaml
 
 from lairmake.stages.diagnose import Source, UserErrors
 from lairmake.stages.fabric.layout import FabricLayout, write_layout
+from lairmake.stages.layer.texts.simd_yaml import Decision, write_decisions
 from lairmake.stages.layer.texts.task_graph import TaskGraph, read_graph, write_graph
-from lairmake.stages.layer.texts.yaml_files import Decision, write_decisions
 from lairmake.stages.mapping.records import SCALARS, Absent, as_data, list_fields
 from lairmake.stages.mapping.yaml_text import write_document
 from tests.fabric.running import from_data

@@ -4,7 +4,7 @@ import islpy as isl
 import pytest
 
 from lairmake.stages.layer.codegen.instruction import find_base_address
-from lairmake.stages.layer.texts.yaml_files import LocalDecision
+from lairmake.stages.layer.texts.simd_yaml import LocalDecision
 from lairmake.stages.pe.block import Block
 from lairmake.stages.pe.speller import spell
 from tests.layer.built import MV, build, function

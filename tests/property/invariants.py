@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from lairmake.stages.fabric.layout import read_layout, write_layout
+from lairmake.stages.layer.texts.simd_yaml import read_decisions, write_decisions
 from lairmake.stages.layer.texts.task_graph import read_graph, write_graph
-from lairmake.stages.layer.texts.yaml_files import read_decisions, write_decisions
 from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.poly.canonical import find_set, from_domain, list_maps, to_range

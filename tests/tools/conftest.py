@@ -2,7 +2,7 @@
 
 import pytest
 
-from lairmake.stages.layer.texts.yaml_files import Results
+from lairmake.stages.layer.texts.results_json import Results
 from lairmake.stages.mapping.records import reader_of
 
 CHARGES = ("rounding", "memory", "streams", "dispatch", "start_up", "configuration", "loop",

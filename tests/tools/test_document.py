@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lairmake.stages.layer.texts.yaml_files import Cycles
+from lairmake.stages.layer.texts.results_json import Cycles
 from tools.evaluation.document import document, picture, sweep_table
 from tools.evaluation.plot import ticks
 from tools.evaluation.split import group_of, split

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lairmake.stages.layer.texts.yaml_files import Cycles, Limit, Limited
+from lairmake.stages.layer.texts.results_json import Cycles, Limit, Limited
 from tools.evaluation.chosen import list_changes
 from tools.evaluation.limited import Tried, changes_table, limits_table, try_limits
 from tools.evaluation.measure import case_of

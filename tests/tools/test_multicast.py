@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from lairmake.stages.layer.texts.yaml_files import Cycles, Worth
+from lairmake.stages.layer.texts.results_json import Cycles, Worth
 from tools.evaluation.multicast import document
 from tools.evaluation.writing import list_layers
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lairmake.stages.diagnose import plural
-from lairmake.stages.layer.texts.yaml_files import Results
+from lairmake.stages.layer.texts.results_json import Results
 from tools.evaluation.split import Variant, cycles_of, split
 
 NO_INSTANCES = ("init_", "pack_")

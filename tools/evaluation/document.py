@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lairmake.stages.layer.texts.yaml_files import Results
+from lairmake.stages.layer.texts.results_json import Results
 from tools.evaluation.counters import counters_of, explain
 from tools.evaluation.plot import plot
 from tools.evaluation.split import GROUPS, group_of, split

@@ -14,7 +14,7 @@ from typing import Any
 from lairmake.stages import PIPELINE
 from lairmake.stages.diagnose import UserError, UserErrors, source_of
 from lairmake.stages.fabric.layout import FabricLayout, read_layout
-from lairmake.stages.layer.texts.yaml_files import Results, read_results
+from lairmake.stages.layer.texts.results_json import Results, read_results
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.declaration import declaration
 from lairmake.stages.make.core.layers import open_folder

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from lairmake.stages import PIPELINE
-from lairmake.stages.layer.texts.yaml_files import Results, read_results
+from lairmake.stages.layer.texts.results_json import Results, read_results
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import tasks_until

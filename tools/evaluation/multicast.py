@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.layer.texts.yaml_files import Results
+from lairmake.stages.layer.texts.results_json import Results
 from tools.evaluation.document import table
 from tools.evaluation.measure import Case, measure
 from tools.evaluation.templates import template

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lairmake.stages.diagnose import UserError, UserErrors
-from lairmake.stages.layer.texts.yaml_files import read_results
+from lairmake.stages.layer.texts.results_json import read_results
 from lairmake.stages.make.core.action import run_stage
 from lairmake.stages.make.core.layers import open_folder
 from lairmake.stages.make.core.pipeline import tasks_until

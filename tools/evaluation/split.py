@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from lairmake.stages.layer.texts.yaml_files import Results
+from lairmake.stages.layer.texts.results_json import Results
 
 GAIN = 1.05
 """A speed-up below this is none."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lairmake.stages.layer.texts.yaml_files import Results
+from lairmake.stages.layer.texts.results_json import Results
 from tools.evaluation.measure import Case
 
 MACHINE = "wse2"

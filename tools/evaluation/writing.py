@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from lairmake.stages.diagnose import UserError
-from lairmake.stages.layer.texts.yaml_files import Results
+from lairmake.stages.layer.texts.results_json import Results
 from lairmake.stages.make.doit.commands.command import LayerCommand, Options, print_json
 from lairmake.stages.make.store.files import write_whole
 from lairmake.stages.make.store.folders import LAYER, LayerFolder

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lairmake.stages.layer.texts.yaml_files import read_results
+from lairmake.stages.layer.texts.results_json import read_results
 from lairmake.stages.make.core.derived import stage_that_draws
 from lairmake.stages.make.core.layers import find_layers
 from lairmake.stages.make.doit.commands.report import PICTURE

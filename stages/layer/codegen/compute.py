@@ -41,9 +41,9 @@ from lairmake.stages.layer.codegen.streams import (
     run_task,
     unpack,
 )
-from lairmake.stages.layer.texts import task_graph, yaml_files
+from lairmake.stages.layer.texts import simd_yaml, task_graph
+from lairmake.stages.layer.texts.simd_yaml import Decision, LocalDecision, Streamed
 from lairmake.stages.layer.texts.task_graph import Arrival
-from lairmake.stages.layer.texts.yaml_files import Decision, LocalDecision, Streamed
 from lairmake.stages.pe.block import Block, Body, total
 from lairmake.stages.pe.nodes import (
     Activate,
@@ -102,7 +102,7 @@ def operate(program: RoleProgram, block: Block, name: str, task: task_graph.Oper
 
 def _check(decision: Decision, name: str) -> None:
     """Raise UserError if a text was edited so that a task on a stream has no instruction."""
-    kinds_of = [LocalDecision | Streamed, Streamed, LocalDecision | yaml_files.NumberDecision]
+    kinds_of = [LocalDecision | Streamed, Streamed, LocalDecision | simd_yaml.NumberDecision]
     pairs = zip(decision.operands, kinds_of, strict=False)
     fits = 2 <= len(decision.operands) <= len(kinds_of)
     fits = fits and all(isinstance(operand, kind) for operand, kind in pairs)
@@ -128,13 +128,13 @@ def _instruction(
 
 
 def _address(
-    program: RoleProgram, block: Block, name: str, operand: yaml_files.OperandDecision
+    program: RoleProgram, block: Block, name: str, operand: simd_yaml.OperandDecision
 ) -> Value:
     """Return where an operand is in memory; a number has a place of its own, for the stream's time.
     """
     if isinstance(operand, LocalDecision):
         return find_base_address(operand, block, program.model.known(name))
-    assert isinstance(operand, yaml_files.NumberDecision), (
+    assert isinstance(operand, simd_yaml.NumberDecision), (
         "a stream goes with memory, or with a number"
     )
     field = Element(Field(program.naming.of(f"{name}_number")), (Number(0),))
@@ -148,7 +148,7 @@ def _configure(program: RoleProgram, name: str, vector: Value) -> None:
     sizes = tuple(value(size, known) for size in decision.sizes or ())
     assert decision.operation is not None, "it was found before that there is an instruction"
     for operand in decision.operands:
-        if isinstance(operand, yaml_files.NumberDecision):
+        if isinstance(operand, simd_yaml.NumberDecision):
             field = program.naming.of(f"{name}_number")
             program.keep(field, operand.type, (1,), f"{name}_number")
             literal = make_literal(operand.number, operand.type)
@@ -157,7 +157,7 @@ def _configure(program: RoleProgram, name: str, vector: Value) -> None:
     block.add(Configure(vector, counter, decision.operation, sizes, operands))
 
 
-def _described(operands: Sequence[yaml_files.OperandDecision]) -> tuple[Operand | Fabric, ...]:
+def _described(operands: Sequence[simd_yaml.OperandDecision]) -> tuple[Operand | Fabric, ...]:
     """Return the operands as an instruction is configured: on the fabric, or in strides."""
     return tuple(
         Fabric(operand.type)

@@ -13,15 +13,15 @@ from lairmake.stages.lair import tree
 from lairmake.stages.lair.grammar import parse_expression
 from lairmake.stages.lair.tree import Binary, Expr
 from lairmake.stages.layer.codegen.model import ProgramModel, holds, value
-from lairmake.stages.layer.texts import yaml_files
-from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
-from lairmake.stages.layer.texts.yaml_files import (
+from lairmake.stages.layer.texts import simd_yaml
+from lairmake.stages.layer.texts.simd_yaml import (
     Arriving,
     Decision,
     LocalDecision,
     NumberDecision as Numeral,
     TableDecision,
 )
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, Runs
 from lairmake.stages.machine.types import BYTES, find_integers, is_integer
 from lairmake.stages.pe.block import Block, write_nest
 from lairmake.stages.pe.names import IdentifierNaming
@@ -152,10 +152,10 @@ class InField:
 
 
 Given = (
-    yaml_files.LocalDecision
-    | yaml_files.Arriving
-    | yaml_files.Streamed
-    | yaml_files.NumberDecision
+    simd_yaml.LocalDecision
+    | simd_yaml.Arriving
+    | simd_yaml.Streamed
+    | simd_yaml.NumberDecision
     | InField
 )
 """An operand, with the field of memory of a part."""
@@ -197,9 +197,9 @@ def find_steps(name: str, decision: Decision, naming: IdentifierNaming) -> list[
     ]
 
 
-def _only_step(decision: Decision) -> yaml_files.StepDecision:
+def _only_step(decision: Decision) -> simd_yaml.StepDecision:
     assert decision.operation is not None, "a vector instruction has an operation"
-    return yaml_files.StepDecision(
+    return simd_yaml.StepDecision(
         operation=decision.operation,
         by=decision.by,
         over=decision.over,
@@ -212,9 +212,9 @@ def find_part_field(name: str, number: int, naming: IdentifierNaming) -> str:
     return naming.of(f"{name} part {number}", f"{name}_part{number}")
 
 
-def _spelled(operand: yaml_files.OperandDecision, name: str, naming: IdentifierNaming) -> Given:
+def _spelled(operand: simd_yaml.OperandDecision, name: str, naming: IdentifierNaming) -> Given:
     """Return an operand, a part as the field that it lies in."""
-    if not isinstance(operand, yaml_files.GivenDecision):
+    if not isinstance(operand, simd_yaml.GivenDecision):
         return operand
     field = find_part_field(name, operand.part, naming)
     return InField(field=field, type=operand.type, strides=operand.strides)
@@ -222,7 +222,7 @@ def _spelled(operand: yaml_files.OperandDecision, name: str, naming: IdentifierN
 
 def find_strides(operand: Given) -> tuple[int, ...]:
     """Return over how many elements each dimension steps; nothing for what is one value."""
-    return operand.strides if isinstance(operand, yaml_files.LocalDecision | InField) else ()
+    return operand.strides if isinstance(operand, simd_yaml.LocalDecision | InField) else ()
 
 
 def find_vectors(name: str, decision: Decision, naming: IdentifierNaming) -> list[InstructionStep]:
@@ -239,21 +239,21 @@ def find_operand_address(
 ) -> Value:
     """Return the address of an operand; a number gets a variable of its own."""
     match operand:
-        case yaml_files.Streamed():
+        case simd_yaml.Streamed():
             return Nothing()
-        case yaml_files.Arriving():
+        case simd_yaml.Arriving():
             return Address(Name(elements[operand.element]))
         case InField():
             return Field(operand.field)
-        case yaml_files.NumberDecision():
+        case simd_yaml.NumberDecision():
             name = f"number{position}"
             block.add(Declare(name, operand.type, make_literal(operand.number, operand.type)))
             return Address(Name(name))
-        case yaml_files.LocalDecision():
+        case simd_yaml.LocalDecision():
             return find_base_address(operand, block, context)
 
 
-def find_base_address(operand: yaml_files.LocalDecision, block: Block, context: isl.Set) -> Value:
+def find_base_address(operand: simd_yaml.LocalDecision, block: Block, context: isl.Set) -> Value:
     """Return the address of the first element of an operand in memory.
 
     Affine indices are part of the address, as they are in loops; others take their operations.

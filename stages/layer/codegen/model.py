@@ -24,6 +24,7 @@ from lairmake.stages.layer.texts.isl_files import (
     Routing,
     Said,
 )
+from lairmake.stages.layer.texts.simd_yaml import Decision
 from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
     Forwarding,
@@ -35,7 +36,6 @@ from lairmake.stages.layer.texts.task_graph import (
     StoreTask,
     TaskGraph,
 )
-from lairmake.stages.layer.texts.yaml_files import Decision
 from lairmake.stages.mapping.yaml_text import read_data
 from lairmake.stages.poly.box import Shape, at_this_pe, find_shape
 from lairmake.stages.poly.canonical import from_domain, list_maps, list_sets

@@ -17,8 +17,8 @@ from lairmake.stages.layer.codegen.instruction import (
     find_vectors,
 )
 from lairmake.stages.layer.codegen.model import Model, holds, value
+from lairmake.stages.layer.texts.simd_yaml import TableDecision
 from lairmake.stages.layer.texts.task_graph import Forwarding
-from lairmake.stages.layer.texts.yaml_files import TableDecision
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.listing import Colour, Function, Kept, Listing, Local, find_end

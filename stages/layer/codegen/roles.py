@@ -27,8 +27,8 @@ from lairmake.stages.layer.texts.isl_files import (
     read_adapted,
     read_placed,
 )
+from lairmake.stages.layer.texts.simd_yaml import read_decisions
 from lairmake.stages.layer.texts.task_graph import read_graph
-from lairmake.stages.layer.texts.yaml_files import read_decisions
 from lairmake.stages.skewing.elements import read_lair
 
 if TYPE_CHECKING:

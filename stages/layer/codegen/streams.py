@@ -17,8 +17,8 @@ from lairmake.stages.layer.codegen.model import count_most_elements, holds, valu
 from lairmake.stages.layer.codegen.program import RoleProgram, find_by_parity
 from lairmake.stages.layer.routes.resources import count_fifos
 from lairmake.stages.layer.texts.isl_files import Said
+from lairmake.stages.layer.texts.simd_yaml import LocalDecision
 from lairmake.stages.layer.texts.task_graph import AnyTask, Arrival, Box, Fills, Outgoing, Runs
-from lairmake.stages.layer.texts.yaml_files import LocalDecision
 from lairmake.stages.pe.block import Block, Body
 from lairmake.stages.pe.nodes import (
     Address,

@@ -41,8 +41,8 @@ from lairmake.stages.layer.cycles.arrival import (
     way,
 )
 from lairmake.stages.layer.cycles.needs import NeededDeparture, PeNeeds
+from lairmake.stages.layer.texts.results_json import Bound
 from lairmake.stages.layer.texts.task_graph import AnyTask, Compute, Running
-from lairmake.stages.layer.texts.yaml_files import Bound
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.types import find_integers, is_integer
 from lairmake.stages.poly.integers import find_pivot_rows, hermite

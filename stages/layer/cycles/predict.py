@@ -21,6 +21,7 @@ from lairmake.stages.layer.texts.isl_files import (
     Routing,
     read_adapted,
 )
+from lairmake.stages.layer.texts.simd_yaml import Decision, Decisions, read_decisions
 from lairmake.stages.layer.texts.task_graph import (
     AnyTask,
     Collect,
@@ -32,7 +33,6 @@ from lairmake.stages.layer.texts.task_graph import (
     TaskGraph,
     read_graph,
 )
-from lairmake.stages.layer.texts.yaml_files import Decision, Decisions, read_decisions
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.profile import Profile
 from lairmake.stages.machine.vector_rate import WORD

@@ -14,7 +14,7 @@ import islpy as isl
 
 from lairmake.stages.layer.codegen.instruction import add_task_loops, add_vector_call
 from lairmake.stages.layer.codegen.model import ProgramModel
-from lairmake.stages.layer.texts.yaml_files import (
+from lairmake.stages.layer.texts.simd_yaml import (
     Decision,
     GivenDecision,
     LocalDecision,

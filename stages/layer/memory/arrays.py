@@ -15,10 +15,10 @@ from lairmake.stages.layer.codegen.model import ProgramModel, count_most_element
 from lairmake.stages.layer.memory.events import SPANS, EventOrder
 from lairmake.stages.layer.routes.lines import count_most_rows, name_leaving
 from lairmake.stages.layer.streams.cutting import AHEAD
-from lairmake.stages.layer.texts import task_graph, yaml_files
+from lairmake.stages.layer.texts import simd_yaml, task_graph
 from lairmake.stages.layer.texts.isl_files import COMPLETE, Routing
+from lairmake.stages.layer.texts.simd_yaml import Decision, NumberDecision
 from lairmake.stages.layer.texts.task_graph import Outgoing, TaskGraph
-from lairmake.stages.layer.texts.yaml_files import Decision, NumberDecision
 from lairmake.stages.layer.vector.operands import find_word
 from lairmake.stages.layer.vector.situation import PLACES
 from lairmake.stages.machine.types import BYTES
@@ -447,13 +447,13 @@ def _pairs_of(
 
 
 def _name(operand: Given) -> str:
-    if isinstance(operand, yaml_files.LocalDecision):
+    if isinstance(operand, simd_yaml.LocalDecision):
         return operand.local
     return operand.field if isinstance(operand, InField) else ""
 
 
 def _words(operand: Given) -> list[int]:
-    assert isinstance(operand, yaml_files.LocalDecision | InField), "it lies in memory"
+    assert isinstance(operand, simd_yaml.LocalDecision | InField), "it lies in memory"
     return [stride * BYTES[operand.type] // WORD for stride in operand.strides]
 
 
@@ -466,5 +466,5 @@ def _start(operand: Given, shapes: Mapping[str, tuple[int, ...]], banks: int) ->
         return None
     if isinstance(operand, InField):
         return 0
-    assert isinstance(operand, yaml_files.LocalDecision), "it lies in memory"
+    assert isinstance(operand, simd_yaml.LocalDecision), "it lies in memory"
     return find_word(operand.base, shapes[operand.local], BYTES[operand.type] // WORD, banks)

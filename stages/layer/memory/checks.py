@@ -23,7 +23,7 @@ from lairmake.stages.layer.memory.arrays import (
 from lairmake.stages.layer.memory.events import EventOrder, order_adapting
 from lairmake.stages.layer.texts import task_graph
 from lairmake.stages.layer.texts.isl_files import ALWAYS, RESTART
-from lairmake.stages.layer.texts.yaml_files import (
+from lairmake.stages.layer.texts.simd_yaml import (
     GivenDecision,
     LocalDecision,
     StepDecision,

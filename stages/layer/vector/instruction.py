@@ -10,15 +10,15 @@ from math import prod
 
 import islpy as isl
 
-from lairmake.stages.layer.texts import yaml_files
-from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, React, Runs
-from lairmake.stages.layer.texts.yaml_files import (
+from lairmake.stages.layer.texts import simd_yaml
+from lairmake.stages.layer.texts.simd_yaml import (
     Decision,
     LocalDecision,
     OperandDecision,
     Size,
     TableDecision,
 )
+from lairmake.stages.layer.texts.task_graph import AT_RUN_TIME, Fills, React, Runs
 from lairmake.stages.layer.vector.operands import (
     GivenOperand,
     InPart,
@@ -71,7 +71,7 @@ def instruction(
     return replace(found, parts=parts, steps=tuple(listed))
 
 
-def _alone(decision: Decision, step: yaml_files.StepDecision) -> Decision:
+def _alone(decision: Decision, step: simd_yaml.StepDecision) -> Decision:
     """Return a decision with the only step."""
     return replace(
         decision,
@@ -83,8 +83,8 @@ def _alone(decision: Decision, step: yaml_files.StepDecision) -> Decision:
     )
 
 
-def _step(step: VectorStep, memory: OperandMemory, rank: int) -> yaml_files.StepDecision:
-    return yaml_files.StepDecision(
+def _step(step: VectorStep, memory: OperandMemory, rank: int) -> simd_yaml.StepDecision:
+    return simd_yaml.StepDecision(
         operation=step.operation,
         by="loops" if step.looped else None,
         why=f"{step.operation} is no vector operation" if step.looped else None,
@@ -94,8 +94,8 @@ def _step(step: VectorStep, memory: OperandMemory, rank: int) -> yaml_files.Step
 
 
 def _tables(
-    situation: Situation, candidate: VectorCandidate, steps: list[yaml_files.StepDecision]
-) -> tuple[dict[str, TableDecision], list[yaml_files.StepDecision]]:
+    situation: Situation, candidate: VectorCandidate, steps: list[simd_yaml.StepDecision]
+) -> tuple[dict[str, TableDecision], list[simd_yaml.StepDecision]]:
     """Return what an element looks up, and the steps with such constants in bases of operands."""
     if not isinstance(situation.task, React):
         return {}, steps

@@ -9,7 +9,7 @@ from math import gcd, prod
 
 import islpy as isl
 
-from lairmake.stages.layer.texts import yaml_files
+from lairmake.stages.layer.texts import simd_yaml
 from lairmake.stages.layer.vector.situation import NotPossibleError, Situation, VectorCandidate
 from lairmake.stages.machine.types import BYTES
 from lairmake.stages.poly.box import Shape, box, extend_allocation, find_shape, shift
@@ -133,9 +133,9 @@ class InPart:
     along: tuple[int, ...]
     shape: Shape
 
-    def shown(self) -> yaml_files.PartDecision:
+    def shown(self) -> simd_yaml.PartDecision:
         """Return the memory of the part: its type and its number of elements."""
-        return yaml_files.PartDecision(type=self.type, elements=prod(self.shape))
+        return simd_yaml.PartDecision(type=self.type, elements=prod(self.shape))
 
 
 Operand = MemoryOperand | GivenOperand | InPart
@@ -177,23 +177,23 @@ def along(operand: Operand) -> tuple[int, ...]:
 
 def describe(
     operand: Operand, memory: OperandMemory, dimensions: Sequence[int]
-) -> yaml_files.OperandDecision:
+) -> simd_yaml.OperandDecision:
     """Return an operand as simd.yaml has it, for memory as it is after extensions.
 
     `dimensions` are those of the box that the instruction runs over.
     """
     if isinstance(operand, GivenOperand):
         if operand.kind == "element":
-            return yaml_files.Arriving(element=str(operand.value), type=operand.type)
+            return simd_yaml.Arriving(element=str(operand.value), type=operand.type)
         if operand.kind == "stream":
-            return yaml_files.Streamed(stream=str(operand.value), type=operand.type)
-        return yaml_files.NumberDecision(number=operand.value, type=operand.type)
+            return simd_yaml.Streamed(stream=str(operand.value), type=operand.type)
+        return simd_yaml.NumberDecision(number=operand.value, type=operand.type)
     strides = find_steps_over(operand, memory, dimensions)
     if isinstance(operand, InPart):
-        return yaml_files.GivenDecision(part=operand.number, type=operand.type, strides=strides)
+        return simd_yaml.GivenDecision(part=operand.number, type=operand.type, strides=strides)
     shift = memory.shifts[operand.local]
     base = [b.add_constant_val(isl.Val(-s)) for b, s in zip(operand.base, shift, strict=True)]
-    return yaml_files.LocalDecision(
+    return simd_yaml.LocalDecision(
         local=operand.local,
         type=operand.type,
         base=tuple(write_value(b.coalesce()) for b in base),

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from lairmake.stages.lair.expressions import MULTIPLY_ADDS, ExpressionPart, Leaf, VectorOperation
+from lairmake.stages.layer.texts.simd_yaml import TableDecision
 from lairmake.stages.layer.texts.task_graph import Fills, Operate
-from lairmake.stages.layer.texts.yaml_files import TableDecision
 from lairmake.stages.layer.vector.loops import find_streamed
 from lairmake.stages.layer.vector.operands import (
     GivenOperand,
