@@ -1,8 +1,8 @@
 """The tasks of the layers below projects/, and of this project itself."""
 
+import glob
 import os
 import sys
-from pathlib import Path
 
 from lairmake.stages.make import workspace_config, workspace_tasks as task_layers  # noqa: F401
 
@@ -10,8 +10,9 @@ DOIT_CONFIG = workspace_config()
 PYTHON = [sys.executable, "-m"]
 CORES = min(os.cpu_count() or 1, 8)
 WORKERS = ["-n", str(CORES), "--dist", "loadgroup"] if CORES > 1 else []
-CODE = ("lairmake", "stages", "tools")
-MODULES = [Path("dodo.py"), *sorted(p for d in (*CODE, "tests") for p in Path(d).rglob("*.py"))]
+CODE, TESTS = (
+    sorted(path for pattern in patterns for path in glob.glob(pattern, recursive=True))
+    for patterns in (("lairmake/*.py", "stages/**/*.py", "tools/**/*.py"), ("tests/**/*.py",)))
 
 
 def task_runs():
@@ -29,13 +30,12 @@ def task_runs():
 
 
 def task_checks():
-    """Check the style of every file with ruff, and name what is long."""
-    for path in map(str, MODULES):
-        yield {"basename": "lint", "name": path, "file_dep": [path, "pyproject.toml"],
-               "actions": [[*PYTHON, "ruff", "check", "--quiet", path]]}
-    names = [str(path) for path in MODULES if path.parts[0] in CODE]
+    """Check style and types, and name what is long."""
+    yield {"basename": "lint", "name": "style", "doc": "Check the style of every file with ruff",
+           "file_dep": ["dodo.py", "pyproject.toml", *CODE, *TESTS],
+           "actions": [[*PYTHON, "ruff", "check", "--quiet", "."]]}
     yield {"basename": "lint", "name": "sizes", "doc": "Name files and functions that are long",
-           "file_dep": names, "actions": [[*PYTHON, "tools.sizes", *names]], "verbosity": 2}
+           "file_dep": CODE, "actions": [[*PYTHON, "tools.sizes", *CODE]], "verbosity": 2}
     yield {"basename": "types", "doc": "Check the types of the compiler with mypy",
            "actions": [[*PYTHON, "mypy"]],
-           "file_dep": ["pyproject.toml", *(str(p) for p in MODULES if p.parts[0] in CODE)]}
+           "file_dep": ["pyproject.toml", *CODE]}

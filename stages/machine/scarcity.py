@@ -88,7 +88,7 @@ def find_enough(
 def _with_least(
     profile: Profile, figure: str, least: int, limit: int, is_enough: Callable[[Profile], bool]
 ) -> Profile:
-    """Return a machine with the least of a figure that is enough: so much at least, `limit` at most.
+    """Return a machine with the least of a figure that is enough, from `least` to `limit`.
 
     It is looked for in steps that double, and then between the last two.
     """

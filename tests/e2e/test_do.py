@@ -121,7 +121,7 @@ def test_each_step_is_told_on_stderr(clone):
         (["list", "--all"], []),
         (["test"], ["dev.lock"]),
         (["run", "--continue", "lint", "types"], ["dev.lock"]),
-        (["lint:dodo.py"], ["dev.lock"]),
+        (["lint:style"], ["dev.lock"]),
         (["bench", "make"], ["dev.lock"]),
         (["test:long"], ["dev.lock", "s3.lock", "arbiter.lock"]),
     ],

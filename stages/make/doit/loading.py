@@ -70,13 +70,14 @@ def references_of(tasks: Iterable[Any]) -> References:
     valued: set[str] = set()
     reads: Paths = {}
     writes: Paths = {}
+    real = functools.cache(real_path)  # many tasks read the same files
     for task in tasks:
         names.update(named_by(task))
         valued |= {*task.calc_dep, *(name for name, _ in task.getargs.values())}
         valued |= {item.dep_name for item, _, _ in task.uptodate if isinstance(item, result_dep)}
         for paths, found in ((task.file_dep, reads), (task.targets, writes)):
             for path in paths:
-                found.setdefault(real_path(path), []).append(task)
+                found.setdefault(real(path), []).append(task)
     return References(
         names=frozenset(names), valued=frozenset(valued), reads=reads, writes=writes
     )
@@ -89,13 +90,15 @@ def named_by(task: Any) -> list[str]:
 
 def real_path(path: str) -> str:
     """Return a path from here as one from the root, with no symbolic links but the last name."""
-    folder, name = os.path.split(os.path.abspath(path))
-    return os.path.join(_real_folder(folder), name)
+    folder, name = os.path.split(path)
+    if name in ("", os.curdir, os.pardir):
+        folder, name = os.path.split(os.path.abspath(path))
+    return os.path.join(_real_folder(folder, os.getcwd()), name)
 
 
-@functools.cache
-def _real_folder(path: str) -> str:
-    return os.path.realpath(path)
+@functools.lru_cache(maxsize=4096)
+def _real_folder(path: str, here: str) -> str:
+    return os.path.realpath(os.path.join(here, path))
 
 
 def reached_by(tasks: Sequence[Any], words: Iterable[str], references: References) -> list[Any]:
