@@ -51,8 +51,6 @@ REFUSALS = (
 
 LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
-"""The folder in the user's cache for objects of the engine."""
-
 
 class CompilerError(Exception):
     """There is no C compiler, or it rejected a program; the text says which."""

@@ -6,7 +6,7 @@ from lairmake.stages import PIPELINE, SEARCHED, SLOTS
 from lairmake.stages.diagnose import Source
 from lairmake.stages.make.core import derived
 from lairmake.stages.make.core.layers import open_folder
-from lairmake.stages.make.store.folders import folders_of, slots_of, wholes_of
+from lairmake.stages.make.store.folders import folders_of, parts_of, wholes_of
 from lairmake.stages.mapping.layer_yaml import read_mapping
 
 PLACED = 'placement: "{ a[i] -> PE[i, 0] }"\n'
@@ -46,7 +46,7 @@ def test_what_is_open_is_seen_as_the_model_sees_it(layer, text):
     assert read_mapping(Source(path="layer.yaml", text=given)).is_open is TEXTS[text]
     assert folder.is_searched is TEXTS[text]
     assert folder.stages == (SEARCHED if TEXTS[text] else PIPELINE)
-    assert [slot.cache.name for slot in slots_of(folder)] == list(SLOTS if TEXTS[text] else ())
+    assert [part.cache.name for part in parts_of(folder) if part.is_slot] == list(SLOTS if TEXTS[text] else ())
 
 
 def test_yaml_is_read_once_for_a_layer_that_leaves_something_open(layer, monkeypatch):

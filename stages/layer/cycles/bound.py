@@ -175,7 +175,7 @@ def lower_bound(needs: PeNeeds, run: BoundRun) -> Bound:
     candidates = {
         "operations": of_pes["operations"],
         "ports": -(-ports // find_at_once(run.profile)),
-        "latency": _latency(needs, run.profile, times, outlets),
+        "latency": _latency(run.profile, times, outlets),
         "ramps": of_pes["ramps"],
         "datapath": of_pes["datapath"],
     }
@@ -215,7 +215,7 @@ def _outlet(departure: NeededDeparture, run: BoundRun, grid: Grid) -> _Outlet:
 
 
 def _latency(
-    needs: PeNeeds, profile: Profile, times: Mapping[str, PortTimes], outlets: Sequence[_Outlet]
+    profile: Profile, times: Mapping[str, PortTimes], outlets: Sequence[_Outlet]
 ) -> int:
     """Return when the last element of any port can be there.
 

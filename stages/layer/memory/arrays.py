@@ -309,12 +309,10 @@ def _best_place(
         for low, high, start in gaps
         if start + size <= high and any(a < start + size and start < b for a, b in placed)
     ]
-    return min(fitting)[1] if fitting else _behind(busy, placed, rest, every)
+    return min(fitting)[1] if fitting else _behind(busy, rest, every)
 
 
-def _behind(
-    busy: Collection[Interval], placed: Collection[Interval], rest: int, every: int
-) -> int:
+def _behind(busy: Collection[Interval], rest: int, every: int) -> int:
     """Return the first place behind what is busy; of what is busy last, behind all if it is."""
     low = max((stop for _, stop in busy), default=0)
     return low + (rest - low) % every

@@ -154,7 +154,7 @@ def merge(
         if at < 0:
             break
         count = find_same(candidate.sizes[at + 1]) or 0
-        found = tuple(_at_step(step, at, count) for step in found)
+        found = tuple(_at_step(step, at) for step in found)
         candidate = _candidate(candidate, at, count, _shapes(found, memory))
     check_rank(name, candidate, most)
     return candidate, found
@@ -218,25 +218,25 @@ def _numbered(rank: int, at: int, count: int) -> isl.Map:
     return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(numbers)}] }}")
 
 
-def _at_step(step: VectorStep, at: int, count: int) -> VectorStep:
+def _at_step(step: VectorStep, at: int) -> VectorStep:
     return replace(
         step,
-        operands=tuple(_operand(operand, at, count) for operand in step.operands),
+        operands=tuple(_operand(operand, at) for operand in step.operands),
         along=_without(step.along, at),
     )
 
 
-def _operand(operand: Operand, at: int, count: int) -> Operand:
+def _operand(operand: Operand, at: int) -> Operand:
     """Return an operand without the outer one of two dimensions."""
     if isinstance(operand, GivenOperand):
         return operand
     if isinstance(operand, MemoryOperand):
         rows = operand.coefficients
         return replace(operand, coefficients=tuple((*r[:at], *r[at + 1 :]) for r in rows))
-    return _part(operand, at, count)
+    return _part(operand, at)
 
 
-def _part(part: InPart, at: int, count: int) -> InPart:
+def _part(part: InPart, at: int) -> InPart:
     shape = list(part.shape)
     if at in part.along:
         k = part.along.index(at)

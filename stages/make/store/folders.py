@@ -143,11 +143,6 @@ def parts_of(folder: LayerFolder) -> list[LayerFolder]:
     return [part for _, part in folder.parts]
 
 
-def slots_of(folder: LayerFolder) -> list[LayerFolder]:
-    """Return the slots of a layer; none of a network, whose parts are layers."""
-    return [part for part in parts_of(folder) if part.is_slot]
-
-
 def wholes_of(folders: Iterable[LayerFolder]) -> dict[str, str]:
     """Return, by the name of each part among some folders, that of its network or kernel."""
     inner_first = sorted(folders, key=lambda folder: -len(folder.name))

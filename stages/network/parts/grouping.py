@@ -93,7 +93,7 @@ def group(program: VolumeProgram, weights: Collection[str]) -> list[OperationGro
         else:
             homes[node[-1].name] = homes.pop(before)
             found[homes[node[-1].name]].append(node)
-    return list(_named(found, weights))
+    return list(_named(found))
 
 
 def _find_uses(program: VolumeProgram, weights: Collection[str]) -> _Uses:
@@ -146,14 +146,12 @@ def _is_local(operation: VolumeOperation, operand: str) -> bool:
     return result.operator in POOLED and len(operation.reads) == 1 and reads[0].is_injective()
 
 
-def _named(
-    found: Sequence[Sequence[Sequence[VolumeOperation]]], weights: Collection[str]
-) -> Iterator[OperationGroup]:
+def _named(found: Sequence[Sequence[Sequence[VolumeOperation]]]) -> Iterator[OperationGroup]:
     """Yield the parts with their names."""
     count = Counter[str]()
     for nodes in found:
         operations = [each for node in nodes for each in node]
-        first = next((each for each in operations if _contracts(each, weights)), operations[0])
+        first = next((each for each in operations if _contracts(each)), operations[0])
         stem = make_plain_name(first.source.lower())
         count[stem] += 1
         yield OperationGroup(
@@ -161,7 +159,7 @@ def _named(
         )
 
 
-def _contracts(operation: VolumeOperation, weights: Collection[str]) -> bool:
+def _contracts(operation: VolumeOperation) -> bool:
     return operation.results[0].operator == "+=" and len(operation.reads) > 1
 
 

@@ -156,12 +156,12 @@ def check_call(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
             places.report(each, "`*` of an object: its parts are no arguments", "pass the object")
     name = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
     if called.what == HOST and objects:
-        _check_foreign(places, node, name, objects[0])
+        _check_foreign(places, node, name)
     if called.what == MEMBER and called.detail.rpartition(".")[2] in REDUCTIONS:
         _check_axis(places, context, node)
 
 
-def _check_foreign(places: SourcePlaces, node: ast.Call, name: str, first: ast.expr) -> None:
+def _check_foreign(places: SourcePlaces, node: ast.Call, name: str) -> None:
     """Report a function of Python or NumPy that is given an object."""
     if name in VALUES:
         places.report(node, f"{name} of an object: its value is not known yet",

@@ -236,7 +236,7 @@ def find_meaning(program: SourceProgram, scope: SourceScope, node: ast.expr | No
         return combine(find_meaning(program, scope, each) for each in read_operands(node))
     if isinstance(node, ast.NamedExpr | ast.Starred | ast.Await):
         return find_meaning(program, scope, node.value)
-    return _of_others(program, scope, node)
+    return _of_others(scope, node)
 
 
 def read_operands(node: ast.expr) -> Sequence[ast.expr]:
@@ -370,7 +370,7 @@ def read_hint(program: SourceProgram, scope: SourceScope, hint: ast.expr | None)
     return Meaning(OBJECT, name) if is_kind else None
 
 
-def _of_others(program: SourceProgram, scope: SourceScope, node: ast.expr | None) -> Meaning:
+def _of_others(scope: SourceScope, node: ast.expr | None) -> Meaning:
     """Return what a display, a comprehension or a constant is: unknown if objects are in it."""
     todo: list[ast.AST] = [] if node is None else read_children(node)
     while todo:

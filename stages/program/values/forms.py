@@ -151,7 +151,10 @@ def _common_type(op: str, operands: Sequence[Form | Number]) -> str:
     types = list(dict.fromkeys(each.type for each in valued if isinstance(each, Form)))
     if op == "where":
         _check_mask(operands[0])
-        types = types or _type_of_numbers(valued)
+        if not types:
+            raise ProgramError(
+                "where between two numbers: they have no type yet",
+                'make one of them an object, or write `mask.astype("float32") * x`')
     if len(types) > 1:
         said = f"{types[0]} and {types[1]} in one operation: types are not mixed"
         raise ProgramError(said, f'`x.astype("{types[0]}")` makes one of the other')
@@ -171,11 +174,6 @@ def _check_mask(mask: Form | Number) -> None:
     if not isinstance(mask, Form) or not is_integer(mask.type):
         raise ProgramError("the first argument of where is no comparison of objects",
                            "`np.where(a > 0.0, x, y)`")
-
-
-def _type_of_numbers(numbers: Sequence[Form | Number]) -> list[str]:
-    raise ProgramError("where between two numbers: they have no type yet",
-                       "make one of them an object, or write `mask.astype(\"float32\") * x`")
 
 
 def convert_form(form: Form, type_: str) -> Form:

@@ -42,11 +42,6 @@ class Geometry:
         return self.upper + 1
 
     @property
-    def lower_strip(self) -> int:
-        """The row of the lower strip; those after it are the lower half of the field."""
-        return self.upper + 2
-
-    @property
     def rows(self) -> int:
         """All rows."""
         return self.height + BETWEEN
