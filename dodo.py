@@ -4,6 +4,8 @@ import glob
 import os
 import sys
 
+from doit.action import CmdAction
+
 from lairmake.stages.make import workspace_config, workspace_tasks as task_layers  # noqa: F401
 
 DOIT_CONFIG = workspace_config()
@@ -15,11 +17,23 @@ CODE, TESTS = (
     for patterns in (("lairmake/*.py", "stages/**/*.py", "tools/**/*.py"), ("tests/**/*.py",)))
 
 
+TESTED = {
+    "test": ("of every stage, chosen to fail first", "not long and not wide"),
+    "test:wide": ("that are wide: the others, but the long ones", "wide and not long"),
+    "test:long": ("of all kinds, the long ones too", "long or not long"),
+}
+CHANGED = {"name": "changed", "long": "changed", "type": bool, "default": False,
+           "help": "leave out the files of tests that passed, and of which nothing changed"}
+
+
 def task_runs():
     """Tests and benchmarks: these run whenever they are asked for."""
-    for name, which in {"test": "not long", "test:long": "long or not long"}.items():
-        yield {"basename": name, "doc": f"Run the tests that are {which}",
-               "actions": [[*PYTHON, "pytest", *WORKERS, "-m", which]], "io": {"capture": False}}
+    for name, (which, marks) in TESTED.items():
+        def command(changed, marks=marks):
+            return [*PYTHON, "tests.changed" if changed else "pytest", *WORKERS, "-m", marks]
+
+        yield {"basename": name, "doc": f"Run the tests {which}", "params": [CHANGED],
+               "actions": [CmdAction(command, shell=False)], "io": {"capture": False}}
     yield {"basename": "bench", "doc": "Measure how fast it is: everything, or what is named",
            "actions": [f'"{sys.executable}" -m tests.bench %(names)s'], "pos_arg": "names",
            "io": {"capture": False}}
