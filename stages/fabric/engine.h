@@ -210,6 +210,8 @@ static inline struct parcel moved_on(struct parcel parcel, int64_t ready)
     return parcel;
 }
 
+/* What is taken in a cycle leaves its space in the next one only, so that it does not matter which
+ * router is looked at first. A ring of full queues, whose heads all go round it, stands still. */
 static inline bool has_space(const struct queue *queue, int32_t capacity, int64_t now)
 {
     return queue->count + (queue->since > now) < capacity;

@@ -275,6 +275,7 @@ static bool serve(struct engine *engine, int32_t node, int number, struct links 
     if (wanted >> RAMP & 1 && !goes_down(engine, node, colour, head))
         wanted &= ~(1u << RAMP);
     if (!can_go(engine, node, colour, wanted, links->used)) {
+        /* Of a link nobody says that it is free again; of a full queue, whoever takes from it. */
         if (wanted & links->used)
             wake(engine, ROUTERS, node, engine->now + 1);
         return false;

@@ -502,6 +502,8 @@ def _start(
 
 def _kept(result: OperationResult, terms: Sequence[Term]) -> list[Term]:
     """Return the terms that count: those that are not neutral."""
+    # None of `=`, which is no reduction: then every term counts. A term's number is None where it
+    # is no constant, and then no neutral element equals it.
     neutral = NEUTRAL.get(result.operator)
     return [term for term in terms if neutral is None or term.number != neutral]
 

@@ -173,6 +173,9 @@ def _affine_bounds(extent: isl.Set, rounded: bool = False) -> Iterator[isl.PwAff
     With `rounded` yield l rounded up, for constraints n x >= n l as well.
     """
     for elements in (extent, extent.remove_divs()):
+        # `extent` is read again, for the sizes from these bounds, and detect_equalities of a set
+        # that shares with it has been seen to drop constraints of it (islpy 2026.2.2; see detach).
+        # To be looked at again with another version, before this is left out.
         apart = detach(elements).detect_equalities()
         hull = apart.coalesce().remove_unknown_divs().simple_hull()
         for constraint in hull.get_constraints():

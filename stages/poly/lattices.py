@@ -61,6 +61,8 @@ def along_lattice(elements: isl.Set) -> isl.Map | None:
     pivots = find_pivot_rows(echelon)
     basis = [row[: len(pivots)] for row in echelon]
     heights = {row: basis[row][column] for column, row in enumerate(pivots)}
+    # A pivot of 1 in every dimension: L has all whole numbers, and nothing is to be taken out. None
+    # never says that no lattice was found: there is one for every set that has elements.
     if heights == dict.fromkeys(range(size), 1):
         return None
     steps = _linear(elements.space, basis, len(pivots))

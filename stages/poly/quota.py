@@ -10,6 +10,9 @@ import islpy as isl
 GRAIN = 8
 """Up to which part of itself an allowance within another one may be less than it says."""
 
+# One number for the one context of a process, so only one thread at a time may use isl: _ONE of
+# make/doit/session.py sees to that. Limits end in the reverse order in which they began, since each
+# puts back the one that it met: a generator must not yield within one.
 _COUNTED = [0]
 """Of what isl has counted at the least since it began: the last number that is known."""
 

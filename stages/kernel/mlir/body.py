@@ -266,6 +266,8 @@ class KernelBody:
         """Return one of two values; of two that reduce, a reduction of one of two values."""
         truth, *rest = operation.operands
         where = self._positions.where(truth)
+        # The left one first: a constant becomes an operation and an input when it is met (_branch),
+        # and operations.yaml has these in the order in which they were added.
         left, right = map(self.value if where is None else self._branch, rest)
         for label in self.growing:
             found = find_reductions(left, right, label)

@@ -272,6 +272,7 @@ def forward_along(program: RoleProgram, stream: str) -> None:
     if forwarding.is_empty():
         return
     into = hear(program, stream)
+    # The first is what even places hear, so the second is what they send on.
     even, odd = model.forwarding[stream].colours
     described = replace(model.forwarding[stream], colours=(odd, even))
     out = _declare(program, f"{stream}_out", _by_parity(program, described, forwarding, sent=True))
@@ -295,6 +296,11 @@ def find_by_parity(
 
     `name` gives the enumerators of those colours that occur.
     """
+    # Even places have the first colour: to send on it (Leaving), or to hear it (Forwarding), which
+    # only the caller knows. Neighbours on a line differ by one, so the next one hears what one
+    # sends on, and for the other direction the pair comes turned round. Routes are made by the same
+    # number modulo 2 (movement/): if the two differed, PEs would send where their routers have no
+    # route.
     place = isl.PwAff(parity).intersect_domain(pes).floor()
     if greatest_value(place).eq(least_value(place)):
         return name(colours[0 if greatest_value(place).is_zero() else 1])

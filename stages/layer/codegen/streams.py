@@ -380,9 +380,13 @@ def alternate_colours(
     Along a border the parity is that of the lane, and the `last` PEs send to the port.
     """
     even, odd = departure.colours
+    # Both, although a PE hears one: layout.yaml has one list of colours for all PEs of a role, and
+    # fabric/check.py refuses a colour that reaches a PE whose role does not list it. One too many
+    # has no price: queues are counted from routes (codegen/layout.py), not from this list.
     for colour in (even, odd):
         program.listen(colour)
     out = find_by_parity(departure.parity, pes, (even, odd), program.colour)
+    # What a PE hears was sent by one of the other parity, so the pair is turned round.
     into = find_by_parity(departure.parity, pes, (odd, even), program.colour)
     if last is not None:
         assert departure.out is not None, "the last PEs send on a colour of their own"
@@ -392,6 +396,9 @@ def alternate_colours(
 
 def _but_last(colour: Value, is_last: Value | None, out: Value) -> Value:
     """Return the colour on which the last PEs send, the others on another one."""
+    # A colour of its own, none of the departure's two: what the last PE sends may pass the others
+    # again, to a port that lies among them, or inwards where it is fed back. On the colour of its
+    # parity the last but one listens to the PE behind it.
     return colour if is_last is None else Choice(Group(is_last), colour, Group(out))
 
 # --- What a task does that runs at once: with vector instructions, or with loops ----------------

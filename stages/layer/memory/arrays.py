@@ -286,8 +286,13 @@ def share_memory(
     finds a place no later. Without any gain they stay as they are.
     """
     placed: dict[str, Interval] = {}
+    # Each is compared with those before it only, so the order of arrays is part of the result.
+    # Their addresses `apart` must grow in it, as those of lay_out and _moved do: only then all that
+    # is busy ends by apart[array.name], and none comes to lie later.
     for number, array in enumerate(arrays):
         busy = [placed[a.name] for a in arrays[:number] if not may_share(array, a, order)]
+        # Words of 2 bytes lie in successive banks: an array whose start modulo `every` is as in
+        # `apart` starts in the bank that spread_over_banks chose. Aligned only, it would not.
         every = lcm(2 * banks, BYTES[array.type]) if banks else BYTES[array.type]
         start = _best_place(array.bytes, busy, placed.values(), apart[array.name] % every, every)
         placed[array.name] = start, start + array.bytes

@@ -414,6 +414,8 @@ def _ends_before(first: str, second: str, streams: Streams) -> bool:
     if back is None:
         return False
     made = streams.departures[second].tensor in _made_of(back, streams.placed.layer)
+    # All of these PEs, not some of them: one that takes nothing back of the first does not wait for
+    # it, and streams of both would wait for other PEs there at once.
     return made and bool(_computing_pes(streams, second).is_subset(_takers(streams, back)))
 
 
@@ -423,6 +425,8 @@ def _made_of(tensor: str, layer: Layer) -> set[str]:
     A statement comes after those that define what it reads.
     """
     made = {tensor}
+    # One pass is enough: lair/binding.py sorts the nodes of a graph so that each comes after what
+    # defines its inputs, and lair/checks.py lets a statement read only what one before it defines.
     for statement in layer.statements:
         if any(access.tensor in made for access in statement.reads):
             made.add(statement.target.tensor)
@@ -437,6 +441,9 @@ def _after(streams: Streams, chain: Sequence[str]) -> typing.Iterator[tuple[str,
     parts = {name: _concerned(streams, name) for name in chain}
     for place, name in enumerate(chain):
         left, before = parts[name], []
+        # Backwards, and without the PEs that are found: a PE waits for the last departure before
+        # this one that has a part there, and that one waited there for those before it. Forwards it
+        # would wait for the first alone, and begin beside those between.
         for other in reversed(chain[:place]):
             if not left.is_disjoint(parts[other]):
                 before.append(other)

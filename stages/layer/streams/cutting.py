@@ -44,15 +44,25 @@ from lairmake.stages.poly.functions import PE_NAMES, bind_range
 if typing.TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
+# One chunk is received while the one before it is used: with 1 a stream would stand still while a
+# step runs, and each more takes another thread. steps.free_instructions has the same number.
 AHEAD = 2
 """Chunks for which receives are under way at a time."""
 
+# Chosen: the log, `portions: a cut must save a fiftieth of the cycles`, names no run. It keeps
+# whole what is guessed to save less than 2 %: a cut takes code and threads on each PE.
 WORTH = 50
 """Which part of the cycles must be saved, at least: one of so many."""
 
+# Chosen: the log names no run in which another part was tried. A greater PART drops the largest
+# chunks from the choice, so that there may be more steps. _has_room counts AHEAD chunks of each
+# arrival, not the others that a ring keeps, of which the number depends on the cut.
 PART = 8
 """Which part of the memory of a PE rings take at most, if chunks can be so small."""
 
+# Chosen: a sixteenth and a third more cycles, as guessed; the log has no run that they were fitted
+# to. It has one of what SHORT does not suit: 31 taps over 4126 elements took 1.72 times the cycles
+# of a stream that is kept, and 1.25 with the longest chunks, which windows get in _rolling.
 SMALLER, SHORT = 16, 3
 """Which part of the cycles smaller chunks of a ring may take more; where memory is short."""
 
@@ -169,6 +179,7 @@ class Cutter:
         if not chosen:
             return "there is one element"
         best = next(iter(chosen.values()))
+        # With `rolling` memory is short: a ring is taken for its room, whatever it costs.
         if best.whole - best.cycles < best.whole / WORTH and not (rolls and self.rolling):
             return f"some {best.whole} cycles, {best.cycles} in chunks"
         if (AHEAD - 1) * group.together > self.free:
@@ -230,6 +241,7 @@ class Cutter:
             (guess_in_parts(self.profile, much, count_parts(much, each, rolling=True)), each)
             for each in group.cuts(fine=True)
         ]
+        # list_cuts yields the largest first: where none has room, the last is left, the smallest.
         cuts = [found for found in cuts if self._has_room(found[1])] or cuts[-1:]
         part = SHORT if self.rolling else SMALLER
         most = min((cycles for cycles, _ in cuts), default=0) * (part + 1) // part
@@ -240,6 +252,7 @@ class Cutter:
         found = self.roll(group, taken, best)
         if not (self.rolling and self.windows == "long" and _reaches(found)):
             return found
+        # One of them reaches: `best` is among `cuts`, and its `found` does.
         longer = sorted((each for _, each in cuts), key=_count_in_chunk, reverse=True)
         return next(filter(_reaches, (self.roll(group, taken, each) for each in longer)))
 

@@ -195,6 +195,9 @@ class SteppedDeparture:
     @property
     def is_mixed(self) -> bool:
         """Say whether a PE gets sequences of several streams, which come in no common order."""
+        # The end of a sequence sends what its number completes (EarlySends.end_sequence), whichever
+        # stream it is of: with two of them the first end would send before all is there, and the
+        # second one would send it again.
         taking = [self.flows.taken(name).range() for name in self.steps.cuts]
         pairs = itertools.combinations(taking, 2)
         return self.steps.in_sequences and not all(a.is_disjoint(b) for a, b in pairs)
@@ -221,6 +224,9 @@ class SteppedDeparture:
 
     def is_alike(self, completed: Completed) -> bool:
         """Say whether all PEs of a lane send the same after the same steps."""
+        # `lane` pairs each PE of `pes` with all of its lane, itself too: the subset says that
+        # whatever one of these sends after a step, each of `pes` sends after the same. It is the
+        # premise of the second case of why nothing comes to a stop, below at choose_early_sends.
         sent = unbind_set(completed.after.wrap(), "PE", PE_NAMES)
         lane = isl.Map(LANES[self.departure.side])
         return lane.intersect_domain(self.pes).apply_range(sent).is_subset(sent)
@@ -381,6 +387,7 @@ def free_instructions(graph: TaskGraph, profile: Profile) -> int:
     Besides one for each departure, and what takes what arrives.
     """
     dense = [arrival for arrival in graph.arrivals.values() if not arrival.sparse]
+    # 2 is cutting.AHEAD, which cannot be imported: cutting imports rings, and rings this module.
     receives = sum(1 if arrival.chunks is None else 2 for arrival in dense)
     threads = count_free_threads(profile, len(graph.arrivals) - len(dense))
     return max(0, threads - 1 - receives - len(graph.departures))

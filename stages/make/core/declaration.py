@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 # --- What a stage reads and writes, taken from its file without importing it --------------------
 
+# A tuple ends at its first `)`, so none may be in a name or a comment within it, and READS or
+# WRITES begins a line. Where a stage has it otherwise, `declaration` fails: at literal_eval, or
+# below it.
 DECLARATION = re.compile(r"^(READS|WRITES)\b[^=\n]*=\s*(\([^)]*\))", re.MULTILINE)
 
 

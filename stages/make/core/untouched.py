@@ -99,6 +99,10 @@ class Untouched:
             str(further_file(f, name)) for each, f in found for name in each.key.further
         })
         places = places_of(folder)
+        # First the signature, then the wait, then is_still. A change after the wait has a time that
+        # the signature has not; one before it with the same time is_still finds, as it reads
+        # contents after the wait. With is_still before the signature, a change between them would
+        # be noted as clean.
         signature = _signature(places, further)
         _wait_for(signature)
         now = time.time_ns()

@@ -209,6 +209,9 @@ def hold_while_forking(lock: Any) -> None:
 
 
 def _hold() -> None:
+    # They are taken in the order of a set, which is any: who holds one must not wait for another,
+    # nor for a lock that a thread may hold when it forks. WorkspaceState.run, for whose locks this
+    # is, waits for other processes at most. _let_go needs _HELD, for _LOCKS may change meanwhile.
     _FORKS.acquire()
     _HELD[:] = _LOCKS
     for lock in _HELD:

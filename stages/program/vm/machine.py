@@ -84,6 +84,8 @@ def _paint_row(width: int, around: tuple[str, ...], even: bool) -> PaintedRegion
 
 def _paint_worker(sides: tuple[str, ...], even: bool) -> PaintedRegion:
     """Return a PE of the field with neighbours on some sides."""
+    # Neighbours differ by one in x + y: what one of them sends on, the others take. So
+    # _paint_between has the colour of the worker from which wavelets come.
     taken, sent = CHECKER if even else reversed(CHECKER)
     taking = [f"{LETTERS[side]}>ramp" for side in RING if side in sides]
     sending = [f"ramp>{LETTERS[OPPOSITE[side]]}" for side in RING if OPPOSITE[side] in sides]
