@@ -1,1 +1,1 @@
-"""What is up to date and why, and what is done where it is not; doit is not known here."""
+"""Core of the Make: keys of stages, up-to-date checks and runs; doit is not known here."""

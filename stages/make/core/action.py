@@ -1,4 +1,4 @@
-"""Leave, restore or run a stage."""
+"""Actions: a stage is left as it is, restored from the store, or run."""
 
 from __future__ import annotations
 
@@ -51,17 +51,18 @@ from lairmake.stages.shipped import UndeclaredDataError
 if TYPE_CHECKING:
     from lairmake.stages.make.core.inputs import FolderInputs
 
-# --- What lies on disk, compared with what a stage gives: wrong, missing, stale, or edited by hand
+# --- Files on disk against the outputs of a stage -------------------------------------------------
 
 SAFELY = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
-"""What git is told: nothing in the folder of a layer may say which programs it starts."""
+"""Options of git: nothing in the folder of a layer may say which programs git starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disk:
-    """The files of a stage that are to be written or removed, and what a person edited of them.
+    """Files of a stage on disk that are not what the stage gives.
 
-    `edited` are the digests of edits that are to be replaced, `kept` of those that stay: by name.
+    `wrong` are the names of files to write or remove. `edited` has the digests of edits that are
+    replaced, `kept` the digests of edits that stay, both by name.
     """
 
     wrong: Sequence[str]
@@ -75,8 +76,8 @@ def compare(
 ) -> Disk:
     """Compare what is on disk with the digests that a stage gives, by name.
 
-    Edited is what no stage ever wrote, where what it should be was `known`, or written before; but
-    not what git has, which a checkout brought.
+    A file is edited if no stage ever wrote its content, unless git has it: a checkout brought that.
+    Where `known` is false, a task that never did anything has no edited files.
     Raises UserError or UserErrors where an edit that is to stay does not fit, or a symbolic link
     leads out of the layer's folders.
     """
@@ -122,9 +123,9 @@ def _git(path: Path, *arguments: str) -> str | None:
         return None
     return found.stdout.strip()
 
-# --- What is known of a task: its key, what the store has for that, and what lies on disk -------
+# --- Outlook of a task: key, store entry, files on disk -------------------------------------------
 #
-# Both a build and who wants to know what it would do ask here, and nothing is written.
+# Builds ask here, and so do commands that tell what a build would do. Nothing is written.
 
 class Foreseen(Memo):
     """The digests that files will have once the store's contents are restored."""
@@ -142,7 +143,7 @@ class Foreseen(Memo):
     def follow(
         self, path: Path, digest: str, what: str, derive: Callable[[bytes], str | None], code: str
     ) -> str:
-        """Return what follows from the content that a file will have."""
+        """Return what `derive` gives for the content that a file will have."""
         if path not in self._digests:
             return self._memo.follow(path, digest, what, derive, code)
         content = self._stores[path].blob(digest)
@@ -177,8 +178,11 @@ class Foreseen(Memo):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What a task finds that waits for no other one: its key, what the store knows for that, None
-    for nothing or where it is not to count, and how what lies on disk compares with it."""
+    """Outlook of a task that waits for no other one: its key, its store entry, its files on disk.
+
+    `entry` is None where the store knows nothing for the key, or what it knows is not to count;
+    then there is no `disk` either.
+    """
 
     key: ActionKey
     entry: StoreEntry | None
@@ -202,7 +206,7 @@ def entry_of(folder: LayerFolder, key: ActionKey) -> StoreEntry | None:
 def foresee(
     stage: str, folder: LayerFolder, build: BuildOptions = PLAIN, foreseen: Foreseen | None = None
 ) -> Outlook:
-    """Return what a build finds of a task, or would find once others are done that are `foreseen`.
+    """Return the outlook of a task now, or once other tasks gave what is `foreseen`.
 
     Nothing is written. Raises UserError or UserErrors as `compare` does.
     """
@@ -217,11 +221,11 @@ def foresee(
 
 
 def is_up_to_date(stage: str, folder: LayerFolder) -> bool:
-    """Return whether the store has what the key of a task gives, and the files on disk are that."""
+    """Return whether the store knows the key of a task, and the files on disk are what it has."""
     found = foresee(stage, folder)
     return found.disk is not None and not found.disk.wrong
 
-# --- What a build would do to each task, without doing it ---------------------------------------
+# --- Forecast of a build, without doing it --------------------------------------------------------
 
 UP_TO_DATE = "up to date"
 FROM_STORE = "from the store"
@@ -232,10 +236,10 @@ LEFT_OUT = "ignored"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What a build would do to a task: one of the words above.
+    """Forecast of a task: `status` is one of the words above.
 
-    A task may run where one before it would, unless that one gives what it gave before: then its
-    `key` is not known yet. `after` are the tasks before it.
+    A task that `may run` comes after one that would run. It does not run if that one gives what it
+    gave before, so its `key` is not known yet. `after` are the tasks before it.
     """
 
     task: str
@@ -285,13 +289,13 @@ def _status(
     foreseen.expect(folder, {name: outputs.get(name) for name in wrong})
     return FROM_STORE if wrong else UP_TO_DATE, found.key
 
-# --- What goes wrong because of texts that somebody edited by hand, at the places of the edits ---
+# --- Failures that edits by hand may have caused --------------------------------------------------
 
 RESULTS = "build/results.json"
 
 
 def blame_edits(stage: str, folder: LayerFolder, error: Exception, build: BuildOptions) -> None:
-    """Raise UserError for the failure of a stage, if texts that were edited by hand may be why."""
+    """Raise UserError at the first edit by hand, if such edits may be why a stage failed."""
     from lairmake.stages.make.core.edits import first_change
 
     store = store_of(folder.home)
@@ -319,7 +323,7 @@ def _said(error: Exception) -> str:
 
 
 def list_edited(folder: LayerFolder, build: BuildOptions) -> dict[str, str]:
-    """Return the digests of what stages wrote where a text that a person edited stays instead."""
+    """Return, by name, the digests of texts of stages in whose place edits by hand stay."""
     stages = every_stage(folder)
     return {n: d for each in stages for n, d in _originals(each, folder, build).items()}
 
@@ -337,7 +341,7 @@ def _like(error: Exception, message: str, span: Span, hint: str | None) -> UserE
 def check_values(
     stage: str, folder: LayerFolder, contents: Mapping[str, bytes], build: BuildOptions
 ) -> None:
-    """Raise UserError if values are wrong, and texts that were edited by hand may be why."""
+    """Raise UserError if values are wrong, and edits by hand may be why."""
     wrong = list_wrong(json.loads(contents[RESULTS])) if RESULTS in contents else []
     if wrong:
         verb = "is" if len(wrong) == 1 else "are"
@@ -352,21 +356,21 @@ def _originals(stage: str, folder: LayerFolder, build: BuildOptions) -> Mapping[
     kept = compare(stage, folder, entry.outputs, build).kept
     return {name: entry.outputs[name] for name in kept}
 
-# --- What one stage wrote and a later one refuses: our fault, and not that of who reads the error
+# --- Texts of stages that later stages refuse: our fault ------------------------------------------
 
 REPORT = (
     "nothing that you wrote is wrong: please report it to the authors of Lairmake, with the files "
     "of this folder"
 )
 WITHOUT_LIMITS = ("parse", "place")
-"""The stages that no machine bounds: a layer that they refuse is no layer on any of them."""
+"""Stages that no machine bounds: a layer that they refuse is no layer on any machine."""
 
 
 def raise_ours(stage: str, folder: LayerFolder, error: Exception, build: BuildOptions) -> None:
-    """Raise OurFault for an error of a stage in a text that another stage wrote.
+    """Raise OurFault where a stage refuses a text that another stage wrote.
 
-    Others stay as they are: an error in what a user wrote, and any where somebody edited a text by
-    hand that is read on the way to it, or where that is of a revision.
+    Other errors are not raised here: one in a text that a user wrote, and any error where a text of
+    the folder was edited by hand, or comes from a revision.
     """
     said = error.__cause__ if isinstance(error.__cause__, UserError | UserErrors) else error
     if not isinstance(said, UserError | UserErrors):
@@ -411,22 +415,23 @@ def _is_edited(folder: LayerFolder, build: BuildOptions) -> bool:
             return bool(list_edited(open_folder(folder.asked_in.parent), build))
     return False
 
-# --- Build a stage: leave what is right, restore what the store knows, or run it ----------------
+# --- Build of one stage: leave, restore or run ----------------------------------------------------
 
 MOST_RUNS = 3
-"""How often a stage is run while its inputs change under it."""
+"""Number of runs of a stage, at most, while its inputs change under it."""
 
 SMALL = 1_000_000
-"""Up to how many bytes what a user wrote is kept in the store."""
+"""Size in bytes below which the store keeps what a user wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionResult:
-    """What became of a task, `how`: `ran`, `hit` in the store, or the `same` as before.
+    """Result of a task: `how` is `ran`, `hit` in the store, or the `same` as before.
 
-    `outputs` gives the digests by name, `repaired` those of edited texts that were replaced, and
-    `kept` of those that stay. It began at `start`, in seconds since 1970, and took `seconds`, in
-    the process `pid`. It ran whatever the store knew where it had been `forgotten`.
+    `outputs` has the digests by name, `repaired` the digests of edited texts that were replaced,
+    and `kept` those of edited texts that stay. The task began at `start`, in seconds since 1970,
+    and took `seconds`, in the process `pid`. A task that was `forgotten` ran whatever the store
+    knew.
     """
 
     stage: str
@@ -460,10 +465,11 @@ def run_stage(stage: str, layer_folder: LayerFolder | Path | str) -> Mapping[str
 def unchanged(
     stage: str, folder: LayerFolder, build: BuildOptions
 ) -> tuple[ActionResult | None, ActionKey | None]:
-    """Return what is known of a task that is up to date, None for one that a build has to do; and
-    the key of one that the store does not know: nobody need look for it there again.
+    """Return the result of a task that is up to date, and else a key that the store does not know.
 
-    Nothing is written. What is wrong with the folder is said by the action, which fails with it.
+    The result is None for a task that a build has to do. The key is None but for a task that the
+    store does not know: nobody need look for it there again. Nothing is written. An error of the
+    folder is not raised here: the action of the task fails with it.
     """
     start = time.time()
     with contextlib.suppress(UserError, UserErrors, OSError):
@@ -476,13 +482,13 @@ def unchanged(
 
 
 def use(found: ActionResult, folder: LayerFolder) -> None:
-    """Note that a task which was up to date is of use, and keep texts of it that were edited."""
+    """Note that an up-to-date task was used, and keep its edited texts in the store."""
     _keep_edits(folder, found.kept)
     store_of(folder.home).use(found.key.digest, found.key.primary)
 
 
 def restored(stage: str, folder: LayerFolder, build: BuildOptions) -> ActionResult | None:
-    """Restore a task from the store if it knows it, and no other build is at it; None otherwise."""
+    """Restore a task; return None if the store does not know it, or another build is at it."""
     if build.always or is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN):
         return None
     fails_again = contextlib.suppress(UserError, UserErrors, OSError)  # in the action
@@ -495,7 +501,7 @@ def restored(stage: str, folder: LayerFolder, build: BuildOptions) -> ActionResu
 
 
 def is_still(found: ActionResult, folder: LayerFolder) -> bool:
-    """Return whether a task that was built, or found to be up to date, is so by now."""
+    """Return whether a task that was built, or found to be up to date, still is up to date."""
     memo, store = memo_of(state_folder(folder.home)), store_of(folder.home)
     key = action_key(found.stage, folder, store, memo, list(found.key.further))
     digests = {n: memo.digest(file_of(folder, n), links=False) for n in found.outputs}
@@ -506,9 +512,9 @@ def is_still(found: ActionResult, folder: LayerFolder) -> bool:
 def restore(
     stage: str, folder: LayerFolder, key: ActionKey, entry: StoreEntry, build: BuildOptions
 ) -> ActionResult | None:
-    """Write what the store knows for a key; None where it does not hold all of it.
+    """Write what the store has for a key; return None where it does not hold all of it.
 
-    Raises UserError where the layer folder does not let itself be written to.
+    Raises UserError where the layer folder cannot be written to.
     """
     start, store = time.time(), store_of(folder.home)
     disk = compare(stage, folder, entry.outputs, build)
@@ -527,9 +533,9 @@ def build(
 ) -> ActionResult:
     """Restore or run a stage, while no other build does.
 
-    `seen` is its key a moment ago, if the store did not know that: what the stage reads is compared
-    with it, so it need not be made again. Raises UserError, also where its inputs change whenever
-    it runs.
+    `seen` is the key of the stage a moment ago, if the store did not know that key. What the stage
+    reads is compared with it, so the key need not be made again. Raises UserError, also where the
+    inputs change during every run.
     """
     with _task_lock(stage, folder):
         forgotten = is_marked(folder.home, f"{folder.name}:{stage}", FORGOTTEN)

@@ -1,10 +1,10 @@
-"""What the code of a stage is: the definitions that it reaches, and data that their modules read.
+"""Code of a stage: the definitions that it reaches, and data that their modules read.
 
-From what the Make calls of a stage, and from what runs it, names are followed through modules.
-Wherever a module is reached what importing it runs is, too. A reference that leads nowhere, and a
-module that is used as a value, counts as all that the module defines. Modules that read files
-of the project say which at their top level, by patterns that start from their folder:
-`DATA = ("*.c", "*.h")`; these count with any of their definitions.
+Names are followed through modules, from what the Make calls of a stage, and from what runs every
+stage. A module that is reached also reaches what importing it runs. A reference that leads nowhere,
+and a module that is used as a value, counts as all that the module defines. Modules that read files
+of the project name these at their top level, by patterns that start from their folder:
+`DATA = ("*.c", "*.h")`. Such files count with any definition of the module.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from lairmake.stages.make.core.definitions import (
 from lairmake.stages.shipped import STAGES
 
 CALLED = ("run", "READS", "WRITES")
-"""What the Make takes of a stage."""
+"""Names in the module of a stage that the Make uses."""
 RUNNER = (f"{TOP}.make.core.stage.{WHOLE}", f"{TOP}.make.core.inputs.FolderInputs")
-"""What runs every stage, and reads for it."""
+"""Definitions that run every stage, and read for it."""
 ORDER = "order of imports"
 
 Node = tuple[str, str]
-"""A module, and a definition in it; "" is what importing it runs, "*" all that it has."""
+"""A module, and a definition in it; "" is what importing the module runs, "*" all that it has."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageReach:
-    """What is reached: digests of definitions by module and name, and of files of data.
+    """Reached code: digests of definitions, by module and name, and of files of data.
 
-    What importing a module runs has the name "". `modules` are all that are imported, in order.
+    The name "" is for what importing a module runs. `modules` are all imported modules, in order.
     """
 
     definitions: Mapping[str, Mapping[str, str]]
@@ -51,8 +51,10 @@ class StageReach:
 
     @property
     def units(self) -> dict[str, str]:
-        """The digest of what is reached of each module, of each file of data, and of the order in
-        which modules are imported that run something then."""
+        """Digests by unit: every module, every file of data, and the order of imports.
+
+        Only modules that run something where they are imported count for the order.
+        """
         order = [name for name in self.modules if "" in self.definitions.get(name, ())]
         parts = {name: digest_of_part(part) for name, part in self.definitions.items()}
         return {**parts, **self.data, ORDER: digest_of(repr(order).encode())}
@@ -68,7 +70,7 @@ def path_of_unit(unit: str) -> str:
 
 
 def lines_of(own: str, name: str) -> int:
-    """Return how many lines a definition of a module has; "" is what importing that runs."""
+    """Return the lines of a definition of a module; "" is what importing the module runs."""
     known = module(own)
     assert known is not None
     found = known.rest if name == "" else known.definitions.get(name)
@@ -105,8 +107,10 @@ def _of_runner() -> Mapping[Node, None]:
 
 
 def name_of(path: str) -> str:
-    """Return what a file of this project is called: by its path below `stages/`, or from beside
-    that folder: `templates/program.c.j2`."""
+    """Return the path of a file below `stages/`, or else below the folder around `stages/`.
+
+    An example of the latter is `templates/program.c.j2`.
+    """
     return path.removeprefix(f"{STAGES}/").removeprefix(f"{STAGES.parent}/")
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lairmake.stages.mapping.layer_yaml import LayerMapping
     from lairmake.stages.mapping.models import File
 
-# --- What a stage reads and writes, taken from its file without importing it --------------------
+# --- Declaration of a stage, read without importing it --------------------------------------------
 
 # A tuple ends at its first `)`, so none may be in a name or a comment within it, and READS or
 # WRITES begins a line. Where a stage has it otherwise, `declaration` fails: at literal_eval, or
@@ -51,8 +51,8 @@ DECLARATION = re.compile(r"^(READS|WRITES)\b[^=\n]*=\s*(\([^)]*\))", re.MULTILIN
 class Declaration:
     """The first line of a stage's docstring, and the names of the files it reads and writes.
 
-    `inputs` is its READS: `values` has, by the name of a YAML file, which values it names of it; of
-    others all bytes are read.
+    `inputs` is its READS. `values` has, by the name of a YAML file, the paths of the values that
+    are read of it. Of all other files every byte is read.
     """
 
     title: str
@@ -69,7 +69,7 @@ class Declaration:
 def values_of(
     name: str, values: Mapping[str, tuple[ValuePath, ...]]
 ) -> tuple[ValuePath, ...] | None:
-    """Return which values are read of a file, by those that are read of names and patterns."""
+    """Return the values that are read of a file, by names and patterns; None for all of it."""
     return next((values[each] for each in values if matches(name, each)), None)
 
 
@@ -80,7 +80,7 @@ def path_of(stage: str) -> pathlib.Path:
 
 
 def docstring_of(stage: str) -> str:
-    """Return what the docstring of a stage says, "" where it has none."""
+    """Return the docstring of a stage; "" where it has none."""
     return ast.get_docstring(ast.parse(path_of(stage).read_text(encoding="utf-8"))) or ""
 
 
@@ -104,24 +104,25 @@ def declaration(stage: str) -> Declaration:
 
 
 def texts_of(names: Iterable[str]) -> list[str]:
-    """Return those of the names that a stage writes which may be pinned: texts in the cache."""
+    """Return those of some names of a stage's files that may be pinned: texts in the cache."""
     return [name for name in names if is_text(name)]
 
 
 def is_text(name: str) -> bool:
-    """Return whether what a stage calls so is a text in the cache, which a person may edit."""
+    """Return whether a stage's file of this name is a text in the cache, which may be edited."""
     return name.endswith((".isl", ".yaml", ".il")) and not name.startswith("build/")
 
-# --- What a stage reads of the YAML files that users write: values, of which its key has the digest
+# --- Values that stages read of users' YAML files -------------------------------------------------
 #
-# The text of these values is what counts as read, so that an edit of a comment is none. A file that
-# is not valid counts with all of its bytes: any stage that reads it says what is wrong with it.
+# The key of a stage has the digest of these values as text, so that an edit of a comment changes no
+# key. A file that is not valid counts with all of its bytes: any stage that reads it says what is
+# wrong with it.
 
 Read = Callable[[Source], Model]
 
 
 def checked(read: Read[Model], source: Source) -> Model:
-    """Return a YAML file as `read` does. Raises UserErrors, UserError for what cannot be pinned."""
+    """Return a YAML file as `read` does. Raises UserErrors, and UserError for a pin of no text."""
     file = read(source)
     if file.NAME == LAYER:
         _check_pins(file)  # type: ignore[arg-type]
@@ -129,8 +130,10 @@ def checked(read: Read[Model], source: Source) -> Model:
 
 
 def text_of(file: File, paths: Collection[ValuePath], content: bytes) -> bytes:
-    """Return what counts as read of a file: values at some paths, or its `content` where one of
-    them is none that has a text."""
+    """Return what counts as read of a file: the values at some paths, as text.
+
+    Where one of the values has no text, all of `content` counts.
+    """
     try:
         return file.only(paths).says.encode()
     except (TypeError, ValueError):
@@ -148,10 +151,10 @@ def _check_pins(mapping: LayerMapping) -> None:
             hint = did_you_mean(name, texts, "texts of stages")
             raise UserError(f"{name} cannot be pinned", mapping.span("pin", at), hint)
 
-# --- The digests of what stages read of the YAML files that users write, for keys, without a run
+# --- Digests of values read of YAML files ---------------------------------------------------------
 
 CHECKED_BY = {LAYER: "parse", KERNEL: "shape", PROGRAM: "translate", NETWORK: "connect"}
-"""A stage whose code says what is valid in a file, by the name of that."""
+"""A stage whose code says what is valid in a file, by the name of the file."""
 CHECKED_BESIDE_GRAPHS = "extract"
 
 
@@ -177,8 +180,10 @@ def digest_read(
 
 
 def values_read(folder: LayerFolder, name: str, content: bytes) -> Iterator[bytes]:
-    """Yield what counts as read of a file with some content, by any stage that reads values of it;
-    nothing where it is not valid."""
+    """Yield the values that stages of a folder read of a file with some content, as texts.
+
+    Stages that read the same values give one text. Content that is not valid gives none.
+    """
     base, is_graph = _kind(folder, name)
     every = (declaration(stage).values_of(name) for stage in every_stage(folder))
     for paths in dict.fromkeys(each for each in every if each is not None):
@@ -193,7 +198,7 @@ def values_of_texts(texts: Iterable[bytes]) -> bytes:
 
 
 def is_read_by_values(folder: LayerFolder, name: str) -> bool:
-    """Return whether a stage of a folder reads values of a file, and it is there."""
+    """Return whether a file is there, and a stage of its folder reads values of it."""
     every = every_stage(folder)
     is_read = any(declaration(stage).values_of(name) is not None for stage in every)
     return is_read and file_of(folder, name).is_file()
@@ -238,10 +243,11 @@ def _reader(name: str, is_graph: bool) -> Read[File]:
 
     return read_network_file
 
-# --- Profiles of machines as inputs of the stages that read them: by their figures, as values ---
+# --- Figures of machine profiles, as inputs of stages ---------------------------------------------
 #
-# What a stage read beyond what it declares has a name; that of a profile is `figures//wse2`, or
-# `figures//mine.yaml`, a path as a user wrote it: no file that a program opens is called so.
+# A file that a stage reads beyond what it declares has a name. The name of a profile is
+# `figures//wse2`, or `figures//mine.yaml` with a path as a user wrote it: no file that a program
+# opens has such a name.
 
 MOST = 8
 CHECKED_BY_STAGE = "simd"
@@ -249,12 +255,12 @@ CHECKED_BY_STAGE = "simd"
 
 
 def is_figures(name: str) -> bool:
-    """Return whether this is what the figures of a profile are called."""
+    """Return whether a name is that of the figures of a profile."""
     return name.startswith(FIGURES)
 
 
 def read_figures_text(folder: LayerFolder, name: str) -> bytes | None:
-    """Return the text of the figures that are called so; None where they are none."""
+    """Return the text of the figures with some name; None where there are no such figures."""
     from lairmake.stages.machine.profile import ProfileError, write_figures
 
     given = name.removeprefix(FIGURES)
@@ -268,9 +274,9 @@ def read_figures_text(folder: LayerFolder, name: str) -> bytes | None:
 def digest_figures(
     folder: LayerFolder, name: str, memo: Memo, code: Callable[[str], str]
 ) -> str | None:
-    """Return the digest of the figures that are called so; None where there is no such profile.
+    """Return the digest of the figures with some name; None where there is no such profile.
 
-    Those of a file that is no profile count with all of its bytes: who reads it says what is wrong.
+    A file that is no profile counts with all of its bytes: who reads it says what is wrong.
     """
 
     path = further_file(folder, name)
@@ -285,7 +291,7 @@ def digest_figures(
 
 
 def digest_of_ours() -> str:
-    """Return the digest of the profiles of ours, which others may be like."""
+    """Return the digest of our own profiles, which other profiles may be like."""
     files = sorted(PROFILES.glob("*.yaml"))
     return _digest_of(tuple((str(file), mark_of(file.stat())) for file in files))
 

@@ -20,65 +20,65 @@ from lairmake.stages.make.store.files import read_file, write_whole
 from lairmake.stages.shipped import STAGES, compiled
 from lairmake.stages.yaml_limits import pause_collector
 
-# --- What a module defines at its top level, and the names to which each definition refers ------
+# --- Top-level definitions of a module, and their references --------------------------------------
 #
 # Everything is taken from the syntax tree; nothing is imported. A definition is a function, a class
-# as a whole, or a value with a name. What else stands at the top level runs with the module, and is
-# its rest: an `if`, a call, a function that a decorator of ours may register, a value that one of
-# our functions makes, and all values that are bound or changed more than once, in their order.
+# as a whole, or a value with a name. All else at the top level runs with the module, and is its
+# rest: an `if`, a call, a function that a decorator of ours may register, a value that one of our
+# functions makes, and all values that are bound or changed more than once, in their order.
 #
-# Names are followed where they are exact, and counted where they may be: a local variable that is
-# called as something global is, a string that is a name of the module, an annotation.
+# Names are followed where they are exact. A name that only may refer to a definition counts, too: a
+# local variable with the name of something global, a string that is a name of the module, an
+# annotation.
 
 WHOLE, LOADED = "*", ":"
-"""References besides names: to all that a module defines, `m.*`, and to what importing it runs,
-`m:`. Of the module itself all is `*`."""
+"""References besides names: `m.*` is to all that the module `m` defines, `m:` to what importing it
+runs. `*` is to all of the module itself."""
 
 FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 NESTED = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Where a statement has others."""
+"""Fields of a statement that hold other statements."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 BINDING = (*SCOPES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-"""What binds its `name`."""
+"""Nodes that bind their field `name`."""
 HOOKS = frozenset({"__init_subclass__", "__set_name__", "__prepare__"})
-"""What a class has that does something where another class is defined."""
+"""Methods of a class that do something where another class is defined."""
 DYNAMIC = frozenset({"globals", "locals", "vars", "eval", "exec", "__import__", "sys.modules"})
-"""What finds a name that is computed, in the module itself."""
+"""Names by which a module finds a computed name in itself."""
 HARMLESS = frozenset({
     "abs", "all", "any", "bool", "bytes", "classmethod", "dict", "dict.fromkeys", "divmod",
     "enumerate", "filter", "float", "frozenset", "int", "isinstance", "issubclass", "len", "list",
     "map", "max", "min", "object", "ord", "property", "range", "repr", "reversed", "round", "set",
     "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "zip",
 })
-"""What Python has that changes nothing, and may be called where a module is imported."""
+"""Builtins that change nothing, and may be called where a module is imported."""
 READS_ONLY = frozenset({
     "copy", "format", "get", "index", "items", "join", "keys", "removeprefix", "removesuffix",
     "split", "splitlines", "strip", "values",
 })
-"""Methods that change nothing, whatever it is that has them."""
+"""Methods that change nothing, whatever object has them."""
 LOOK_AT_NO_HINTS = frozenset({
     "abstractmethod", "cache", "cached_property", "classmethod", "contextmanager", "lru_cache",
     "overload", "property", "setter", "staticmethod",
 })
-"""What may decorate a function that nobody asks for the types of its arguments."""
+"""Decorators of functions that do not look at annotations."""
 NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 CHANGES = ("add", "append", "insert", "install", "patch", "register", "seed", "set", "update")
-"""What names of functions of others begin with that change something where they are called."""
+"""Beginnings of names of others' functions that change something where they are called."""
 
 Names = Mapping[str, tuple[str, ...]]
-"""What each name may stand for that is imported, by full names."""
+"""Full names that each imported name may stand for."""
 
 
 class Definition(NamedTuple):
-    """The digest of a syntax tree, and what it refers to.
+    """Digest of a syntax tree, and the names that it refers to.
 
     Names of its own module are single words, others are full:
-    `lairmake.stages.poly.text.read_objects`. `lines` says how many it has. `bases` are
-    those of a class, and `is_hook` says that it does something where a class that is based on it is
-    defined.
+    `lairmake.stages.poly.text.read_objects`. `lines` is its number of lines. `bases` are the bases
+    of a class. `is_hook` says that the class does something where a class based on it is defined.
     """
 
     digest: str
@@ -89,7 +89,7 @@ class Definition(NamedTuple):
 
 
 class Module(NamedTuple):
-    """What a module defines, imports and runs; `data` are the patterns of the files it reads."""
+    """Definitions and imports of a module, its rest, and the patterns of files that it reads."""
 
     definitions: dict[str, Definition]
     imports: dict[str, tuple[str, ...]]
@@ -98,9 +98,9 @@ class Module(NamedTuple):
 
 
 def read_module(content: bytes, package: str, top: str) -> Module:
-    """Return what a module in a package defines; all packages of ours lie in `top`.
+    """Return the definitions of a module in a package; all packages of ours lie in `top`.
 
-    One that is no Python defines nothing, and its digest is that of its text.
+    A text that is no Python defines nothing, and its digest is that of the text.
     """
     try:
         with pause_collector():
@@ -115,7 +115,7 @@ def digest_of(content: bytes) -> str:
 
 
 class _Reader:
-    """What reads the top level of one module."""
+    """Reader of the top level of one module."""
 
     def __init__(self, body: Sequence[ast.stmt], package: str, top: str) -> None:
         self._package, self._top = package, top
@@ -248,10 +248,10 @@ class _Reader:
 
 
 class _Tree:
-    """What the syntax tree of a statement says: its text without places, and names in it.
+    """Syntax tree of a statement: its text without places, and the names in it.
 
-    A name has the attributes of it that are read: `isl.Map.from_range`. Texts of functions about
-    themselves are left out: nothing reads them; those of classes count.
+    A name has the attributes of it that are read: `isl.Map.from_range`. Docstrings of functions are
+    left out, since nothing reads them; docstrings of classes count.
     """
 
     def __init__(self, node: ast.AST, package: str) -> None:
@@ -523,19 +523,19 @@ def _data(body: Iterable[ast.AST]) -> tuple[str, ...]:
             return tuple(ast.literal_eval(node.value))
     return ()
 
-# --- What is known of the modules of this project: kept beside what Python keeps of them --------
+# --- Definitions kept beside byte code ------------------------------------------------------------
 #
-# A syntax tree is made only of a module that changed, so that a command which makes keys reads what
-# is kept, and the text of each module to know that it is the same.
+# A syntax tree is made only of a module that changed. A command that makes keys reads what is kept
+# of every other module, and the text of the module, to know that it is the same.
 
 TOP = __name__.removesuffix(".make.core.definitions")
-"""The package that all modules lie in, in its folder `STAGES`."""
+"""The package of all modules; its folder is `STAGES`."""
 VERSION = 2
-"""Of what marshal writes: one text for one content."""
+"""Version of the format of marshal, with one text for one content."""
 
 
 def module(name: str) -> Module | None:
-    """Return what is known of a module; None for a name that is none of this project."""
+    """Return the definitions of a module; None for a name that is no module of this project."""
     path = path_of_module(name)
     return _module(path) if path is not None else None
 
@@ -559,7 +559,7 @@ def _there(folder: str, name: str) -> str | None:
 
 @functools.cache
 def names_in(folder: str) -> frozenset[str]:
-    """Return what lies in a folder; nothing where there is none."""
+    """Return the names in a folder; none where there is no folder."""
     with contextlib.suppress(OSError):
         return frozenset(os.listdir(folder))
     return frozenset()
@@ -581,7 +581,7 @@ def _module(path: str) -> Module:
 
 @functools.cache
 def kept(folder: str) -> dict[str, tuple[str, Module]]:
-    """Return what is kept of the modules in a folder, by the names of their files."""
+    """Return the kept definitions of modules in a folder, by the names of their files."""
     with contextlib.suppress(OSError):
         seal, _, text = read_file(_file(folder)).partition(b"\n")
         if seal == _seal(text):
@@ -596,7 +596,7 @@ def _changed() -> set[str]:
 
 
 def keep() -> None:
-    """Keep what is known of modules for other processes."""
+    """Keep the definitions of modules for other processes."""
     for folder in _changed() if not sys.dont_write_bytecode else ():
         data = [(name, found, _data_of(each)) for name, (found, each) in kept(folder).items()]
         text = marshal.dumps(data, VERSION)

@@ -55,24 +55,25 @@ if TYPE_CHECKING:
     from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.mapping.network_yaml import GraphMapping
 
-# --- What follows from files of a folder before any stage ran: which parts it has, kept in the
-# state
+# --- Plans of parts, kept in the state of the workspace -------------------------------------------
 #
-# A build with nothing to do reads neither YAML nor MLIR for it.
+# A plan follows from files of a folder before any stage ran. A build with nothing to do reads
+# neither YAML nor MLIR for it.
 
 KIND = "plans"
 _MAY_RUN, _MAY_BEGIN = [True], [True]
 
 
 class UnknownPlanError(Exception):
-    """What follows from the files of a folder is not kept, and may not be found out now."""
+    """The plan of a folder is not kept, and may not be made now."""
 
 
 def let_plan(may_run: bool, may_begin: bool = True) -> None:
-    """Note whether this process may run stages: else no plan is made that takes long.
+    """Note whether this process may run stages, and whether it may begin plans.
 
-    Who may not begin makes none for a folder of which none is kept: `list` in a fresh clone needs
-    neither models of YAML nor isl, nor the keys of stages.
+    A process that may not run stages makes no plan that takes long. A process that may not begin
+    plans makes none for a folder of which none is kept: `list` in a fresh clone needs neither
+    models of YAML nor isl, nor the keys of stages.
     """
     _MAY_RUN[:], _MAY_BEGIN[:] = [may_run], [may_begin]
 
@@ -82,16 +83,17 @@ def kept_plan(
     is_plan: Callable[[Any], bool], make: Callable[[], Any], is_long: bool = False,
     kind: str = KIND, further: MutableMapping[str, str | None] | None = None,
 ) -> Any:
-    """Return what `make` does, unless it is kept for the same code of stages and the same files, or
-    files of which these stages read the same.
+    """Return the plan that `make` makes, or the kept one where code and files are the same.
 
-    In `further` it notes the digests of what it reads beyond files of these names, by the names
-    that these have for stages: weights beside a graph, and figures of a profile.
+    The code is that of `stages`. A file of `names` is the same if these stages read the same of it.
+    `make` notes in `further` the digests of files that it reads beyond these, by the names that
+    they have for stages: weights beside a graph, and figures of a profile. `kind` tells apart
+    several plans of one folder.
 
-    What is kept is believed if it `is_plan`. Raises what `make` does, and UserError for a file of
-    these names that cannot be read. Of one that `is_long` in the making, where no stage may run,
-    the last one is returned, or UnknownPlanError raised: also where there is none, and none may be
-    begun. `kind` tells apart what is kept of one folder.
+    A kept plan is believed if it `is_plan`. A plan that `is_long` in the making is not made where
+    no stage may run: the last one is returned. Raises what `make` raises, UserError for a file of
+    `names` that cannot be read, and UnknownPlanError where there is no plan, and none may be made
+    or begun.
     """
     state = state_of(state_folder(folder.home))
     kept = state.get(kind, folder.name)
@@ -116,9 +118,10 @@ def kept_plan(
 def run_stages(
     folder: LayerFolder, stages: Iterable[str], further: MutableMapping[str, str | None]
 ) -> dict[str, bytes]:
-    """Return what some stages write, each for those after it; nothing is kept.
+    """Run some stages, each on what those before it wrote, and return what they wrote.
 
-    In `further` is noted what they read beyond what they declare. Raises what they do.
+    Nothing is kept. `further` gets the digests of what they read beyond what they declare. Raises
+    what they raise.
     """
     from lairmake.stages.make.core.faults import perform_in
     from lairmake.stages.make.core.inputs import FolderInputs
@@ -185,10 +188,11 @@ def _digest(contents: Mapping[str, bytes], stages: Sequence[str]) -> str:
         known.update(f"{name}\0{len(content)}\0".encode() + content)
     return known.hexdigest()
 
-# --- Layers of which layer.yaml leaves something open: their slots, as folders in the cache -----
+# --- Slots of layers, as folders in the cache -----------------------------------------------------
 #
-# In each slot one candidate goes through the stages that say what it costs. What is refused there
-# fails no build: a text that says why stands in the place of all that would follow.
+# A layer has slots if its layer.yaml leaves something open. In each slot one candidate goes through
+# the stages that say what it costs. What is refused there fails no build: a text that says why
+# stands in the place of all that would follow.
 
 LAIR = "lair.isl"
 CANDIDATES = "candidates.yaml"
@@ -223,9 +227,9 @@ def _slot(folder: LayerFolder, name: str) -> LayerFolder:
 
 
 def old_slots(folder: LayerFolder) -> list[str]:
-    """Return the files of an earlier search, of a layer that leaves nothing open any more.
+    """Return the files of an earlier search, for a layer that leaves nothing open any more.
 
-    What somebody edited is not among them, nor what is of a layer that is called like a slot.
+    Edited files are not among them, nor are files of a layer that is called like a slot.
     """
     from lairmake.stages.make.store.state import memo_of
     from lairmake.stages.make.store.store import store_of
@@ -257,7 +261,7 @@ def _in_slot(folder: LayerFolder, slot: str, name: str) -> list[str]:
 def leaves_open(folder: LayerFolder) -> bool:
     """Return whether layer.yaml leaves open where instances run, or where tensors arrive or leave.
 
-    Of one that is wrong this is not known: a stage says what is wrong with it.
+    Return False for a layer.yaml that is wrong: a stage says what is wrong with it.
     """
     try:
         content = content_of(folder.path / LAYER)
@@ -284,15 +288,16 @@ def _is_open(folder: LayerFolder, content: bytes) -> bool:
     except (UserError, UserErrors):
         return False
 
-# --- Layer folders that a stage writes in `build/`: the parts of a kernel, or of a network that is
+# --- Written parts of kernels and graphs, as layer folders ----------------------------------------
 #
-# the graph of a framework.
+# A stage writes these folders in `build/`: the parts of a kernel, or of a network that is the graph
+# of a framework.
 
 Plan = Mapping[str, Sequence[Any]]
-"""By the name of each part: the names of the files that are written for it, the part and tensor
-that each other input is, whether its layer.yaml leaves something open, the path of the folder that
-a user has for it, if there is one, and the parts and tensors of which further inputs are made, by
-maps; parts come after those whose results they take."""
+"""By the name of each part: the names of the files that are written for it; the part and tensor
+that each other input is; whether its layer.yaml leaves something open; the path of the user's
+folder for it, if there is one; and, by further inputs, the parts and tensors of which each is made
+by maps. A part comes after those whose results it takes."""
 
 
 def with_written_parts(
@@ -340,7 +345,7 @@ def _crossing(tensor: str, source: LayerFolder, output: str) -> PartCrossing:
 def old_names(whole: LayerFolder) -> list[str]:
     """Return the files that stages wrote for parts which the whole no longer has.
 
-    They go by the names that they have in the whole. What somebody edited is not among them.
+    They go by their names in the whole. Edited files are not among them.
     """
     old = set(files_in(whole.build / "parts")) - set(dict(whole.parts))
     names = [name for part in sorted(old) for name in _names_of_part(whole, part)]
@@ -384,7 +389,7 @@ def _is_written(whole: LayerFolder, path: Path) -> bool:
 
 
 def is_plan(data: Any) -> bool:
-    """Return whether data that was kept is a plan, whose names lead nowhere else; None is one."""
+    """Return whether kept data is a plan, with names that lead nowhere else; None is a plan."""
     if not isinstance(data, dict):
         return data is None
     if any(len(each) != 5 for each in data.values()):
@@ -396,13 +401,13 @@ def is_plan(data: Any) -> bool:
     paths = [path for *_, path, _ in data.values() if path]
     return all(map(is_word, words)) and all(map(is_inside, files)) and all(map(is_name, paths))
 
-# --- Folders with the graph of a framework: which parts it is split into ------------------------
+# --- Parts of the graph of a framework ------------------------------------------------------------
 
 def open_graph(folder: LayerFolder) -> LayerFolder:
     """Return the folder of a graph with the parts that it is split into.
 
-    Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
-    build, with a traceback of a bug. So is one that was never built, where no stage may run.
+    A wrong graph has no parts, and is `unread`: the stages of a build say what is wrong, with a
+    traceback of a bug. A graph that was never built is `unread`, too, where no stage may run.
     """
     from lairmake.stages import WHOLE, WHOLE_PICTURES
 
@@ -425,7 +430,7 @@ def before_parts(folder: LayerFolder) -> LayerFolder:
 
 
 def read_graph_plan(folder: LayerFolder) -> Plan:
-    """Return the parts of a network.
+    """Return the plan of the parts of a network from a graph.
 
     Raises any Exception where something is wrong: UserError, or another one for a bug.
     """
@@ -512,13 +517,13 @@ def _graph_part(name: str, described: Mapping[str, Any], given: GraphMapping) ->
     is_open = read_mapping(source_of(LAYER, text.encode())).is_open
     return ["part.lair", LAYER, *values], {}, is_open, "", moved
 
-# --- Kernel folders whose result is made of parts: which these are ------------------------------
+# --- Parts of the result of a kernel --------------------------------------------------------------
 
 def open_kernel(folder: LayerFolder) -> LayerFolder:
     """Return a kernel folder with the parts of its result, if kernel.yaml asks for some.
 
-    Where it is wrong there are none, and it is `unread`: what is wrong is said by the stages in a
-    build, with a traceback of a bug.
+    A wrong kernel has no parts, and is `unread`: the stages of a build say what is wrong, with a
+    traceback of a bug.
     """
     from lairmake.stages import KERNEL as KERNEL_STAGES, TILES
 
@@ -583,20 +588,22 @@ def _kernel_parts(inputs: FolderInputs) -> Plan:
         plan_pasting(inputs.yaml("operations.yaml")["kernel"], tiles).items()
     }
 
-# --- Folders of which each build draws a report, for their YAML says `report: true` -------------
+# --- Reports that each build draws ----------------------------------------------------------------
+#
+# The YAML file of such a folder says `report: true`.
 
 PAGE = "build/report.html"
 KEY = "report"
 FILES = {
     "report": LAYER, "report_network": NETWORK, "report_kernel": KERNEL, "report_program": PROGRAM,
 }
-"""By the stage that draws, which file says so."""
+"""The file that says so, by the stage that draws."""
 REPORTS = "reports"
-"""What is kept of a folder under this name: whether it is one of these."""
+"""Kind of what is kept of a folder: whether it is one of these."""
 
 
 def with_report(folder: LayerFolder) -> LayerFolder:
-    """Return a folder of which the last stage draws, if the file that its user wrote says so."""
+    """Return a folder with a last stage that draws, if the file of its user asks for a report."""
     stage = stage_that_draws(folder)
     if stage is None or stage in folder.stages or not _says_so(folder, stage):
         return folder
@@ -635,12 +642,12 @@ def _read(folder: LayerFolder, name: str, content: bytes) -> bool:
     value = read_document(source_of(shown_path(folder.path / name), content)).value
     return isinstance(value, dict) and value.get(KEY) is True
 
-# --- Network folders: their parts as layer folders, with what crosses from one to another -------
+# --- Parts of a network, as layer folders ---------------------------------------------------------
 
 NetworkPlan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
-and the part and tensor that it is; `moved`: such lists of what is a part of it, or elsewhere;
-`whole`: whether all parts run on one fabric, too."""
+and the part and tensor that it is; `moved`: such lists where elements move, one for each output of
+which an input is made; `whole`: whether all parts run on one fabric, too."""
 MOVES = "crossed.isl"
 KEYS = {"parts", "crossings", "moved", "whole"}
 
@@ -648,9 +655,9 @@ KEYS = {"parts", "crossings", "moved", "whole"}
 def open_network(folder: LayerFolder) -> LayerFolder:
     """Return a network folder with its parts; without any where its network.yaml is wrong.
 
-    Then it is `unread`: what is wrong is said by the stage `connect`, which reads the file again.
-    A part that is no layer folder is left out. Where names of tensors are wrong, or parts are no
-    layers, these have no stages: `connect` says so before anything of them is built.
+    Such a network is `unread`: the stage `connect` reads the file again, and says what is wrong. A
+    part that is no layer folder is left out. Where names of tensors are wrong, or a part is no
+    layer, the parts have no stages: `connect` says so before any of them is built.
     """
     try:
         plan, is_wrong = read_network_plan(folder), False
@@ -741,7 +748,7 @@ def _is_layer(part: LayerFolder) -> bool:
 
 
 class UnknownEndError(Exception):
-    """What network.yaml says is a `plan` that leads to tensors which its parts have not."""
+    """The `plan` of network.yaml leads to tensors that its parts do not have."""
 
     def __init__(self, plan: NetworkPlan) -> None:
         super().__init__("the stage connect says which")
@@ -749,10 +756,10 @@ class UnknownEndError(Exception):
 
 
 def read_network_plan(folder: LayerFolder) -> NetworkPlan:
-    """Return what network.yaml says.
+    """Return the plan of a network, from its network.yaml.
 
-    Raises UnknownEndError where tensors are not there, and any Exception where something is wrong:
-    UserError, or another one for a bug.
+    Raises UnknownEndError where a part does not have a tensor, and any Exception where something
+    is wrong: UserError, or another one for a bug.
     """
     return dict(
         kept_plan(

@@ -1,4 +1,4 @@
-"""Texts of stages that somebody edited by hand: whether they fit what the stage wrote."""
+"""Checks of texts of stages that somebody edited by hand, against what the stage wrote."""
 
 from __future__ import annotations
 

@@ -40,19 +40,20 @@ from lairmake.stages.mapping.refusals import REFUSED, refusal_in, refusal_text, 
 from lairmake.stages.mapping.yaml_text import read_document
 from lairmake.stages.shipped import UndeclaredDataError, looked_at
 
-# --- Errors in layers that a stage wrote, as errors in the file in which a user asked for them: the
+# --- Errors in written layers, told in the user's file --------------------------------------------
 #
-# kernel.yaml of a kernel, or the network.yaml beside the graph of a framework.
+# A stage wrote such a layer. A user asked for it in the kernel.yaml of a kernel, or in the
+# network.yaml beside the graph of a framework.
 
 REMEDY = "which follows from this: take smaller tiles, or another machine"
 OF_GRAPHS = "which was made for this: more can be said of it under `parts`"
 
 
 def as_asked(error: UserError | UserErrors, folder: LayerFolder) -> UserError | UserErrors:
-    """Return an error as one of what a user wrote, where a stage wrote the layer for them.
+    """Return an error at the place where a user asked for the layer that a stage wrote.
 
-    What is wrong with a part is told at the place in kernel.yaml that asks for it; what has no
-    place in a file is told as it is, an array with the folder that it is of.
+    The place is in kernel.yaml, or in the network.yaml beside a graph. An error without a place in
+    a file stays as it is, but one about an array gets the folder of the array.
     """
     if isinstance(error, UserErrors):
         error = UserErrors(_in_folder(each, folder) for each in error.errors)
@@ -103,29 +104,29 @@ def _place(source: Source, part: str) -> Span | None:
     kernel = read_kernel(source)
     return kernel.key_span("tiles" if kernel.tiles else "facts")
 
-# --- What a stage fails with, as errors that name a file or a layer, and say what to do ---------
+# --- Errors of stages: place and remedy -----------------------------------------------------------
 
 REFUSALS = {
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO),
     *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
 }
-"""What the system may refuse to any program."""
+"""Errors with which the system may refuse something to any program."""
 
 RUNS_PROGRAMS = frozenset({
     "simulate", "operate", "execute", "report", "report_network", "report_program", "capture",
     "rehearse", "interpret",
 })
-"""The stages that may take any time, and hardly any in isl."""
+"""Stages that may take any time, hardly any of it in isl."""
 
 HARD = (r"^placement", r"^target", r"func\.func @\w+", r"\A.*")
-"""What isl has to work on, where it stands in a file: the first that does."""
+"""Patterns of what isl has to work on in a file: the first that is found counts."""
 
 
 def perform_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
     """Return the contents that a stage writes for a folder, by the names that it declares.
 
-    Raises UserError or UserErrors where that is wrong, at places in files that a user wrote, and
-    UndeclaredDataError where the stage reads a file of ours that its key does not follow.
+    Raises UserError or UserErrors where the folder is wrong, at places in files that a user wrote,
+    and UndeclaredDataError where the stage reads a file of ours that its key does not follow.
     """
     from lairmake.stages.make.core.stage import MOST_IN_A_SLOT, MOST_OPERATIONS, load, perform
 
@@ -187,11 +188,11 @@ def is_refusal(error: OSError) -> bool:
 
 
 def refusal(task: str, error: OSError) -> UserError:
-    """Return what a task could not do, and why, as the system says it."""
+    """Return the error of a task that the system refused something, in the system's words."""
     place = f"{shown_path(Path(error.filename))}: " if isinstance(error.filename, str) else ""
     return UserError(f"{task}: {place}{error.strerror}")
 
-# --- What is wrong in a YAML file of a user, as far as one sees without running a stage ---------
+# --- Errors in users' YAML files, found without a stage -------------------------------------------
 
 def errors_in(folder: LayerFolder, name: str, source: Source) -> list[UserError]:
     """Return what is wrong in the text of a file that a folder has by this name."""
@@ -244,14 +245,15 @@ def _check_other(folder: LayerFolder, name: str, source: Source) -> None:
 
         read_network(source)
 
-# --- A stage in a slot: what it refuses fails no build, but ends what is tried there ------------
+# --- Refusals of stages in slots ------------------------------------------------------------------
 #
-# A text that says why stands in the place of what the stage would write, and of all that follows.
+# A refusal fails no build, but ends what is tried in the slot. A text that says why stands in the
+# place of what the stage would write, and of all that follows.
 
 def try_in(folder: LayerFolder, stage: str, inputs: FolderInputs) -> dict[str, bytes]:
     """Return the contents that a stage writes for a slot, by the names that it declares.
 
-    Where it refuses what is tried, or an earlier stage did, each says so instead.
+    Where the stage refuses what is tried, or an earlier stage did, each content says so instead.
     """
     declared = declaration(stage)
     given = names_meant(folder, declared.reads)

@@ -33,7 +33,7 @@ from lairmake.stages.make.store.user_files import WEIGHTS, read_given
 from lairmake.stages.mapping.inputs import LayerInputs, Model
 from lairmake.stages.mapping.yaml_paths import WHOLE, split_reads
 
-# --- The files of a layer folder that a stage reads: those that it declares, each of them once ---
+# --- Declared files of a layer folder, read once each ---------------------------------------------
 
 Tell = Callable[[float], None]
 ANY = ("*", "*/*")
@@ -43,11 +43,11 @@ Noted = MutableMapping[str, str | None]
 class FolderInputs(LayerInputs):
     """The files of a layer folder that one run of a stage reads: only those that it declares.
 
-    They are declared as in READS: a YAML file that a user wrote whole, or with the values that are
-    read of it. Every file is read once; `reads` holds the digest of what was read, by the name that
-    the stage uses, and `further` those that it read beyond the declared ones; `profiles` are the
-    files of the machines that it asked for. What is `known` of files is not looked for in the
-    folder. `tell` is called with how much of the stage is done, from 0 to 1.
+    They are declared as in READS: a YAML file that a user wrote as a whole, or with the values that
+    are read of it. Every file is read once. `reads` holds the digest of what was read, by the name
+    that the stage uses, and `further` the digests of files beyond the declared ones. `profiles` are
+    the files of the machines that the stage asked for. A file whose content is `known` is not
+    looked for in the folder. `tell` is called with how much of the stage is done, from 0 to 1.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class FolderInputs(LayerInputs):
         return self._read(full, self._file(name), self.reads)
 
     def path(self, name: str) -> Path:
-        """Return where a file lies, for those who must hand it on; it counts as read."""
+        """Return the path of a file, for those who must hand it on; the file counts as read."""
         self.content(name)
         return self._file(name)
 
@@ -113,10 +113,10 @@ class FolderInputs(LayerInputs):
     def note_figures(
         self, given: str, files: Iterable[Path], write: Callable[[], str]
     ) -> None:
-        """Note that the figures of a profile are read, which a user calls as `given`.
+        """Note that a stage reads the figures of a profile, which a user calls `given`.
 
-        They are in `files`, of which each is noted before the next one is looked for, and `write`
-        gives them as one text. Where that raises, all bytes of the file count as read.
+        The figures are in `files`: each file is noted before the next one is looked for. `write`
+        gives the figures as one text. Where that raises, all bytes of the file count as read.
         """
         noted = f"{FIGURES}{given if is_profile(given) else self._below + given}"
         memo = memo_of(state_folder(self._folder.home))
@@ -129,8 +129,8 @@ class FolderInputs(LayerInputs):
     def beside(self, name: str) -> bytes:
         """Return the bytes of a file that another one names, by its path from the folder.
 
-        It counts as read. Raises UserError for one that is not there, and for what lies elsewhere,
-        or that stages write.
+        It counts as read. Raises UserError for a file that is not there, lies elsewhere, or is
+        written by stages.
         """
         if not may_be_opened(self._folder, name):
             raise UserError(f"{name} is no file in the folder, or leads elsewhere")
@@ -164,7 +164,7 @@ class FolderInputs(LayerInputs):
         return part
 
     def unnoted(self) -> FolderInputs:
-        """Return all files of the folder as they are now, to say where in them an error is."""
+        """Return the files of the folder as they are now, to say where in them an error is."""
         every = FolderInputs(self._folder, ANY)
         every.profiles = self.profiles
         return every
@@ -176,7 +176,7 @@ class FolderInputs(LayerInputs):
     def whole(self, name: str, read: Read[Model]) -> Model:
         """Return all of a YAML file that a user wrote, as `read` does.
 
-        What counts as read are the values that are declared, or its bytes. Raises UserErrors.
+        Only the declared values count as read, or all bytes where none are. Raises UserErrors.
         """
         full = self._below + name
         self._check_declared(full)
@@ -193,7 +193,7 @@ class FolderInputs(LayerInputs):
         return file.only(values_of(self._below + name, self._values) or (WHOLE,))
 
     def noted(self, name: str) -> bytes:
-        """Return what was read of a file: that of which the digest is noted."""
+        """Return what was read of a file, of which the digest is noted."""
         return self._texts.get(name) or self._contents[name]
 
     def _file(self, name: str) -> Path:
@@ -230,19 +230,19 @@ def _mark_as(given: Sequence[int]) -> Mark:
     changed, touched, size, inode = given
     return changed, touched, size, inode
 
-# --- Parts that take elements from elsewhere than where they were: a stage makes their inputs ---
+# --- Parts whose inputs a stage makes -------------------------------------------------------------
 
 MOVES = "crossed.isl"
-"""What says which elements they are."""
+"""Text that says which elements the inputs take."""
 
 
 def with_receiving(
     part: LayerFolder, moved_by: str, given: Mapping[str, Sequence[PartCrossing]]
 ) -> LayerFolder:
-    """Return a part with the stage that makes inputs, if any is `given` by what other parts gave.
+    """Return a part with the stage that makes its inputs, if any input is `given` by other parts.
 
-    These are crossings by names that count for nothing, in the order of the maps that the task
-    `moved_by` writes.
+    By input, `given` has the crossings of these outputs, in the order of the maps that the task
+    `moved_by` writes. The names of these crossings count for nothing.
     """
     if not given:
         return part

@@ -1,4 +1,4 @@
-"""The key of a stage: code, inputs, tools."""
+"""Key of a stage: code, inputs, tools."""
 
 from __future__ import annotations
 
@@ -47,22 +47,19 @@ from lairmake.stages.make.store.state import Memo, WorkspaceState, is_fresh, sta
 from lairmake.stages.make.store.store import ResultStore
 from lairmake.stages.shipped import STAGES, shipped, users_cache
 
-# --- Files of a folder that nobody declares: those that a program opened while it ran, or that a
-# graph
-#
-# names.
+# --- Undeclared files: opened by programs, named by graphs ----------------------------------------
 
 NO_INPUTS = frozenset({"build", "cache", STATE})
-"""Where a folder has what stages write."""
+"""Names in a folder of what stages write."""
 HERE = "./"
 
 
 def may_be_opened(folder: LayerFolder, name: str) -> bool:
-    """Return whether a name is that of a file in the folder of a program or graph that no stage
-    writes.
+    """Return whether a file of this name in the folder of a program or graph may be an input.
 
-    `data/` is what lies in a folder, `./` in that of the program; `./data/x` starts there, too, and
-    from no part. What a symbolic link leads to elsewhere is none.
+    A file that stages write may not. `data/` is the list of names in a folder, `./` that of the
+    folder of the program. `./data/x` starts in the folder of the program, too, and lies in no part.
+    A symbolic link that leads out of the folder is no input.
     """
     if name == HERE:
         return True
@@ -76,7 +73,7 @@ def may_be_opened(folder: LayerFolder, name: str) -> bool:
 def further_digest(folder: LayerFolder, name: str, memo: Memo) -> str | None:
     """Return the digest of a file that is read beyond the declared ones, None where there is none.
 
-    That of a folder, `data/`, is of the names in it.
+    The digest of a folder, `data/`, is that of the names in it.
     """
     path = further_file(folder, name)
     if not name.endswith("/"):
@@ -87,24 +84,22 @@ def further_digest(folder: LayerFolder, name: str, memo: Memo) -> str | None:
         return None
     return digest_of("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
 
-# --- The code of stages, kept for each user from one process to the next, and right while no file
-# of
+# --- Code of stages, kept between processes -------------------------------------------------------
 #
-# it changes.
-#
-# To follow what stages reach takes as long as to build a small layer. What was found is in the
-# cache of the user, whichever workspace it was found for, with the definitions that each module
-# had: so that who asks for causes is told which of them changed.
+# To follow what stages reach takes as long as to build a small layer. What was found is kept in the
+# cache of the user, whichever workspace it was found for, and is right while no file of the code
+# changes. The definitions that each module had are kept as well, so that who asks for causes is
+# told which of them changed.
 
 Part = Mapping[str, str]
 """The digests of definitions of a module, by name."""
 UNITS, DEFINITIONS = "units", "definitions"
 MOST_PLACES = 16
-"""Of how many checkouts and installations something is kept."""
+"""Number of checkouts and installations, at most, of which code is kept."""
 
 
 class KnownCode:
-    """The code of all stages and the tools: `digest` is that of its signature."""
+    """Known code of all stages, and tools: `digest` is that of its signature."""
 
     def __init__(self) -> None:
         signature = _signature()
@@ -153,13 +148,13 @@ class KnownCode:
 
 @functools.cache
 def known_code() -> KnownCode:
-    """Return what is known of the code, looked for once a process."""
+    """Return the known code, looked for once a process."""
     return KnownCode()
 
 
 @functools.cache
 def compiler() -> Compiler:
-    """Return what changes when the C compiler does, found once a process."""
+    """Return the state of the C compiler, found once a process; it changes if the compiler does."""
     return compiler_state()
 
 
@@ -179,23 +174,23 @@ def _signature() -> Signature:
     packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
     return [*found, *((p, *find_state(p)) for p in packages)]
 
-# --- The key of an action: the digest of everything on which the output of a stage depends ------
+# --- Key of an action -----------------------------------------------------------------------------
 
 PACKAGES = (
     "islpy", "jinja2", "lark", "numpy", "onnx", "protobuf", "pydantic", "pygments",
     "pyyaml", "xdsl",
 )
 COMPILES = compiler_state.__module__
-"""What a stage reaches that starts the C compiler."""
+"""Module that a stage reaches if it starts the C compiler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionKey:
     """Everything on which the output of a stage depends, and its digest.
 
-    `reads` gives a digest per file that the stage declares, by the name that it uses: a renamed
-    layer has the same keys. None is a file that is not there.
-    `further` are files that it reads beyond those, and `primary` is the digest without them.
+    `reads` has a digest for each file that the stage declares, by the name that the stage uses, so
+    that a renamed layer has the same keys. None is a file that is not there. `further` has the
+    digests of files that it reads beyond those, and `primary` is the digest without them.
     """
 
     stage: str
@@ -205,9 +200,9 @@ class ActionKey:
     primary: str
 
     def as_refused(self) -> ActionKey:
-        """Return the key under which it is known that the stage refuses what a slot tries.
+        """Return the key for the refusal, by the stage, of what a slot tries.
 
-        It is another one, since the stage of the layer itself has to say what is wrong.
+        The key differs, since the stage of the layer itself has to say what is wrong.
         """
         digest = _digest([self.digest, "refused"])
         return replace(self, digest=digest, primary=self.primary if self.further else digest)
@@ -219,7 +214,7 @@ def action_key(
 ) -> ActionKey:
     """Return the key of a stage for the files as they are now, or for given digests.
 
-    Which further files count, the store knows from the last run with the same declared ones.
+    Without `further`, the store says which files count, from the last run with the same `reads`.
     """
     if reads is None:
         names = names_meant(folder, declaration(stage).reads)
@@ -251,7 +246,7 @@ def read_digest(stage: str, folder: LayerFolder, name: str, memo: Memo) -> str |
 
 
 def is_named(folder: LayerFolder, name: str) -> bool:
-    """Return whether a user names a file that is read: the store, which says so, may say anything.
+    """Return whether a user names a file that the store says was read: the store may say anything.
 
     A program that runs may open any file in its folder, and a graph may name any in its own.
     """
@@ -290,9 +285,8 @@ def code_digest(stage: str) -> str:
 def code_units(stage: str) -> Mapping[str, str]:
     """Return the digest of each unit of a stage's code and tools.
 
-    The code is what a stage reaches, a unit for each module with definitions of which it does, and
-    for each file of data; the tools are Python and its packages, and for stages that compile the C
-    compiler.
+    The code has a unit for each module with definitions that the stage reaches, and for each file
+    of data. The tools are Python and its packages, and the C compiler for stages that compile.
     """
     return known_code().units(stage) or _find_units(stage)
 

@@ -36,10 +36,12 @@ from lairmake.stages.make.store.folders import (
     user_folder,
 )
 
-# --- Names that a task of doit cannot have: a folder so called is left out, and the others go on
+# --- Names that no task of doit can have ----------------------------------------------------------
+#
+# A folder with such a name is left out, and the others are built.
 
 DELETE, LATIN = 0x7F, 0xA0
-"""From the one to before the other, and below the space, are the control characters."""
+"""Control characters lie below the space, and from `DELETE` to before `LATIN`."""
 
 
 class TaskNames:
@@ -57,7 +59,7 @@ class TaskNames:
     ) -> Iterator[str]:
         """Yield the names of layers that a task may have, and note why others are left out.
 
-        Nor may a layer be called like a slot of one around it that `is_searched`.
+        No layer may have the name of a slot of a layer around it that `is_searched`.
         """
         for name in found:
             around, _, last = name.rpartition("/")
@@ -78,8 +80,8 @@ class TaskNames:
 def name_fault(name: str, commands: Collection[str] = ()) -> tuple[str, str] | None:
     """Return why nobody could ask doit for a layer, and the folder to rename; None if one can.
 
-    `commands` are those of doit, which a whole name may not be; the folder is the first on the way
-    to the layer whose own name is at fault.
+    The whole name may be none of `commands`, those of doit. The folder is the first one, on the way
+    to the layer, whose own name is at fault.
     """
     if name in commands:
         return "doit has a command of this name", name
@@ -114,15 +116,12 @@ def shown_name(name: str) -> str:
     """Return a name on one line, with escapes for what a terminal does not show."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
-# --- Open the folders that are built, of layers, networks, kernels and programs, and find those of
-# a
-#
-# workspace.
+# --- Folders that are built: opened, and found in a workspace -------------------------------------
 
 def open_folder(path: Path | str) -> LayerFolder:
     """Return the layer or network folder at `path`, whatever its spelling; it need not exist.
 
-    For a folder in a network that is wrong that is the network, since the folder may be a part.
+    For a folder in a network that is wrong, return the network: the folder may be a part of it.
     """
     folder = Path(path).resolve()
     for place in (folder, folder.parent):
@@ -136,9 +135,9 @@ def open_folder(path: Path | str) -> LayerFolder:
 
 
 def open_first(path: Path | str) -> LayerFolder | None:
-    """Return the folder of a graph without its parts: which these are takes long to find out.
+    """Return the folder of a graph without its parts, since it takes long to find them.
 
-    None for any other folder, and for one in a folder that is built, too: it may be a part.
+    Return None for any other folder, and for a folder in one that is built: it may be a part.
     """
     folder = Path(path).resolve()
     marks = [mark_of(files_in(place)) for place in (folder, folder.parent)]
@@ -156,9 +155,11 @@ def network_of(folder: LayerFolder) -> LayerFolder:
 
 
 def with_parts(folder: LayerFolder) -> LayerFolder:
-    """Return a folder, with the parts of its result if it is a kernel folder that has some, or with
-    slots if its layer.yaml leaves something open; the folder of a graph has its parts, too. Where
-    its user asked for that, the last stage draws a report."""
+    """Return a folder with its parts, its slots and its report.
+
+    Kernels have parts of their result, if any, and graphs have parts. A layer has slots if its
+    layer.yaml leaves something open. The last stage draws a report where the user asked for that.
+    """
     return with_report(_opened(folder))
 
 
@@ -196,8 +197,10 @@ def _swept(folder: Path) -> Path | None:
 
 
 def find_combination(word: str, folders: Iterable[LayerFolder]) -> LayerFolder | None:
-    """Return the combination that a sweep of one of some folders built and a word names, or is the
-    path of: `fc/build/sweep/sizes.M-64`; None for none."""
+    """Return the combination that a word names, or is the path of; None for none.
+
+    A sweep of one of `folders` built the combination. The word is `fc/build/sweep/sizes.M-64`, say.
+    """
     given = (user_folder() / word).resolve()
     for folder in folders:
         sweep = folder.build / SWEEP
@@ -241,9 +244,9 @@ def find_layers(workspace: Path) -> list[LayerFolder]:
 
 
 def layers_at(folder: Path, allowed: TaskNames) -> list[LayerFolder]:
-    """Return all that a folder with a dodo file builds, with its parts; these before networks.
+    """Return all folders that a folder with a dodo file builds; parts come before their networks.
 
-    Of a workspace these are the folders with names that are allowed.
+    In a workspace only folders with names that are `allowed` are among them.
     """
     if is_buildable(folder):
         return folders_of(open_folder(folder))

@@ -1,4 +1,4 @@
-"""Words near to one that names nothing: what a user may have meant."""
+"""Hints of known words near to a word that names nothing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lairmake.stages.make.store.folders import (
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the hint of the nearest known word, which may go by what is after its last `/`.
+    """Return the hint of the known word that is nearest, also by what is after its last `/`.
 
-    Empty where none is near.
+    The hint is empty where none is near.
     """
     near = _nearest(word, known)
     return f"did you mean {near}?" if near else ""
@@ -48,7 +48,7 @@ def nearest_task(word: str, folders: Sequence[LayerFolder], others: Iterable[str
 
 
 def hint_of_unread(word: str, folders: Iterable[LayerFolder]) -> str:
-    """Return why it is not known which parts a folder has, for a word that is to be one of them."""
+    """Return why the parts of a folder are not known, for a word that would be one of them."""
     for folder in folders:
         if folder.unread and word.startswith(f"{folder.name}/"):
             return f"the parts of {folder.name} are not known: {folder.unread}"

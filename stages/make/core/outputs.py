@@ -37,10 +37,10 @@ def write_outputs(
     folder: LayerFolder, declared: Sequence[str], outputs: Mapping[str, bytes],
     kept: Collection[str] = (),
 ) -> None:
-    """Write all outputs or none, and remove what an earlier run left, but what is `kept`.
+    """Write all outputs or none, and remove what an earlier run left, except files to be `kept`.
 
-    A file that holds its content already is left alone. Raises UserError where the folder does not
-    let itself be written to.
+    A file that holds its content already is left alone. Raises UserError where the folder cannot be
+    written to.
     """
     files = {file_of(folder, name): content for name, content in outputs.items()}
     for path in files:
@@ -93,10 +93,10 @@ def remove(folder: LayerFolder, name: str) -> None:
 def stale_names(
     folder: LayerFolder, declared: Sequence[str], outputs: Collection[str]
 ) -> list[str]:
-    """Return the files that a stage's patterns stand for, but that it no longer writes.
+    """Return the files that match a stage's patterns, but that the stage no longer writes.
 
-    So are those that were built in a folder which it no longer writes, and what a search wrote, for
-    the stage that places instances of a layer which leaves nothing open any more.
+    Among them are files in folders of parts that are no longer written. For the stage that places
+    instances they include files of a search, if the layer leaves nothing open any more.
     """
     patterns = [name for name in declared if is_pattern(name)]
     found = [n for pattern in patterns for n in names_of(folder, pattern) if n not in outputs]

@@ -1,8 +1,8 @@
-"""Edits by hand of what stages wrote: the ones that stay, and feed the stages that come after.
+"""Edits by hand of texts of stages: the ones that stay, and feed the stages that come after.
 
-They stay with `doit --keep-edits`, or if `pin:` of layer.yaml names the file, or that of the
-network.yaml beside a graph. Nothing else is to be done for those that stay: whoever reads a file
-has a key of its content.
+An edit stays with `doit --keep-edits`, or if `pin:` names the file: in layer.yaml, or in the
+network.yaml beside a graph. Nothing else is to be done for an edit that stays, since the key of
+whoever reads the file has its content.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from lairmake.stages.make.store.user_files import content_of
 def kept_edits(
     folder: LayerFolder, wanted: Mapping[str, str], edited: Collection[str], build: BuildOptions
 ) -> dict[str, str]:
-    """Return the digests on disk of those files that stay though their stage writes another.
+    """Return the digests on disk of the files that stay though their stage writes others, by name.
 
-    `wanted` is what the stage writes, by name, and `edited` what a person wrote instead. A file
-    stays only if the store has what it should be, to compare it with. No text of a slot does.
+    `wanted` has the digests of what the stage writes, by name, and `edited` the names of files that
+    a person edited. A file stays only if the store has what the stage wrote, to compare it with. No
+    text of a slot stays.
 
     Raises UserErrors where a file that stays does not fit.
     """
@@ -59,7 +60,7 @@ def pinned_in(folder: LayerFolder) -> Path:
 
 
 def pins(folder: LayerFolder) -> list[str]:
-    """Return the files that `pin:` of that file names; none where it is not to be read."""
+    """Return the files that `pin:` names; none where the file with `pin:` is not to be read."""
     try:
         content = content_of(pinned_in(folder))
     except UserError:
@@ -79,7 +80,7 @@ def pins(folder: LayerFolder) -> list[str]:
 
 
 def how_to_keep(folder: LayerFolder, name: str, build: BuildOptions) -> str:
-    """Return what a user can do so that an edit of a file stays, which this build replaced."""
+    """Return what a user can do to keep an edit of a file, which this build replaced."""
     if name.startswith("build/"):
         return "no edit in build/ can be kept"
     if folder.is_slot or not is_text(name):
@@ -92,7 +93,7 @@ def how_to_keep(folder: LayerFolder, name: str, build: BuildOptions) -> str:
 
 
 def pinning_file(folder: LayerFolder, name: str = "") -> str:
-    """Return the file whose `pin:` may name texts of a folder, or this one; empty for none.
+    """Return the file whose `pin:` may name texts of a folder, or the text `name`; "" for none.
 
     Kernels, programs, and networks of layers have no such key.
     """

@@ -26,14 +26,14 @@ from lairmake.stages.make.store.folders import (
 from lairmake.stages.make.store.state import memo_of, state_of
 from lairmake.stages.make.store.state_folder import state_folder
 
-# --- Which task writes what another one reads ---------------------------------------------------
+# --- Tasks that write what another task reads -----------------------------------------------------
 
 MOST_KINDS = 10_000
-"""Of how many kinds of parts, and stages of these, is known what they take from others."""
+"""Number of kinds of parts, and stages of these, whose inputs from others are remembered."""
 
 
 def before(folder: LayerFolder, reads: tuple[str, ...]) -> list[str]:
-    """Return the tasks that write what the patterns of a stage stand for, in other parts too."""
+    """Return the tasks that write the files of a stage's patterns, in other parts too."""
     found = writers_in(folder, reads)
     inside = tuple(name.partition("/")[2] for name in reads if name.startswith("*/"))
     for part in parts_of(folder):
@@ -61,7 +61,7 @@ def _that_write(stages: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
 
 
 def writer_of(folder: LayerFolder, name: str) -> str | None:
-    """Return the task that writes what a stage calls `name`, None for what a person writes."""
+    """Return the task that writes the file which a stage calls `name`; None for a user's file."""
     for crossing in folder.crossings:
         if crossing.name == name:
             return crossing.after[-1]
@@ -74,10 +74,10 @@ def writer_of(folder: LayerFolder, name: str) -> str | None:
             return f"{folder.name}:{stage}"
     return None
 
-# --- Which stages a layer has, what each one is, and which others read what it writes -----------
+# --- Stages of a folder as tasks in order ---------------------------------------------------------
 
 def stage_named(folder: LayerFolder, word: str) -> str | None:
-    """Return the stage that is called `word`, or writes the file that is; None for neither."""
+    """Return the stage with the name `word`, or that writes the file `word`; None for neither."""
     for stage in every_stage(folder):
         writes = declaration(stage).writes
         if word == stage or word in writes or any(matches(word, name) for name in writes):
@@ -90,7 +90,7 @@ def tasks_of_folders(
 ) -> dict[str, tuple[LayerFolder, str]]:
     """Return the layer and the stage of every task of some layers and networks, by its name.
 
-    With `analyses` those that only run where they are asked for are among them.
+    `analyses` adds the stages that only run where they are asked for.
     """
     return {
         f"{each.name}:{stage}": (each, stage)
@@ -100,7 +100,7 @@ def tasks_of_folders(
 
 
 def orders(tasks: Mapping[str, tuple[LayerFolder, str]]) -> dict[str, list[str]]:
-    """Return those of the tasks that come before each of them."""
+    """Return, for each task, those of the tasks that come before it."""
     return {
         task: [n for n in dict.fromkeys(before(folder, declaration(stage).reads)) if n in tasks]
         for task, (folder, stage) in tasks.items()
@@ -110,7 +110,7 @@ def orders(tasks: Mapping[str, tuple[LayerFolder, str]]) -> dict[str, list[str]]
 def needed(after: Mapping[str, Sequence[str]], wanted: Iterable[str]) -> list[str]:
     """Return the tasks wanted and all those before them, in an order in which they may run.
 
-    As far as that leaves it open it is the one in which they are given.
+    Where that leaves a choice, they keep the order in which they are given.
     """
     found: set[str] = set()
     waiting = list(wanted)
@@ -127,7 +127,7 @@ def tasks_up_to(
 ) -> dict[str, tuple[LayerFolder, str]]:
     """Return tasks of a folder and its parts, and all that come before them, in no order.
 
-    What these do not need is not looked at, however many parts there are.
+    Parts that these do not need are not looked at.
     """
     folders = {each.name: each for each in folders_of(folder)}
     found: dict[str, tuple[LayerFolder, str]] = {}
@@ -149,7 +149,7 @@ def knows_parts(stage: str) -> bool:
 
 
 def tasks_until(folder: LayerFolder, stage: str) -> list[tuple[LayerFolder, str]]:
-    """Return the stages of a folder and its parts that come before one of it, and that one."""
+    """Return the tasks up to a stage of a folder, that stage included, as folders and stages."""
     wanted = [f"{folder.name}:{stage}"]
     found = tasks_up_to(folder, wanted)
     every = tasks_of_folders(folders_of(folder), analyses=True)
@@ -158,7 +158,7 @@ def tasks_until(folder: LayerFolder, stage: str) -> list[tuple[LayerFolder, str]
 
 
 def stages_until(folder: LayerFolder, stage: str) -> list[str]:
-    """Return the stages of a folder that come before one of them, and that one."""
+    """Return the stages of a folder up to one of them, that one included."""
     return [name for each, name in tasks_until(folder, stage) if each == folder]
 
 
@@ -166,10 +166,10 @@ def files_written(folder: LayerFolder, stage: str) -> list[str]:
     """Return the names of the files that a stage writes; of a pattern, those that there are."""
     return names_meant(folder, declaration(stage).writes)
 
-# --- What tasks may take from a stage: its values, for `getargs` and `calc_dep`, and its result
+# --- Values and results of stages, for other tasks ------------------------------------------------
 #
-# Both are read from what the stage wrote, so they are there whether it ran in this build, came from
-# the store, or was up to date.
+# Tasks take values by `getargs` and `calc_dep`. Values and results are read from what the stage
+# wrote, so they are there whether it ran in this build, came from the store, or was up to date.
 
 RESULTS = "build/results.json"
 
@@ -185,8 +185,8 @@ def values_of(folder: LayerFolder, stage: str) -> dict[str, Any]:
     """Return the values of a stage, by name.
 
     `file_dep` are the paths of what it wrote, so that a task with the stage as `calc_dep` depends
-    on all of it. Of a stage that writes results.json, each of its values is one, whole and, as
-    `cycles.simd`, each one in it.
+    on all of it. A stage that writes results.json also has each value of that file, and each
+    value within one, as `cycles.simd`.
     """
     found = files_of(folder, stage)
     paths = [path_from_here(path, folder.home) for path in found.values()]
@@ -205,7 +205,7 @@ def result_of(folder: LayerFolder, stage: str) -> dict[str, str | None] | None:
 
 
 def path_from_here(path: Path, home: Path) -> str:
-    """Return a path as a dodo file has it: from its own folder, within the workspace `home`."""
+    """Return a path as a dodo file has it: within the workspace `home`, it starts from here."""
     name, below = str(path), f"{os.getcwd()}/"
     if name.startswith(below):
         return name.removeprefix(below)
@@ -218,12 +218,12 @@ def _within(prefix: str, data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(value, dict):
             yield from _within(f"{prefix}{name}.", value)
 
-# --- What tools a build is made with, and which of them are not as they were in the last one ----
+# --- Tools of a build, and their changes ----------------------------------------------------------
 
 def news(state: Path) -> dict[str, Any]:
-    """Return the `tools` that changed since this was last asked, from what to what.
+    """Return the `tools` that changed since the last call, each with its old and new version.
 
-    Nothing is returned the first time, and where nothing did.
+    The result is empty the first time, and where nothing changed.
     """
     old, new = state_of(state).get("made", "with"), _tools()
     if new != old:

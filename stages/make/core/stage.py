@@ -1,4 +1,4 @@
-"""Run one stage."""
+"""Run of one stage."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lairmake.stages.make.core.inputs import FolderInputs
 from lairmake.stages.make.store.folders import is_pattern, matches
 from lairmake.stages.shipped import watch_files
 
-# --- Run one stage on the files that it declares: what it returns, and nothing written ----------
+# --- Run of a stage on its declared files ---------------------------------------------------------
 
 watch_files()  # before a stage is loaded: what it reads then is read for all that come after it
 
 MOST_OPERATIONS = 100_000_000
-"""How much isl may work in one stage, in its own unit: two minutes at the most, in general half."""
+"""Operations of isl in one stage, at most: two minutes at the most, in general half of that."""
 MOST_IN_A_SLOT = MOST_OPERATIONS // 10
-"""How much in a slot of a search: what is so hard is not tried, while there are others."""
+"""Operations in a slot of a search: what is harder is not tried, since there are others."""
 
 
 def perform(
@@ -55,12 +55,14 @@ def check_names(stage: str, declared: Sequence[str], outputs: Mapping[str, bytes
     known = {o for o in outputs for n in declared if matches(o, n)}
     assert known == outputs.keys(), f"{stage} does not declare {sorted(outputs.keys() - known)}"
 
-# --- What a command asks of the stages of a build, whichever process runs them ------------------
+# --- Options for the stages of a build ------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """How stages are built: `always`, whatever is known of them; so that texts which were edited
-    by hand stay, with `keep_edits`; on texts `of_revision`, which older stages may have written.
+    """Options of how stages are built.
+
+    With `always`, stages run whatever is known of them. With `keep_edits`, texts stay that were
+    edited by hand. With `of_revision`, older stages may have written the texts.
     """
 
     always: bool = False

@@ -1,4 +1,4 @@
-"""Sweeps."""
+"""Sweeps: keys with several values, and the folders of their combinations."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ from lairmake.stages.mapping import layer_yaml
 from lairmake.stages.mapping.candidates import MACHINE, set_values
 from lairmake.stages.mapping.yaml_text import Document, YamlPath, YamlPath as Keys, read_document
 
-# --- What a sweep sets: keys of a folder's YAML file, each to several values, as typed ----------
+# --- Keys that a sweep sets, and their values -----------------------------------------------------
 #
-# Values stand between commas that are in no brackets and no quotes.
+# Commas outside of brackets and quotes separate values.
 
 OPTION = "--set"
 KEY = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*")
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 FILE = ".isl"
-"""How the name of a file ends whose text is the value of a key that holds isl."""
+"""Ending of the name of a file whose text is the value of a key that holds isl."""
 TRUTHS = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepChoice:
-    """One value of a key: as it was typed, and where, and what it is as YAML has it."""
+    """One value of a key: its text as typed, its value in YAML, and the place of the text."""
 
     text: str
     value: Any
@@ -73,10 +73,10 @@ class SweepAxis:
 def read_axes(
     words: Sequence[str], holds_isl: Callable[[YamlPath], bool], read: Callable[[str, Span], str]
 ) -> list[SweepAxis]:
-    """Return the keys that `KEY=VALUE,VALUE` set, in the order given; one given twice has all.
+    """Return the keys that words `KEY=VALUE,VALUE` set, in the order given.
 
-    What is at a path that `holds_isl` is taken as it stands, or as the text of a file, which is
-    `read`. Raises UserErrors with all that is wrong.
+    A key that is given twice has all the values. A value at a path that `holds_isl` is taken as it
+    stands, or as the text of a file, which is `read`. Raises UserErrors with all that is wrong.
     """
     found: dict[str, SweepAxis] = {}
     errors: list[UserError] = []
@@ -154,15 +154,16 @@ def _read_choice(
         raise UserError(error.errors[0].message, place, "quote a text") from None
     return SweepChoice(text=text, value=value, span=place)
 
-# --- The combinations of a sweep: folders in the `build/` of the folder that is swept -----------
+# --- Combinations of the values of a sweep --------------------------------------------------------
 #
-# Each has what a user wrote for that one, and a YAML file in which keys have other values; where
-# they are the same it is the same to the byte, and all that was built of it comes from the store.
+# A combination is a folder in the `build/` of the swept folder. It has all that a user wrote for
+# the swept folder, and a YAML file in which keys have other values. Where the values are the same,
+# the file is the same to the byte, and all that was built of it comes from the store.
 
 MOST = 1000
-"""How many combinations a sweep has at most."""
+"""Number of combinations of a sweep, at most."""
 LONGEST = 160
-"""How many characters the name of a folder has at most."""
+"""Number of characters in the name of a folder, at most."""
 PLAIN = re.compile(r"[A-Za-z0-9.]{1,40}")
 YAML_FILE = ".yaml"
 FROM = "a path starts from the swept folder, or from where you are"
@@ -170,9 +171,9 @@ FROM = "a path starts from the swept folder, or from where you are"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combination:
-    """Values of all keys of a sweep: how each was typed, and what the YAML file says then.
+    """One value for each key of a sweep, and the text of the YAML file with these values.
 
-    `name` is that of its folder, by the values: the same ones have the same, in any order.
+    `name` is that of its folder. It follows from the values, whatever the order of keys.
     """
 
     name: str
@@ -196,8 +197,8 @@ def holds_isl(folder: LayerFolder, keys: Keys) -> bool:
 def combine(folder: LayerFolder, axes: Sequence[SweepAxis]) -> list[Combination]:
     """Return all combinations of values, the last key being the fastest.
 
-    Raises UserErrors where a value cannot be what the YAML file has there, or in what it names,
-    UserError for too many.
+    Raises UserErrors where a value cannot stand where it would in the YAML file, or something is
+    wrong in a file that it names, and UserError for more than `MOST`.
     """
     count = math.prod(len(axis.choices) for axis in axes)
     if count > MOST:
@@ -302,18 +303,18 @@ def _place_typed(
             return choice.span
     return None
 
-# --- Write the folders of combinations: what a user wrote for the folder that is swept, with other
+# --- Folders of combinations ----------------------------------------------------------------------
 #
-# values in its YAML file.
+# A folder holds what a user wrote for the swept folder, with other values in its YAML file.
 
 UP = "../"
 BUILT = NOT_LAYERS - {"inputs", "outputs"}
 LARGE = 2**20
-"""From how many bytes on a file is not copied, but gets another name: arrays, and graphs."""
+"""Size in bytes from which a file is linked instead of copied: arrays, and graphs."""
 
 
 def place_of(folder: LayerFolder, name: str) -> Path:
-    """Return the folder of a combination of one that is swept, or a file about all of them."""
+    """Return the folder of a combination of a swept folder, or a file about all of them."""
     return folder.build / SWEEP / name
 
 

@@ -1,4 +1,4 @@
-"""Null builds."""
+"""Null builds: layers that are unchanged since they were up to date."""
 
 from __future__ import annotations
 
@@ -50,12 +50,13 @@ from lairmake.stages.make.store.state_folder import state_folder
 if TYPE_CHECKING:
     from lairmake.stages.make.core.action import ActionResult
 
-# --- Which layers nothing happened to since they were built: found by looking at folders only ---
+# --- Layers that are unchanged since their build --------------------------------------------------
 #
-# Of every layer that was up to date when it was looked at the state of the workspace has the digest
-# of its signature: name, times, size and inode of all files that count; and the digests of the code
-# of the stages, so that what changed is told without reading it. It is an accelerator: where it is
-# lost, tasks are made and each finds for itself that it is up to date.
+# They are found by looking at folders only. The state of the workspace has, for every layer that
+# was up to date, the digest of its signature: name, times, size and inode of all files that count.
+# It has the digest of the code of the stages, too, so that a change of the code is told without
+# reading it. The state is an accelerator: where it is lost, tasks are made, and each finds for
+# itself that it is up to date.
 
 Place = tuple[str, str, str]
 """The folder of a layer, its build folder, and its cache."""
@@ -75,7 +76,7 @@ class Untouched:
     ) -> bool:
         """Return whether nothing happened to a layer since it was up to date.
 
-        It may if it reads, outside of its folders, one of the paths that are `changing`.
+        A layer is not clean if it reads, outside of its folders, one of the paths `changing`.
         """
         known = self._every.get(name) if is_one_of_many else self._state.get("layers", name)
         if not isinstance(known, list) or known[:1] != [self._code.digest]:
@@ -124,17 +125,17 @@ class Untouched:
 
 @functools.lru_cache(MOST_OPEN)
 def untouched_of(home: Path) -> Untouched:
-    """Return that of a workspace, begun once a process."""
+    """Return the untouched layers of a workspace, begun once a process."""
     return Untouched(home)
 
 
 def find_folders(
     projects: str, is_meant: Callable[[str], bool] = lambda name: True
 ) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield the folders below `projects/` that are built: name, path, what makes them so, and
-    whether they have a network.yaml.
+    """Yield the folders below `projects/` that are built, among those that are meant by name.
 
-    Only those are looked into that are meant, by their names.
+    Each has its name, its path, the file that makes it be built, and whether it has a network.yaml.
+    No other folders are looked into.
     """
     waiting = [("", projects)]
     while waiting:
@@ -153,7 +154,7 @@ def find_folders(
 def places_of(folder: LayerFolder) -> list[Place]:
     """Return where the files of a layer lie, or of a network and its parts.
 
-    Those of slots, and of parts that a stage writes, lie in the folders of the layer or kernel.
+    Files of slots, and of parts that a stage writes, lie in the folders of the layer or kernel.
     """
     parts = (f for f in parts_of(folder) if not f.is_slot)
     found = (folder, *(f for f in parts if not f.path.is_relative_to(folder.build)))
@@ -161,7 +162,7 @@ def places_of(folder: LayerFolder) -> list[Place]:
 
 
 def remove_temporary(places: Iterable[Place]) -> None:
-    """Remove what builds that were killed left in the folders of a layer."""
+    """Remove the temporary files that killed builds left in the folders of a layer."""
     for _, build, cache in places:
         others = _others(build, cache)
         for top in (build, cache):
@@ -212,15 +213,17 @@ def _wait_for(signature: Signature) -> None:
     if waits and 0 < max(waits) <= FINE:
         time.sleep(max(waits) / SECOND + 0.001)
 
-# --- What is looked at and built as one: a layer, or a network with its parts -------------------
+# --- Units: layers, or networks with their parts --------------------------------------------------
+#
+# A unit is looked at, and built, as one.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """A layer or a network by its name, how to find where its files lie, and how to open it.
 
-    `first` opens it without its parts where it takes long to find out which these are, for who
-    needs none of them; it returns None where that is known at once. `listed` opens it with all
-    that is listed by name, and may leave out the slots of a search, which are not.
+    `open` opens it with its parts. `first` opens it without them where it takes long to find them,
+    and returns None where they are known at once. `listed` opens it with all that is listed by
+    name; it may leave out the slots of a search, which are not.
     """
 
     name: str
@@ -236,8 +239,10 @@ class Unit:
 
 
 def unit_at(path: Path) -> tuple[Unit, LayerFolder]:
-    """Return the unit that the folder at a path belongs to, the network for a part of one, and the
-    folder itself: it may have no parts yet."""
+    """Return the unit of the folder at a path, and the folder itself: it may have no parts yet.
+
+    The unit of a part is its network.
+    """
     first = open_first(path)
     if first is not None:
         return _unit_of_graph(first.name, str(first.path)), first
@@ -260,10 +265,10 @@ def _unit_of_graph(name: str, path: str) -> Unit:
 
 
 def units_below(workspace: Path, names: Set[str] | None = None) -> Iterator[Unit]:
-    """Yield every unit below `projects/`, by name; a part in its network is none of its own.
+    """Yield every unit below `projects/`, by name; a part in a network is no unit of its own.
 
-    Nor is any layer in a network that is wrong, since it may be a part. With `names` these are the
-    folders so called, those around them, and those below: no others are looked into.
+    Nor is any layer in a network that is wrong, since it may be a part. With `names`, only folders
+    with these names, the folders around them, and those below them are looked into.
     """
     projects = f"{workspace}/projects"
     every = find_folders(projects) if names is None else find_folders(projects, _near(names))
@@ -321,7 +326,7 @@ def _lone(path: str) -> LayerFolder:
 
 
 def asked_of(unit: Unit, names: Sequence[str]) -> tuple[set[str], bool]:
-    """Return what of a unit is asked for: layers as a whole, and whether single tasks or parts."""
+    """Return the layers of a unit asked for as a whole, and whether single tasks or parts are."""
     if not names:
         return set(), False
     globs = [name for name in names if "*" in name]
@@ -359,7 +364,7 @@ class Units:
         return next((self.by_name[name] for name in names if name in self.by_name), None)
 
     def sorted(self, words: Iterable[str]) -> dict[str, list[str]]:
-        """Return names of tasks, and patterns, by the names of the units that they may mean."""
+        """Return the given names of tasks, and patterns, by the units that they may mean."""
         found: dict[str, list[str]] = {}
         for word in words:
             named = self.named(word)
@@ -392,7 +397,7 @@ class Units:
         return None
 
     def readers(self, path: str) -> list[str]:
-        """Return the tasks that read the file at a path, if that is what a user writes."""
+        """Return the tasks that read the file at a path, if a user writes that file."""
         unit = self.around(path)
         folders = folders_of(unit.open()) if unit is not None else []
         return [
@@ -404,7 +409,7 @@ class Units:
 def target_named(word: str, start: Path, units: Units) -> str:
     """Return the task that writes the file at a path, or the pattern of all layers in a folder.
 
-    Paths start where the user stands, or from here, the folder of the dodo file. Another word is
+    Paths start where the user stands, or from here, the folder of the dodo file. Any other word is
     returned as it is.
     """
     if word in units.by_name or word.startswith("-") or set(":*") & set(word):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 KINDS = ("parts", "check", "outputs")
-"""What results are of: parts of networks and kernels, and outputs, of programs by another name."""
+"""Keys of results: `parts` of networks and kernels; outputs as `check`, of programs `outputs`."""
 
 
 def list_wrong(results: Mapping[str, Any]) -> list[str]:

@@ -28,15 +28,17 @@ from lairmake.stages.make.store.lock import begin_family, join_family
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-# --- The processes that run stages for doit's own one: they end when it says so, or is no more ---
+# --- Processes that run stages for doit -----------------------------------------------------------
+#
+# They end when doit's own process says so, or is no more.
 
 WORKERS_GRACE = 1.0
-"""How many seconds a stage has to put away what it was writing."""
+"""Seconds that a stage has to put away what it was writing."""
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 PAUSE = 0.1
-"""How many seconds pass before the processes are looked after again."""
+"""Seconds between two looks at the processes."""
 
 
 class Workers:
@@ -44,8 +46,8 @@ class Workers:
 
     Two pipes on which nothing is ever written tell one side that the other is no more: only doit's
     own process keeps `_hold` open, and only it closes `_alive`. `interrupted` is the signal that
-    interrupted the build, `lost` the one that ended another process of it. What doit forks for a
-    dodo file that is not one of ours is left alone: those `are_ours`, or not.
+    interrupted the build, `lost` the one that ended another process of it. `are_ours` is false
+    where doit forks for a dodo file that is not one of ours: such processes are left alone.
     """
 
     def __init__(self) -> None:
@@ -64,7 +66,7 @@ class Workers:
 
     @contextlib.contextmanager
     def looked_after(self) -> Iterator[None]:
-        """Interrupt the build if one of them is killed: doit would wait for its result for ever."""
+        """Interrupt the build if a process is killed: doit would wait for its result for ever."""
         done = threading.Event()
         watch = threading.Thread(target=self._look_after, args=(done,), daemon=True)
         watch.start()
@@ -80,7 +82,7 @@ class Workers:
         return os.getpid() != self._process
 
     def end(self) -> None:
-        """Let them end, and wait until none of them writes any more."""
+        """Let the processes end, and wait until none of them writes any more."""
         assert self._hold is not None, "doit's own process says so"
         os.close(self._hold)
         os.close(self._alive)
@@ -93,7 +95,7 @@ class Workers:
             os.kill(os.getpid(), number)
 
     def leave(self) -> None:
-        """End this one, after a stage that runs has put away what it was writing."""
+        """End this process, after a running stage has put away what it was writing."""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         self._leaves = True
         if not self._acts:
@@ -102,7 +104,7 @@ class Workers:
 
     @contextlib.contextmanager
     def acting(self) -> Iterator[None]:
-        """Run a stage, in any process; what isl makes of an interrupt that it met is one still."""
+        """Run a stage, in any process; an error after an interrupt is raised as the interrupt."""
         self._acts = True
         try:
             yield
@@ -117,7 +119,7 @@ class Workers:
 
     @contextlib.contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """Put off what interrupts: the C++ of islpy ends a process that is, while it is loaded."""
+        """Put off interrupts: they would end the process while it loads the C++ of islpy."""
         self._undisturbed = True
         try:
             yield
@@ -169,27 +171,27 @@ class Workers:
 
 @functools.cache
 def workers() -> Workers:
-    """Return those of this process."""
+    """Return the workers of this process."""
     return Workers()
 
-# --- A process of its own for the work of isl: it may be ended at any moment --------------------
+# --- Process of its own for the work of isl -------------------------------------------------------
 #
-# isl lets neither other threads run nor handlers of signals, however long it works. So the process
-# that builds waits for another one, which runs the stages, and is ended where the build is, or
-# where isl works for long.
+# isl lets neither other threads nor handlers of signals run, however long it works. So the process
+# that builds waits for another one, which runs the stages and may be ended at any moment: where the
+# build is ended, or where isl works for long.
 
 T = TypeVar("T")
 
 MOST_SECONDS = 600.0
-"""How long isl may work on a stage. Its own count ends it earlier; this is for uncounted work."""
+"""Seconds for isl in a stage. Its own count ends it earlier; this is for uncounted work."""
 
 GRACE = 0.5
-"""How many seconds the process has to put away what it was writing."""
+"""Seconds that the process has to put away what it was writing."""
 
 SECONDS = struct.Struct("d")
 
 _HERE: list[mmap.mmap] = []
-"""Where this process notes since when it is in isl, if it is one that runs stages."""
+"""Memory for the time since when this process is in isl, if it is one that runs stages."""
 
 
 class TooLong(Exception):  # noqa: N818
@@ -242,7 +244,7 @@ class Apart:
         return result
 
     def seconds_left(self) -> float:
-        """Return how long isl may work on from now, at least until it is looked at again."""
+        """Return the seconds that isl may work on from now, at least until the next look at it."""
         since = SECONDS.unpack_from(self._since)[0]
         return MOST_SECONDS - (time.monotonic() - since if since else 0.0)
 
@@ -261,7 +263,7 @@ class Apart:
             raise
 
     def end(self) -> None:
-        """End the process, which has `GRACE` for it, if there is one."""
+        """End the process, if there is one, within `GRACE` seconds."""
         process, self._process, self._calls = self._process, 0, None
         if not process:
             return
@@ -278,7 +280,7 @@ class Apart:
         os.close(self._hold)
 
     def leave(self) -> None:
-        """Let the process end, which has nothing to do, and wait for it."""
+        """Let the process end, which has nothing to do, and wait for that."""
         process, calls = self._process, self._calls
         if process and calls is not None:
             self._process, self._calls = 0, None
@@ -338,7 +340,7 @@ def _readable(calls: Iterable[Connection], seconds: float) -> set[int]:
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Let who waits for this process end it if it stays in here for `MOST_SECONDS`."""
+    """Let the process that waits for this one end it, if it is in here for `MOST_SECONDS`."""
     for each in _HERE:
         SECONDS.pack_into(each, 0, time.monotonic())
     try:
@@ -391,7 +393,10 @@ def _answered(function: Callable[..., Any], arguments: Any) -> tuple[Any, Except
 
 
 def apart(number: int = 0) -> Apart:
-    """Return one of those of this process, numbered from 0: other ones for each that is forked."""
+    """Return the process that runs stages for this one, by its number from 0.
+
+    A process that is forked has other ones.
+    """
     if _OWNER[:] != [os.getpid()]:
         _OWNER[:] = [os.getpid()]
         _OF_THIS.clear()
@@ -401,7 +406,7 @@ def apart(number: int = 0) -> Apart:
 
 
 def all_apart() -> list[Apart]:
-    """Return all those of this process."""
+    """Return all processes that run stages for this one."""
     apart()
     return _OF_THIS
 
@@ -409,10 +414,10 @@ def all_apart() -> list[Apart]:
 _OWNER: list[int] = []
 _OF_THIS: list[Apart] = []
 
-# --- How far stages are that run for long, told by the processes that run them to who watches ---
+# --- Progress of stages that run for long ---------------------------------------------------------
 
 INTERVAL = 30.0
-"""Seconds from one line to the next where nobody watches, the first one included."""
+"""Seconds between lines where nobody watches, and before the first one."""
 
 READ = 65536
 
@@ -426,7 +431,7 @@ class Progress:
         self._task, self._said = "", 0.0
 
     def watch(self) -> None:
-        """Let this process hear what it and those that it forks from here on tell."""
+        """Let this process hear what is told by it, and by those that it forks from here on."""
         if self._pipe is None:
             self._pipe = os.pipe()
             for end in self._pipe:
@@ -447,7 +452,7 @@ class Progress:
             sys.stderr.flush()
 
     def hear(self) -> dict[str, float]:
-        """Return what was told since, the last of each task."""
+        """Return what was told since the last call: the last share of each task."""
         if self._pipe is None:
             return {}
         with contextlib.suppress(BlockingIOError):
@@ -460,24 +465,25 @@ class Progress:
 
 @functools.cache
 def progress() -> Progress:
-    """Return that of this process, and of those that it forks."""
+    """Return the progress of this process, and of those that it forks."""
     return Progress()
 
-# --- The engine of the fabric, compiled by processes of its own while other stages run ----------
+# --- Engine of the fabric, compiled beside other stages -------------------------------------------
 #
-# It takes longer than all stages of a small layer before the one that runs on it. Who needs it then
-# compiles what nobody is at, waits for the rest, and says what is wrong: nothing is said here.
+# To compile the engine takes longer than all stages of a small layer before the one that runs on
+# it. Who needs it then compiles what no process is at, waits for the rest, and says what is wrong:
+# nothing is said here.
 
 PLAIN, RECORDED = False, True
 ON_FABRIC = {"simulate": (PLAIN, RECORDED), "operate": (PLAIN,), "execute": (PLAIN,)}
-"""The stages that run programs, and which engines they do so with: some record runs."""
+"""Stages that run programs, and the engines that they need: some record runs."""
 MOST_HELPERS = 4
 COMPILER = "compiler"
-"""What the key of a stage has that starts the C compiler."""
+"""Name in the key of a stage that starts the C compiler."""
 
 
 def engines_of(layer: str, tasks: Collection[str]) -> list[bool]:
-    """Return which engines those of some tasks need that are a layer's."""
+    """Return the engines that the tasks of a layer need, of all `tasks`."""
     found = (
         kinds for stage, kinds in ON_FABRIC.items()
         if f"{layer}:{stage}" in tasks and COMPILER in code_units(stage)
@@ -486,8 +492,10 @@ def engines_of(layer: str, tasks: Collection[str]) -> list[bool]:
 
 
 def begin_engines(kinds: Collection[bool], first: int, count: int) -> list[Apart]:
-    """Return so many processes that compile engines, numbered from `first`; none if there is
-    nothing to compile."""
+    """Return processes that compile engines, `count` at most, numbered from `first`.
+
+    There are none if there is nothing to compile.
+    """
     from lairmake.stages.fabric.compiler import compile_engine, keeps_engine
 
     missing = [kind for kind in kinds if not keeps_engine(recorded=kind)]
