@@ -15,7 +15,7 @@ __all__ = ["layer_config", "layer_tasks", "workspace_config", "workspace_tasks"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return what dodo files import, which no stage needs: who runs one imports this package too.
+    """Return a name that dodo files import. It is loaded late: no stage needs it.
 
     Raises AttributeError.
     """

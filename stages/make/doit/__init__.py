@@ -1,1 +1,1 @@
-"""doit's part of the Make: tasks, runner, reporter, and what doit remembers."""
+"""Part of the Make for doit: tasks, runner, reporter and database."""

@@ -1,4 +1,4 @@
-"""Doit's dependency manager."""
+"""doit's manager of dependencies, and its database."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from lairmake.stages.make.store.marks import FORGOTTEN, IGNORED, is_marked, set_
 from lairmake.stages.make.store.state import WorkspaceState, state_of
 from lairmake.stages.make.store.state_folder import state_folder
 
-# --- doit's manager of dependencies, to which stages are what their keys and files say ----------
+# --- Manager of dependencies that knows stages ----------------------------------------------------
 #
-# doit asks it whether a task is up to date, for the values and results of tasks, and whether they
-# are to be ignored; it tells it what ran, and what to forget. Tasks of other kinds have all of that
-# in doit's database, as ever. Of stages nothing is kept there.
+# doit asks the manager whether a task is up to date, for the values and results of tasks, and
+# whether they are to be ignored. It tells the manager which tasks ran, and which to forget. For a
+# stage the manager answers from the key and files of the stage, and keeps nothing. Tasks of other
+# kinds have all of that in doit's database.
 
 RESULT, VALUES = "result:", "_values_:"
 
 
 class StageDependency(Dependency):  # type: ignore[misc]
-    """Whether a task is up to date, and what it gave the last time: of stages, from their files."""
+    """Status, values and results of tasks: of stages, from their keys and files."""
 
     def __init__(self, manager: Dependency, session: Session) -> None:
         self.session = session
@@ -54,7 +55,7 @@ class StageDependency(Dependency):  # type: ignore[misc]
         return status
 
     def save_success(self, task: Any, result_hash: Any = None) -> None:
-        """Note what became of a task."""
+        """Note the result of a task that ran."""
         if task.name in self.session.stages:
             self.session.results[task.name] = task.meta["result"]
             set_mark(self._home, task.name, FORGOTTEN, False)
@@ -62,7 +63,7 @@ class StageDependency(Dependency):  # type: ignore[misc]
             super().save_success(task, result_hash)
 
     def remove_success(self, task: Any) -> None:
-        """Forget that a task ran which now failed; of a stage there is nothing to forget."""
+        """Forget that a task ran which now failed; for a stage there is nothing to forget."""
         if not self._is_ours(task.name):
             self.backend.remove(task.name)
 
@@ -133,12 +134,12 @@ def _add_reasons(
     for written in sorted(set(last.get("writes", ())) - files_of(folder, stage).keys()):
         status.add_reason("missing_target", path_from_here(file_of(folder, written), folder.home))
 
-# --- What doit remembers of tasks that are no stages: in the state of the workspace, as all else
+# --- Database of tasks that are no stages, in the state -------------------------------------------
 
 def open_database(
     session: Session, name: str, codec: Any, module_name: str | None = None
 ) -> Any:
-    """Return the database of a name: that of one of our dodo files, or doit's own in sqlite."""
+    """Return the database with a name: in the state for our dodo files, else doit's own."""
     home, file = session.home, Path(name)
     if home is None or file.parent != state_folder(home):
         return SqliteDB(name, codec, module_name=module_name)
@@ -146,9 +147,9 @@ def open_database(
 
 
 class Remembered:
-    """What doit calls a database: data of tasks by their names, kept when it is dumped.
+    """doit's database for a dodo file: data of tasks by their names, kept when it is dumped.
 
-    There is one for each dodo file; where the state is lost nothing is remembered, and that said.
+    Where the state of the workspace is lost, nothing is remembered, and a warning says so.
     """
 
     def __init__(self, state: WorkspaceState, name: str, codec: Any) -> None:
@@ -159,16 +160,16 @@ class Remembered:
         self._changed: set[str] = set()
 
     def get(self, task: str, what: str) -> Any:
-        """Return something that is known of a task; None for nothing."""
+        """Return a value of a task; None where it has none."""
         return self._of(task).get(what)
 
     def set(self, task: str, what: str, value: Any) -> None:
-        """Take note of something."""
+        """Note a value of a task."""
         self._of(task)[what] = value
         self._changed.add(task)
 
     def in_(self, task: str) -> bool:
-        """Return whether anything is known of a task."""
+        """Return whether a task has any value."""
         return bool(self._of(task))
 
     def remove(self, task: str) -> None:

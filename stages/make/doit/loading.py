@@ -1,4 +1,4 @@
-"""Tasks of a dodo file."""
+"""Tasks of a dodo file: those of the user, and those of layers that they need."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from lairmake.stages.make.store.folders import LAYER, LayerFolder, folders_of, o
 from lairmake.stages.make.store.marks import marked
 from lairmake.stages.make.store.store import store_of
 
-# --- What tasks that a user wrote refer to: other tasks by name, and files by path --------------
+# --- References of users' tasks, by name and by file ----------------------------------------------
 
 Paths = dict[str, list[Any]]
 """Tasks, by the path of a file: absolute, without symbolic links in the names of folders."""
@@ -51,11 +51,11 @@ Paths = dict[str, list[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class References:
-    """What some tasks refer to.
+    """References of some tasks to other tasks and to files.
 
-    `names` are those of tasks, or patterns of them, that come before one; of those that are
-    `valued` too, the values or the result are wanted. `reads` and `writes` give the tasks that
-    have a file as file_dep or target.
+    `names` are names of tasks, or patterns of names, that come before one of the tasks. Of those
+    that are `valued`, too, the values or the result are wanted. `reads` and `writes` have, by file,
+    the tasks with that file as file_dep or target.
     """
 
     names: frozenset[str]
@@ -65,7 +65,7 @@ class References:
 
 
 def references_of(tasks: Iterable[Any]) -> References:
-    """Return what tasks refer to."""
+    """Return the references of some tasks."""
     names: set[str] = set()
     valued: set[str] = set()
     reads: Paths = {}
@@ -89,7 +89,7 @@ def named_by(task: Any) -> list[str]:
 
 
 def real_path(path: str) -> str:
-    """Return a path from here as one from the root, with no symbolic links but the last name."""
+    """Return a path from here as one from the root, without symbolic links but in its last name."""
     folder, name = os.path.split(path)
     if name in ("", os.curdir, os.pardir):
         folder, name = os.path.split(os.path.abspath(path))
@@ -104,7 +104,7 @@ def _real_folder(path: str, here: str) -> str:
 def reached_by(tasks: Sequence[Any], words: Iterable[str], references: References) -> list[Any]:
     """Return the tasks that words name, and those that come before them, in no order.
 
-    Where a task creates others during the build, a word that is no task may name one of these.
+    A word that is no task may name one that another task creates during the build.
     """
     known = {task.name: task for task in tasks}
     late = [name for name, task in known.items() if task.loader]
@@ -124,19 +124,21 @@ def _matching(word: str, known: Iterable[str], references: References) -> list[s
     names = [name for name in known if word == name or fnmatch.fnmatch(name, word)]
     return [*names, *(task.name for task in references.writes.get(real_path(word), ()))]
 
-# --- Which tasks of layers a build needs: what is asked for, and what tasks of the user refer to
+# --- Tasks of layers that a build needs -----------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskReach:
-    """What a build asks of layers, that of a session.
+    """Needs of a build, that of a session, in tasks of layers.
 
-    By the names of units, `words` are what it is to make: names of tasks, and patterns; tasks of
-    the user refer to those called `names`, and want the values of those that are `valued`. They
-    `read` what stages write, by the name of the task that does so, `files` of the units so called,
-    and `write`, by path, what stages read. To units that are `touched` something happens: a task
-    of the user makes a file in their folders, or a task of theirs is forgotten or ignored. All
-    tasks are to be made if `everything` is; those of the words if they are `is_given`, and not what
-    is built by default; and if not `skips`, those of layers that nothing happened to.
+    By the names of units, `words` are the tasks to make, as names and patterns, and `names` those
+    that tasks of the user refer to; of the latter, the `valued` ones have to give their values. By
+    the name of the task that writes a file, `read` has the tasks of the user that read it; `files`
+    are the names of the units of these files. `write` has, by path, the tasks of the user that make
+    a file. Units are `touched` if a task of the user makes a file in their folders, or one of their
+    tasks is forgotten or ignored.
+
+    With `everything`, all tasks are made. `is_given` says that `words` were asked for, and are not
+    what is built by default. With `skips`, layers that nothing happened to get no tasks.
     """
 
     session: Session
@@ -157,11 +159,10 @@ def reach_of(
     session: Session, units: Units, own: Sequence[Any], references: References,
     words: Sequence[str], is_given: bool, skips: bool,
 ) -> TaskReach:
-    """Return what a build asks of layers that is to make `words`, where tasks of the user, `own`,
-    have references.
+    """Return the needs of a build that is to make `words`.
 
-    A layer may be left out, as nothing happened to it, only if no task of the user runs first: who
-    knows what that does.
+    `own` are the tasks of the user, with their references. A layer that nothing happened to may be
+    skipped only if no task of the user runs first, since nobody knows what that does.
     Raises InvalidTask for a target that a stage writes.
     """
     asked, names = units.sorted(words), units.sorted(references.names)
@@ -200,8 +201,10 @@ def groups_of_unit(session: Session, unit: Unit) -> Iterator[Task]:
 
 
 def tasks_of_unit(reach: TaskReach, unit: Unit) -> Iterator[Task]:
-    """Yield the tasks of a unit that a build needs; none where nothing happened to it, but that of
-    the whole if somebody named it."""
+    """Yield the tasks of a unit that a build needs.
+
+    A unit that nothing happened to has none, except the task of the whole if somebody named it.
+    """
     known = reach.session
     asked, below = asked_of(unit, reach.words.get(unit.name, ()))
     named, inside = asked_of(unit, reach.names.get(unit.name, ()))
@@ -314,7 +317,7 @@ def _tidy(home: Path) -> None:
 
 
 def join(reach: TaskReach, tasks: Mapping[str, Task]) -> None:
-    """Let tasks come after those that write what they read: stages and tasks of the user."""
+    """Let tasks come after those that write what they read, be they stages or the user's."""
     for writer, readers in reach.read.items():
         for reader in readers if writer in tasks else ():
             _put_before(reader, writer)
@@ -345,19 +348,20 @@ def _names(folder: LayerFolder, name: str) -> bool:
         for each in folders_of(folder) if (file := each.path / LAYER).is_file()
     )
 
-# --- The tasks of a dodo file with layers: what the user defined, and of the layers what is needed
+# --- Tasks of a dodo file with layers -------------------------------------------------------------
 #
-# The task creators of the dodo file run first. What they define, and what is asked for, refers to
-# layers, by the names of tasks and by the paths of files: a build makes the tasks of these layers.
-# Where the dodo file has our DOIT_CONFIG, layers to which nothing happened since they were built
-# need no tasks, unless somebody refers to them. Commands other than `run` get all tasks.
+# The task creators of the dodo file run first. The tasks that they define, and the words of the
+# command line, refer to layers by the names of tasks and by the paths of files: a build makes the
+# tasks of these layers. Where the dodo file has our DOIT_CONFIG, layers to which nothing happened
+# since they were built need no tasks, unless somebody refers to them. Commands other than `run` get
+# all tasks.
 
 OURS = "lairmake"
 """The key that marks the DOIT_CONFIG of our dodo files: it holds the folder of their state."""
 
 
 def watch_loading(loader: Any, session: Session) -> None:
-    """Let the loader of the dodo file of a command make tasks of layers, for its session."""
+    """Let the loader of a command's dodo file make tasks of layers, for a session."""
     if not hasattr(loader, OURS):
         loader.load_doit_config = functools.partial(_load_config, loader, loader.load_doit_config)
         loader.load_tasks = functools.partial(_load_tasks, loader, loader.load_tasks)
@@ -558,7 +562,7 @@ def _words_of(
 
 
 def words_at(given: Sequence[str], tasks: Sequence[Any]) -> Iterator[int]:
-    """Yield where the words of a command line are that no task before them takes for itself."""
+    """Yield the indices of the words of a command line that no task before them takes."""
     known = {task.name: task for task in tasks}
     at = 0
     while at < len(given):
@@ -580,9 +584,9 @@ def _left(task: Any, arguments: list[str]) -> list[str]:
 
 
 class Targets(dict[str, str]):
-    """The task that makes each file, by its path; one that stages write has any spelling.
+    """The task that makes each file, by path; a file that stages write has any spelling.
 
-    doit asks for it where tasks come to depend on files while it builds.
+    doit asks for it where tasks come to depend on files during the build.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The reporter of a build: what it prints as tasks run, and the log that it keeps."""
+"""Reporter of a build: lines printed as tasks run, and the log of the build."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from lairmake.stages.fabric.deadlock import FabricStop
     from lairmake.stages.make.core.action import ActionResult
 
-# --- The one line that a person watches while a build runs on a terminal ------------------------
+# --- Live line of a build on a terminal -----------------------------------------------------------
 
 @dataclass(slots=True, kw_only=True)
 class RunningTask:
-    """A task that began then, and what it last told of itself, and when: 0 for nothing."""
+    """A task that runs since `began`, in seconds; it told its `share` at `told`; 0 is never."""
 
     began: float
     share: float = 0.0
@@ -43,9 +43,9 @@ class RunningTask:
 
 
 class LiveLine:
-    """What runs, how much is done, how much of it came from the store, and how long it may take.
+    """One line with the tasks that run, the share done and from the store, and the time left.
 
-    A stage that tells how far it is goes on at its own pace; others take as long as those before.
+    A stage that tells its share goes on at its own pace; others take as long as those before.
     """
 
     def __init__(self, stream: IO[str], total: int) -> None:
@@ -78,7 +78,7 @@ class LiveLine:
         self._progress.start()
 
     def end(self, task: str, is_hit: bool = False) -> None:
-        """Count a task that ended, maybe since the store had it."""
+        """Count a task that ended, and whether the store had it."""
         self._done += 1
         self._hits += is_hit
         ran = self._running.pop(task, None)
@@ -89,12 +89,12 @@ class LiveLine:
         self._progress.stop()
 
     def show(self) -> None:
-        """Show it again, if anything runs."""
+        """Show the line again, if anything runs."""
         if self._running:
             self._progress.start()
 
     def left(self) -> float | None:
-        """Return how many seconds the build may take from now on; None where that is not known."""
+        """Return the seconds that the build may take from now on; None where nothing is known."""
         running = list(self._running.values())
         mean = self._spent / self._done if self._done else None
         own = [rest for each in running if (rest := _rest(each, mean)) is not None]
@@ -133,16 +133,16 @@ def _descriptions(shares: dict[str, float]) -> Iterator[str]:
     for task, share in reversed(shares.items()):
         yield f"{task} {share:.0%}" if share else task
 
-# --- What became of the stages of a build, a line for each layer, or network with its parts -----
+# --- Results of the stages of a build, a line a layer ---------------------------------------------
 
 INTERVAL = 30.0
-"""After how many seconds without a line one says how far a layer is."""
+"""Seconds without a line after which a line says how far a layer is."""
 
 
 class Grouped:
-    """The stages that are selected, by layer, and what became of those that ended.
+    """Selected stages by layer, and the results of those that ended.
 
-    The parts of `folders` count as these.
+    Parts of networks and kernels, and slots, count for the whole, if that is in `folders`.
     """
 
     def __init__(self, names: Iterable[str], folders: Iterable[LayerFolder] = ()) -> None:
@@ -156,8 +156,8 @@ class Grouped:
     def end(self, name: str, how: str) -> str:
         """Note that a stage `ran`, was a `hit`, stayed the `same` or was `left`.
 
-        Returns the line of its layer if it was the last one there, or none was printed for long;
-        else nothing, nor for a layer to which nothing happened.
+        Return the line of its layer if it was the last stage there, or if no line was printed for
+        long. Otherwise, and for a layer to which nothing happened, return "".
         """
         whole = self._whole(name)
         self._done[whole] += 1
@@ -170,14 +170,14 @@ class Grouped:
         return f"{whole}: {self._done[whole]} of {_stages(self._selected[whole])} done\n"
 
     def fail(self, name: str) -> str:
-        """Return the line of the layer of a stage that failed, so far."""
+        """Return the line, so far, of the layer of a stage that failed."""
         whole = self._whole(name)
         self._done[whole] += 1
         self._failed.add(whole)
         return self._line(whole, name.removeprefix(whole)[1:])
 
     def left(self) -> int:
-        """Return how many layers have not ended because others failed."""
+        """Return the number of layers that have not ended because others failed."""
         ends = (self._done[whole] == count for whole, count in self._selected.items()
                 if whole not in self._failed)
         return list(ends).count(False) if self._failed else 0
@@ -200,7 +200,7 @@ class Grouped:
 
 
 def needed(tasks: Mapping[str, Any], selected: Iterable[str]) -> list[str]:
-    """Return the tasks with actions among some tasks and all that these depend on."""
+    """Return the tasks with actions among the selected ones, and all that these depend on."""
     waiting = list(selected)
     seen = set(waiting)
     while waiting:
@@ -220,13 +220,13 @@ def _counts(ended: Counter[str]) -> Iterator[str]:
 def _stages(count: int) -> str:
     return f"{count} {'stage' if count == 1 else 'stages'}"
 
-# --- The page of a fabric that stopped, in the place of the report that a build would have drawn
+# --- Page of a fabric that stopped ----------------------------------------------------------------
 
 def draw_stop(folder: LayerFolder, stop: FabricStop) -> str:
     """Write build/report.html of a folder whose fabric stopped, and return its path.
 
-    The store keeps the page: the next report replaces what is known, and nothing that somebody
-    edited by hand. Raises UserError and UserErrors, as stages do.
+    The store keeps the page, so that the next report takes it for one of ours, and not for an edit
+    by hand. Raises UserError and UserErrors, as stages do.
     """
     from lairmake.stages.make.core.inputs import FolderInputs
     from lairmake.stages.make.core.stage import MOST_OPERATIONS, load
@@ -241,12 +241,13 @@ def draw_stop(folder: LayerFolder, stop: FabricStop) -> str:
     write_outputs(folder, declaration(stage).writes, {PAGE: content})
     return shown_path(file_of(folder, PAGE))
 
-# --- Fabrics that stop in a build: a page is drawn where a report was asked for, else a hint says
-# how
+# --- Fabrics that stop in a build: page or hint ---------------------------------------------------
 
 def is_drawn(known: Session, task: str, needed: Collection[str]) -> bool:
-    """Return whether a build with the tasks that are `needed` is to draw what a task runs: itself,
-    or the network or kernel that it is a part of."""
+    """Return whether a build draws a report of a task's folder, or of the whole around it.
+
+    `needed` are the tasks of the build.
+    """
     folder = known.stages[task][0]
     whole = wholes_of(known.folders.values()).get(folder.name, folder.name)
     return any(
@@ -256,7 +257,7 @@ def is_drawn(known: Session, task: str, needed: Collection[str]) -> bool:
 
 
 def draw_stops(known: Session) -> None:
-    """Draw the fabrics that stopped, where the build would have drawn a report, and say where."""
+    """Draw the fabrics that stopped, where the build would have drawn a report; print the paths."""
     for task in sorted(known.drawn):
         try:
             path = apart().call(draw_stop, known.stages[task][0], known.stops[task])
@@ -267,21 +268,21 @@ def draw_stops(known: Session) -> None:
 
 
 def hint_of(known: Session, task: str) -> str:
-    """Return the line that says how the fabric that stopped in a task is drawn; "" for no line."""
+    """Return the hint of how to draw the fabric that stopped in a task; "" for no hint."""
     if task not in known.stops or task in known.drawn:
         return ""
     name = known.stages[task][0].name
     return f"hint: `{known.program} report {name}` draws who waits for whom\n"
 
-# --- What doit prints of a run: a line for each layer, and an error once, on stderr -------------
+# --- Reporter: a line a layer, errors on stderr ---------------------------------------------------
 
 LINES = {"ran": ".  {}\n", "hit": "=  {}  from the store\n"}
 
 
 class StageReporter(ConsoleReporter):  # type: ignore[misc]
-    """A line for each layer, or with `-v` for each stage, that did not stay the same.
+    """Reporter with a line for each layer, or with `-v` for each stage, that did not stay the same.
 
-    On a terminal one line shows what runs instead.
+    On a terminal one line shows the tasks that run instead.
     """
 
     desc = "what runs, what comes from the store, and the results"
@@ -305,7 +306,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             self._live = LiveLine(self.outstream, len(names))
 
     def write(self, text: str) -> None:
-        """Print a text, at once; nobody watches while it is printed."""
+        """Print a text at once; the live line is hidden meanwhile."""
         self._hide()
         with printing(self.outstream):
             super().write(text)
@@ -313,7 +314,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             self._live.show()
 
     def execute_task(self, task: Any) -> None:
-        """Show a task that begins; what became of a stage is printed when it ends."""
+        """Show a task that begins; the result of a stage is printed when it ends."""
         if task.name not in self.session.stages:
             super().execute_task(task)
         elif self._live is not None:
@@ -328,7 +329,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             self._print(task, found)
 
     def add_success(self, task: Any) -> None:
-        """Print what became of a task that was run."""
+        """Print the result of a task that ran."""
         found = (task.meta or {}).get("result")
         if found is not None:
             self._print(task, found)
@@ -353,7 +354,7 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
             super().add_failure(task, fail)
 
     def tell_refusal(self, task: str, text: str) -> None:
-        """Print what a stage found wrong in a layer folder."""
+        """Print the errors of a stage in a layer folder."""
         sys.stderr.write(text)
 
     def complete_run(self) -> None:
@@ -402,17 +403,17 @@ class StageReporter(ConsoleReporter):  # type: ignore[misc]
         kept = shown_path(store_of(layer.home).edit_path(digest))
         self.write(f"repaired {path}, which was edited by hand: {how} (this one is in {kept})\n")
 
-# --- The log of a build, whichever reporter of doit prints it -----------------------------------
+# --- Log of a build, whichever reporter prints it -------------------------------------------------
 
 WRONG, BUG = 1, 2
-"""What doit exits with where a task fails, and where one cannot be run."""
+"""Exit codes of doit where a task fails, and where one cannot be run."""
 
 NUMBERS = itertools.count()
-"""Of the builds of this process."""
+"""Numbers of the builds of this process."""
 
 
 class RecordedBuild:
-    """What a reporter notes of a build: what became of every stage; `recorded` adds it to one."""
+    """Log of the result of every stage; `recorded` makes a reporter that also keeps it."""
 
     session: Session
 
@@ -462,7 +463,7 @@ class RecordedBuild:
         super().add_failure(task, fail)  # type: ignore[misc]
 
     def runtime_error(self, msg: str) -> None:
-        """Note that doit found a task to be none while it built."""
+        """Note an error of doit about a task during the build."""
         self._fail(BUG)
         super().runtime_error(msg)  # type: ignore[misc]
 
@@ -470,7 +471,7 @@ class RecordedBuild:
         self.session.failed = max(self.session.failed, code)
 
     def end(self, code: int) -> None:
-        """Note the end of the build; in a line if there was no task to look at in any layer."""
+        """Note the end of the build, in one line if no layer had a task to look at."""
         known, now = self.session, time.time()
         if self._build:
             self._append({"event": "end", "when": now, "seconds": now - self._begin, "exit": code})
@@ -519,5 +520,5 @@ class RecordedBuild:
 
 
 def recorded(reporter: type, session: Session) -> type:
-    """Return a reporter of doit that also writes the log of what a command does."""
+    """Return a reporter of doit that also writes the log of a build."""
     return type(reporter.__name__, (RecordedBuild, reporter), {"session": session})

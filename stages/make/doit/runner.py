@@ -1,4 +1,4 @@
-"""Doit's runner for layers."""
+"""Runner of doit for layers, and the end of a build."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from lairmake.stages.make.store.state import memo_of
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
 
-# --- doit's runner for layers: their stages run in other processes, as many as there is work for
+# --- Runner of stages in other processes ----------------------------------------------------------
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class LazyRunner(MRunner):  # type: ignore[misc]
-    """Hands out stages to processes that run nothing else, and notes what becomes of them.
+    """Hands out stages to processes that run nothing else, and notes their results.
 
     Most stages of a layer wait for each other, so another process begins only where another layer
-    has work. Tasks of the user run in this one, and then no two stages at a time, since nobody
-    knows what they change; but where the user asked for processes all tasks run in those of doit.
+    has work. Tasks of the user run in this process. Then no two stages run at a time, since nobody
+    knows what those tasks change. Where the user asked for processes, all tasks run in doit's.
     """
 
     Queue: Any = staticmethod(SimpleQueue)
@@ -49,7 +49,7 @@ class LazyRunner(MRunner):  # type: ignore[misc]
 
     @staticmethod
     def available() -> bool:
-        """Return whether processes can be forked; doit would load locks to find out."""
+        """Return whether processes can be forked; doit would load locks to find that out."""
         return hasattr(os, "fork")
 
     @property
@@ -103,9 +103,9 @@ class LazyRunner(MRunner):  # type: ignore[misc]
         return False
 
     def select_task(self, node: Any, tasks_dict: Any) -> bool:
-        """Return whether a task is to be run by whoever is free.
+        """Return whether a task is to be run by a process that is free.
 
-        One without actions needs nobody, and what the store knows is restored here.
+        A task without actions needs no process, and one that the store knows is restored here.
         """
         if not super().select_task(node, tasks_dict):
             return False
@@ -221,17 +221,17 @@ def _layer_of(node: Any) -> str:
     name: str = node.task.name
     return name.partition(":")[0]
 
-# --- The end of a build: what is up to date is noted, and the results of layers are printed -----
+# --- End of a build: results, and layers noted as unchanged ---------------------------------------
 
 LAYOUTS = "layouts.isl"
-"""What the last stage of a kernel writes that is not cut into parts."""
+"""Text of the last stage of a kernel that is not cut into parts."""
 
 MOST_SUMMARIES = 5
-"""How many layers get a summary of several lines, but with `-v`."""
+"""Number of layers, at most, that get a summary of several lines without `-v`."""
 
 
 def finish(known: Session, code: int) -> int:
-    """Return the exit code of a build that ended with `code`, after all that is left to do."""
+    """Do all that is left at the end of a build, and return the exit code; `code` is doit's."""
     assert known.home is not None
     results = dict(_results(known)) if code < INTERRUPTED else {}
     wrong = [name for name, found in results.items() if list_wrong(found)]

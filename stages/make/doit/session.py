@@ -1,4 +1,4 @@
-"""The session of a command: the build that it is at, the action of a task, interrupts."""
+"""Session of a command: its build, the action of a task, output and interrupts."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from lairmake.stages.make.core.key import ActionKey
     from lairmake.stages.make.core.untouched import Units
 
-# --- What a command of doit knows about the build that it does: made once, and passed on --------
+# --- Session: state of a command and its build ----------------------------------------------------
 
 class Reporter(Protocol):
-    """What notes of a build what became of its tasks."""
+    """Log of the results of the tasks of a build."""
 
     def end(self, code: int) -> None:
         """Note the end of the build, with its exit code."""
@@ -42,19 +42,22 @@ class Reporter(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """The command line of a build, and what became of its tasks so far.
+    """The command line of a build, and the results of its tasks so far.
 
-    `arguments` are the tasks asked for, as typed in the folder `start`: None unless the command is
-    `run`; `program` is what was typed before them, as `./do`. `home` is None as long as the dodo
-    file has no layers; `loads` holds while its task creators run. Who `asks_for_processes` wants
-    all tasks to run in those of doit. `folders` are the layers that have tasks, and `stages` the
-    layer and the stage of each of these, by name; `selected` are the layers that are to be built
-    whole, `asked` those of them that the user named. Nothing happened to those that are `clean`,
-    and to as many others as `unchanged` says. One that `skips` asks which layers nothing
-    happened to; one that `lists` asks for the names of layers only, and not for their stages. A
-    `verbose` one prints everything. `unknown` are the keys of tasks that the store did not know
-    when they were looked at. `failed` is the exit code of the worst that became of a task: 0 as
-    long as none failed but for others.
+    The command line: `arguments` are the tasks asked for, as typed in the folder `start`; they are
+    None unless the command is `run`. `program` is what was typed before them, as `./do`. With
+    `asks_for_processes` all tasks run in processes of doit. A `verbose` session prints everything,
+    one that `lists` asks for names of layers only, and not for their stages, and one that `skips`
+    asks which layers nothing happened to.
+
+    The dodo file: `home` is None as long as it has no layers, and `loads` holds while its task
+    creators run. `folders` are the layers that have tasks, by name, and `stages` the layer and the
+    stage of each task. `selected` are the layers to be built as a whole, `asked` those of them that
+    the user named.
+
+    Results: nothing happened to the layers that are `clean`, nor to `unchanged` others. `unknown`
+    has the keys of tasks that the store did not know when they were looked at. `failed` is the exit
+    code of the worst failure: 0 as long as no task failed, except because of others.
     """
 
     arguments: list[str] | None = None
@@ -82,16 +85,16 @@ class Session:
     stops: dict[str, FabricStop] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
 
-# --- The action of the task of a stage, as doit calls it: what is wrong fails the task ----------
+# --- Action of the task of a stage ----------------------------------------------------------------
 
 _ONE = threading.RLock()
-"""Held while a stage runs: isl counts what it does, and threads of `doit -P thread` share it."""
+"""Held while a stage runs: isl counts operations, and threads of `doit -P thread` share that."""
 
 
 class StageFailed(TaskFailed):  # type: ignore[misc]
     """A stage found something wrong in a layer folder; its message is for the user.
 
-    `stop` is what a page draws of a fabric that stopped, if that is why.
+    `stop` is what a page draws of a fabric that stopped, if that is the reason.
     """
 
     def __init__(self, said: str, stop: FabricStop | None = None) -> None:
@@ -100,14 +103,16 @@ class StageFailed(TaskFailed):  # type: ignore[misc]
 
 
 class StageError(TaskError):  # type: ignore[misc]
-    """A stage met a fault of ours that is understood: it reads what its key does not follow, or
-    refuses what another stage wrote. The message says so; who builds a layer can do nothing."""
+    """A stage met a fault of ours, which its message explains; a user can do nothing about it.
+
+    The stage reads a file that its key does not follow, or refuses what another stage wrote.
+    """
 
 
 def build_stage(stage: str, folder: LayerFolder, how: BuildOptions, task: Any) -> Any:
     """Build a task, as its doit action, and return its values.
 
-    What is wrong fails it, for the reporter to print.
+    An error of the user's folder fails the task, for the reporter to print.
     """
     with _ONE:
         ask(apart(), stage, folder, how)
@@ -135,7 +140,7 @@ def ask(
 
 
 def outcome(process: Apart, stage: str, folder: LayerFolder, task: Any) -> Any:
-    """Return the values of a task that a process builds, or how it failed, when it is done."""
+    """Return the values of a task when its process is done with it, or the error that failed it."""
     try:
         with workers().acting():
             task.meta = {"result": process.answer()}
@@ -158,16 +163,16 @@ def outcome(process: Apart, stage: str, folder: LayerFolder, task: Any) -> Any:
         raise KeyboardInterrupt from error
     return values_of(folder, stage)
 
-# --- What is printed, whether or not anybody reads it -------------------------------------------
+# --- Output, whether or not anybody reads it ------------------------------------------------------
 
 LAST = 2
-"""The number of stderr: what is opened later must not have it, nor that of stdout."""
+"""Number of stderr: a file that is opened later must not have it, nor the number of stdout."""
 
 
 def open_streams() -> None:
-    """Let what is printed go nowhere where there is no stdout or stderr: `doit fc >&-`.
+    """Let output go nowhere where there is no stdout or stderr: `doit fc >&-`.
 
-    A letter that stdout has not is printed as stderr prints it, `\\xfc`.
+    A letter that stdout does not have is printed as stderr prints it, `\\xfc`.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -181,10 +186,10 @@ def open_streams() -> None:
 
 @contextlib.contextmanager
 def printing(stream: IO[str] | None = None) -> Iterator[None]:
-    """Print to a stream, stdout by default, at once; nobody reading any more is no error.
+    """Print to a stream, stdout by default, at once; it is no error if nobody reads any more.
 
-    Then what follows goes nowhere. Raises UserError where there is no room for it, or a file cannot
-    be read or written.
+    Then all that follows goes nowhere. Raises UserError where there is no room for output, or a
+    file cannot be read or written.
     """
     stream = stream or sys.stdout
     try:
@@ -200,26 +205,26 @@ def printing(stream: IO[str] | None = None) -> Iterator[None]:
 
 
 def go_nowhere(stream: IO[str]) -> None:
-    """Let what is printed to a stream from here on be lost."""
+    """Let all that is printed to a stream from here on be lost."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
         stream.flush()
 
-# --- Signals that interrupt a command: all end it as Ctrl-C does, and it says so ----------------
+# --- Signals that interrupt a command, as Ctrl-C does ---------------------------------------------
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 128
-"""What is added to the number of a signal, for an exit code."""
+"""Exit code of an interrupt, less the number of its signal."""
 
 
 @contextlib.contextmanager
 def handled(interrupt: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Call a function for each signal that interrupts; but who began with nohup asked for no end.
+    """Call a function for each signal that interrupts, but not for SIGHUP behind nohup.
 
-    It is a plain function: `signal` prints the one before it, to find out what it is, and a partial
-    one prints all that it holds: every task of the build.
+    `interrupt` is a plain function: `signal` prints the handler before it, to find out what it is,
+    and a partial function would print all that it holds: every task of the build.
     """
     asked = [n for n in SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
     before = {number: signal.signal(number, interrupt) for number in asked}
@@ -233,7 +238,7 @@ def handled(interrupt: Callable[[int, FrameType | None], None]) -> Iterator[None
 def raise_interrupt() -> None:
     """Raise KeyboardInterrupt, once: a second signal ends the process at once.
 
-    But not a second SIGHUP: where a terminal is closed, both the system and the shell send one.
+    A second SIGHUP does not: where a terminal is closed, both the system and the shell send one.
     """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN if number == signal.SIGHUP else signal.SIG_DFL)

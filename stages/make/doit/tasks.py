@@ -1,4 +1,4 @@
-"""The doit tasks of layers: a task for each stage, and one for each layer as a whole."""
+"""doit tasks of layers: a task for each stage, and one for each layer as a whole."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from lairmake.stages.make.store.state_folder import make_state_folder, state_fol
 let_move(get_initial_workdir)
 
 _SERVED: list[Session] = []
-"""The session that task creators make tasks for: doit calls them without arguments."""
+"""Session that task creators make tasks for: doit calls them without arguments."""
 
 
 def serve(session: Session) -> None:
@@ -50,9 +50,9 @@ def serve(session: Session) -> None:
 class Layers(Task):  # type: ignore[misc]
     """Stands for the tasks of layers in what a dodo file defines, until these are made.
 
-    By default the layer `named` is built, which is or belongs to the unit `one`; without one all of
-    the workspace: their `names`. Who has only one wants to see it, whether or not anything happened
-    to it. The `units` of a workspace are there once somebody looked for them.
+    With `one` unit, the layer `named` is built by default: it is that unit or belongs to it, and is
+    shown whether or not anything happened to it. Without, the whole workspace is built by default:
+    `names`. The `units` of a workspace are there once somebody looked for them.
     """
 
     def __init__(self, home: Path, one: Unit | None = None, named: str = "") -> None:
@@ -63,8 +63,7 @@ class Layers(Task):  # type: ignore[misc]
         self.names = [named] if one is not None else []
 
     def look_for(self, allowed: TaskNames, names: Set[str] | None = None) -> None:
-        """Find the units of a workspace: of all its folders with names that are allowed, or of
-        those that `names` may mean."""
+        """Find the units of a workspace: all with allowed names, or those that `names` may mean."""
         if not self.is_one:
             self.units = list(usable_units(self.home, names, allowed))
             self.names = [unit.name for unit in self.units]
@@ -118,9 +117,9 @@ def _config(home: Path, database: str) -> dict[str, Any]:
 
 
 def make_state(home: Path) -> None:
-    """Make the folder of what is known of builds, where git does not look.
+    """Make the folder of the state of builds, which git does not look at.
 
-    Raises InvalidDodoFile where it is a link: what is written there may be nobody else's.
+    Raises InvalidDodoFile where it is a link: the target might belong to somebody else.
     """
     try:
         folder = make_state_folder(home)
@@ -141,10 +140,10 @@ def make_state(home: Path) -> None:
 def tasks_of(
     known: Session, folder: LayerFolder, wanted: Callable[[str], bool] = lambda name: True
 ) -> Iterator[Task]:
-    """Yield the task of a layer and a subtask for every stage; before those of a network come those
-    of its parts.
+    """Yield the task of a layer as a whole, and a subtask for every stage.
 
-    Those that only run where they are asked for are among them if one is `wanted`, by its name.
+    Tasks of the parts of a network come before its own. Stages that only run where they are asked
+    for are among them if one of their tasks is `wanted`, by its name.
     """
     for part in parts_of(folder):
         yield from tasks_of(known, part, wanted)
@@ -161,7 +160,7 @@ def tasks_needed(
     known: Session, folder: LayerFolder, wholes: Iterable[LayerFolder],
     tasks: Mapping[str, tuple[LayerFolder, str]],
 ) -> Iterator[Task]:
-    """Yield those tasks of a layer and its parts that are needed, by name, and of `wholes`."""
+    """Yield the tasks of a layer and its parts that are needed, and those of `wholes`."""
     known.folders[folder.name] = folder
     for each in wholes:
         yield group_of(known, each, [f"{each.name}:{stage}" for stage in each.stages])

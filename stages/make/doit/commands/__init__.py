@@ -1,1 +1,1 @@
-"""The commands that Lairmake adds to doit, a file each; pyproject.toml names them."""
+"""Commands that Lairmake adds to doit, a file each; pyproject.toml names them."""

@@ -1,4 +1,4 @@
-"""The command `doit cache`: what the store holds, whether it is intact, and how to make it less."""
+"""The command `doit cache`: size and check of the store, and how to make it smaller."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Cache(LayerCommand):
     cmd_options = (MAX_SIZE, SHARED, JSON)
 
     def act(self, options: Options, words: list[str]) -> int:
-        """Do one of the three."""
+        """Run the one of the three that is named."""
         if len(words) != 1 or words[0] not in ACTIONS:
             raise self.refuse("say stats, verify or gc")
         shelf, other = self._shelves(options["shared"])
@@ -58,7 +58,7 @@ class Cache(LayerCommand):
             raise UserError(f"{shelf.where()}: {error.strerror or error}") from error
 
     def _shelves(self, is_shared: bool) -> tuple[Shelf, Shelf | None]:
-        """Return the store that is meant, and the other one."""
+        """Return the store that is meant, and the other one; None where there is no other."""
         home = self.session.home
         assert home is not None
         store = store_of(home)
@@ -90,7 +90,7 @@ def bytes_of(number: str, unit: str) -> int:
 
 
 def _stats(session: Session, shelf: Shelf, other: Shelf | None, options: Options) -> int:
-    """Print how much there is, and how many of the tasks in the log came from a store."""
+    """Print the size of the store, and how many of the tasks in the log came from a store."""
     home = session.home
     assert home is not None
     hits, ran = (state.count(state_folder(home), how) for how in ("hit", "ran"))

@@ -1,4 +1,4 @@
-"""Commands on folders: words, options and hints that they share."""
+"""Commands on folders: the words, options and hints that they share."""
 
 from __future__ import annotations
 
@@ -56,21 +56,24 @@ from lairmake.stages.make.store.folders import (
     wholes_of,
 )
 
-# --- Build folders that no dodo file has tasks for, as a build does: what is refused ends no other
+# --- Builds of folders that no dodo file has tasks for --------------------------------------------
 #
-# What runs is told on stderr.
+# They are built as any other. A folder that is refused ends no other. Progress is told on stderr.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltFolder:
-    """How a build of folders ended: doit's exit code if it was interrupted, or a bug of ours ended
-    a stage, else 0; and, by the names of folders, what a stage refused there, in full."""
+    """End of a build of folders.
+
+    `code` is doit's exit code if the build was interrupted, or a bug of ours ended a stage, else 0.
+    `refused` has what a stage refused, in full, by the names of folders.
+    """
 
     code: int
     refused: Mapping[str, str]
 
 
 class FoldersLoader(TaskLoader2):  # type: ignore[misc]
-    """Loads the tasks of some folders, with the configuration of a dodo file, or more than that."""
+    """Loads the tasks of some folders; its configuration is that of a dodo file, and more."""
 
     def __init__(
         self, folders: Sequence[LayerFolder], dodo: Mapping[str, Any], **more: Any
@@ -84,7 +87,7 @@ class FoldersLoader(TaskLoader2):  # type: ignore[misc]
         return self._config
 
     def load_tasks(self, cmd: Any, pos_args: list[str]) -> list[Any]:
-        """Return what stands for the tasks of each folder."""
+        """Return a task for each folder that stands for the tasks of the folder."""
         return [Layers(each.home, unit_of(each), each.name) for each in self._folders]
 
 
@@ -125,7 +128,7 @@ def build_folders(
 ) -> BuiltFolder:
     """Build folders with the configuration of a dodo file.
 
-    `words` are options of a build, and commands of doit are `made_of` this, besides a loader.
+    `words` are options of a build; `made_of` are further arguments of commands of doit.
     """
     loader = FoldersLoader(folders, dodo, reporter=FoldersReporter)
     run = FoldersRun(task_loader=loader, **made_of)
@@ -136,7 +139,7 @@ def build_folders(
     is_whole = code < INTERRUPTED and not (reporter.has_bug or workers().lost)
     return BuiltFolder(code=0 if is_whole else code, refused=reporter.refused)
 
-# --- What our commands share: they find the layers that are meant, and how a command ends -------
+# --- Base of our commands: layers meant, exit codes -----------------------------------------------
 #
 # Where the dodo file is not ours, doit is as if we were not installed: `doit show` runs the task
 # that is called show.
@@ -144,7 +147,7 @@ def build_folders(
 JSON = option("json", "print JSON, for programs")
 BUG = 2
 FEW = 8
-"""How many names are listed where there are many."""
+"""Number of names that are listed where there are many."""
 Options = dict[str, Any]
 
 
@@ -157,7 +160,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
 
     needs_dodo = True
     runs_stages = False
-    """Whether it may run stages to find out what it is asked."""
+    """Whether the command may run stages to find out what it is asked."""
 
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
         open_streams()
@@ -176,7 +179,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         """
 
     def parse_execute(self, in_args: list[str]) -> int:
-        """Do what the command is for; called by doit with what follows its name."""
+        """Parse and do the command; doit calls this with what follows the command's name."""
         start = Path.cwd()
         if not self._load_dodo():
             os.chdir(start)
@@ -189,7 +192,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         return self._ended(options, words)
 
     def refuse(self, message: str, hint: str = "") -> InvalidCommand:
-        """Return the error of a wrong command line: doit prints it, and exits with 3."""
+        """Return the error of a wrong command line; doit prints the error, and exits with 3."""
         return InvalidCommand(f"{self.name}: {message}" + (f"\nhint: {hint}" if hint else ""))
 
     def refuse_unknown(self, word: str, more: Iterable[str] = ()) -> InvalidCommand:
@@ -206,7 +209,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         return found
 
     def tell_of(self, folder: LayerFolder) -> None:
-        """Say at the end why a folder is shown without its parts, too, if it is."""
+        """Note a folder: if it is shown without its parts, the end of the command says why."""
         self._seen = [*self._seen, folder]
 
     def select(self, words: Sequence[str]) -> tuple[list[LayerFolder], list[str]]:
@@ -232,12 +235,12 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         return self._seen, rest
 
     def select_parts(self, words: Sequence[str]) -> tuple[dict[str, LayerFolder], list[str]]:
-        """Return what `select` does, the layers by name and with the parts of each."""
+        """Return what `select` returns, but the layers by name and with the parts of each."""
         layers, rest = self.select(words)
         return {each.name: each for layer in layers for each in folders_of(layer)}, rest
 
     def loader_of(self, folders: Sequence[LayerFolder]) -> Any:
-        """Return what loads the tasks of folders: combinations of a sweep have none elsewhere."""
+        """Return a loader of the tasks of folders; no dodo file has those of combinations."""
         if {folder.name for folder in folders} <= {layer.name for layer in self.layers()}:
             return self.loader
         return FoldersLoader(folders, self.loader.load_doit_config())
@@ -245,9 +248,9 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
     def tasks_meant(
         self, folders: Iterable[LayerFolder], stages: Sequence[str], analyses: bool = False
     ) -> list[str]:
-        """Return the tasks of folders that words mean which name stages: all if there are none.
+        """Return the tasks of some folders whose stages are named; all where no stage is.
 
-        Raises InvalidCommand for a word that names no stage of these.
+        Raises InvalidCommand for a word that names no stage of these folders.
         """
         tasks = tasks_of_folders(folders, analyses)
         known = {stage for _, stage in tasks.values()}
@@ -257,9 +260,10 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         return [task for task, (_, stage) in tasks.items() if stage in stages or not stages]
 
     def select_one(self, words: Sequence[str]) -> tuple[LayerFolder, list[str]]:
-        """Return the one layer that is meant, and the other words; InvalidCommand if none is.
+        """Return the one layer that is meant, and the other words.
 
-        Of a folder with parts, its own stages are meant.
+        For a folder with parts, its own stages are meant. Raises InvalidCommand where no one layer
+        is meant.
         """
         layers, rest = self.select(words)
         if len(layers) > 1:
@@ -271,7 +275,7 @@ class LayerCommand(Command, ABC):  # type: ignore[misc]
         return layers[0], rest
 
     def _load_dodo(self) -> bool:
-        """Load the dodo file, which moves to its folder, and return whether it is ours."""
+        """Load the dodo file, which moves to its folder, and return whether the file is ours."""
         try:
             return loads_ours(self.loader, self.opt_vals)
         except InvalidDodoFile:
@@ -319,7 +323,7 @@ def _below(name: str, layers: Sequence[LayerFolder]) -> list[LayerFolder]:
 
 
 def few(names: Sequence[str]) -> str:
-    """Return names, of many the first few and how many there are more."""
+    """Return names as text: where there are many, the first few and the number of the others."""
     more = f", and {len(names) - FEW} more" if len(names) > FEW else ""
     return ", ".join(names[:FEW]) + more if names else "there is none here"
 
@@ -328,15 +332,13 @@ def print_json(data: Any) -> None:
     """Print data as a program reads it."""
     print(json.dumps(data, indent=1, ensure_ascii=False))
 
-# --- What a user may do instead, by the kind of a folder: a layer, a network, a graph, a kernel, a
-#
-# program.
+# --- Hints by kind of folder: layer, network, graph, kernel, program ------------------------------
 
 DIVIDED = "`tiles:` or `facts:` in its kernel.yaml divide it into layers"
 
 
 def hint_of_fabric(folder: LayerFolder) -> str:
-    """Return how what a folder computes comes to run on a fabric, where it does not as a whole."""
+    """Return how the work of a folder comes to run on a fabric, where it does not as a whole."""
     if folder.is_slot:
         return f"name its layer: {folder.name.rpartition('/')[0]}"
     mark, parts = _mark(folder), _parts(folder)
@@ -348,16 +350,14 @@ def hint_of_fabric(folder: LayerFolder) -> str:
 
 
 def hint_of_stage(folder: LayerFolder, stage: str) -> str:
-    """Return the first part of a folder that has a stage, which it has not itself; empty for none.
-    """
+    """Return the hint that parts of a folder have a stage; empty where no part has it."""
     having = [part.name for part in _parts(folder) if stage in every_stage(part)]
     more = ", for example" if len(having) > 1 else ""
     return f"{stage} is a stage of its parts: say {having[0]}:{stage}{more}" if having else ""
 
 
 def hint_of_sweep(folder: LayerFolder) -> str:
-    """Return what a sweep of a folder may set, as it is typed: a size of a layer, if it says one.
-    """
+    """Return what a sweep of a folder may set, as typed: for a layer one of its sizes, if any."""
     mark = _mark(folder)
     for name, size in _sizes(folder) if mark == LAYER else ():
         return f"sizes.{name}={size},{2 * size}"

@@ -1,4 +1,4 @@
-"""The command `doit diff`: what changed in what the stages write, as sets and not as text."""
+"""The command `doit diff`: changes in what the stages write, as sets and not as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `doit dry`: what a build would do, and why, without doing it."""
+"""The command `doit dry`: forecast of a build, with reasons, without doing it."""
 
 from __future__ import annotations
 

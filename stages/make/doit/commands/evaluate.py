@@ -1,4 +1,4 @@
-"""The command `doit evaluate`: what vector instructions gain, over a catalogue of layers."""
+"""The command `doit evaluate`: gain of vector instructions over a catalogue of layers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Evaluate(LayerCommand):
     cmd_options = (JSON, BROADCAST, CHOSEN, MULTICAST, PLACEMENTS, PROGRAMS)
 
     def act(self, options: Options, words: list[str]) -> int:
-        """Build the layers, and print or write what came of them."""
+        """Build the layers, and print or write the results."""
         if not (STAGES.parent / "tools").is_dir():
             raise self.refuse("only a checkout of Lairmake measures and writes documents",
                               "clone its repository, and run ./do evaluate there")

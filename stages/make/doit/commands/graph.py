@@ -1,4 +1,4 @@
-"""The command `doit graph`: which task comes after which, and what a build would do to it."""
+"""The command `doit graph`: order of the tasks, and what a build would do to each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Doit's own commands."""
+"""doit's own commands, with tasks that may be called like commands of ours."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ from lairmake.stages.make.doit.session import (
 )
 from lairmake.stages.make.store.folders import LayerFolder
 
-# --- Options of a command line that there are not, that have a wrong value, or that stand too late
+# --- Faults of options: unknown, with a wrong value, or too late ----------------------------------
 
 RUN = "run"
-"""The command that is meant where none is named."""
+"""Command that is meant where none is named."""
 
 KINDS = {int: "no whole number", float: "no number"}
-"""What a word is that is none of a type."""
+"""Fault of a word that is no value of a type."""
 Parse = Callable[..., tuple[list[tuple[str, str]], list[str]]]
 
 
@@ -59,7 +59,7 @@ def option_fault(
 ) -> str | None:
     """Return what is wrong with the options among some arguments, in one line; None if nothing is.
 
-    `more` says where to read on: it ends the line where no known option is near.
+    Where no known option is near, the line ends with `more`, which says where to read on.
     """
     try:
         given, _ = parse(list(arguments), parser.get_short(), parser.get_long())
@@ -76,8 +76,10 @@ def option_fault(
 
 
 def refuse_options(command: Any, arguments: Sequence[str]) -> None:
-    """Raise InvalidCommand for what is wrong with the options of a command of doit, with tasks of
-    ours: where the dodo file is not ours doit says it."""
+    """Raise InvalidCommand for a wrong option of a command of doit.
+
+    Where the dodo file is not ours, nothing is raised: doit says what is wrong.
+    """
     fault = option_fault(command.cmdparser, arguments, _more(command, command.name))
     if fault is not None and _is_ours(command):
         prefix = "" if command.name == RUN else f"{command.name}: "
@@ -111,7 +113,7 @@ def _more(command: Any, word: str) -> str:
 def fault_of_tasks(command: Any, arguments: Sequence[str], tasks: Sequence[Any]) -> str | None:
     """Return what is wrong with the options behind the tasks of a command line; None if nothing is.
 
-    Those of a command stand before all tasks; only a task of the user may have some of its own.
+    Options of a command stand before all tasks. Only a task of the user may have some of its own.
     """
     known = {task.name: task for task in tasks}
     for at in words_at(arguments, tasks):
@@ -127,7 +129,7 @@ def fault_of_tasks(command: Any, arguments: Sequence[str], tasks: Sequence[Any])
 
 
 def fault_behind(command: Any, arguments: Sequence[str], at: int) -> str:
-    """Return what is wrong with an option behind tasks that have none of their own."""
+    """Return what is wrong with an option behind tasks that have no options of their own."""
     parser, words = command.cmdparser, [command.name] if command.name != RUN else []
     fault = option_fault(parser, arguments[at:], _more(command, command.name))
     if fault is not None and late_option(parser.options, arguments[at:]) != 0:
@@ -139,7 +141,7 @@ def fault_behind(command: Any, arguments: Sequence[str], at: int) -> str:
 
 
 def late_option(options: Iterable[CmdOption], words: Sequence[str]) -> int | None:
-    """Return where an option of a command stands among the words behind it; None if none does."""
+    """Return the index, among words, of the first option of a command; None where there is none."""
     given = list(options)
     known = {f"-{o.short}" for o in given if o.short} | {f"--{o.long}" for o in given if o.long}
     found = (word.partition("=")[0] in known or word[:2] in known for word in words)
@@ -166,21 +168,21 @@ def _no_value(value: str, option: Any) -> str:
     near = did_you_mean(value, option.choices)
     return f"there are {', '.join(option.choices)}" + (f"; {near}" if near else "")
 
-# --- The commands of doit, which know nothing of ours where the dodo file is not ours -----------
+# --- Commands of doit, unaware of ours where the dodo file is not ours ----------------------------
 #
 # doit refuses a task that is called like a command. A dodo file that has a task `show` must go on
 # as if Lairmake were not installed; for our dodo files the task creators refuse such layers.
 
 OF_LAIRMAKE = ("bench", "fidelity", "gallery", "lint", "test", "test:long", "types")
-"""The tasks beside layers that the dodo.py of Lairmake itself has."""
+"""Tasks, besides layers, that the dodo.py of Lairmake itself has."""
 
 
 MODULE = ("-m", "__main__.py")
-"""What doit takes for its name where Python was told to run it."""
+"""Names that doit takes for its own where Python was told to run it."""
 
 
 def option(long: str, says: str, default: Any = False, short: str = "", name: str = "") -> Any:
-    """Return an option of a command as doit has them: of the type of its default."""
+    """Return an option of a command, in doit's form; its type is that of its default."""
     known = {"name": name or long.replace("-", "_"), "long": long, "type": type(default)}
     return {**known, "short": short, "default": default, "help": says}
 
@@ -189,7 +191,7 @@ EVERYTHING = option("everything", "print every task, however many there are", sh
 
 
 def begin_command(loader: Any, cmds: Any, program: str, runs_stages: bool = False) -> Session:
-    """Return the session of a command, for which tasks may be called like those that we add."""
+    """Return the session of a command; tasks may be called like the commands that we add."""
     session = Session(
         program=program_typed(program),
         names=TaskNames(cmds or ()),
@@ -202,7 +204,7 @@ def begin_command(loader: Any, cmds: Any, program: str, runs_stages: bool = Fals
 
 
 def program_typed(name: str) -> str:
-    """Return what was typed to start doit, which it takes for its name."""
+    """Return what was typed to start doit, from the name that doit takes for its own."""
     return "doit" if name in MODULE else name
 
 
@@ -220,9 +222,9 @@ def our_commands(cmds: Any) -> list[str]:
 
 
 def tell_unread(folders: Iterable[LayerFolder]) -> None:
-    """Say of networks and kernels that cannot be read why their parts are not shown.
+    """Say why networks and kernels that cannot be read are shown without their parts.
 
-    A build does not: there a stage says what is wrong.
+    A build does not say so: there a stage says what is wrong.
     """
     unread: dict[str, list[str]] = {}
     for name, why in sorted({each.name: each.unread for each in folders if each.unread}.items()):
@@ -237,7 +239,7 @@ def tell_unread(folders: Iterable[LayerFolder]) -> None:
 
 
 class NotFound(InvalidCommand):  # type: ignore[misc]
-    """What doit says of a word that names nothing, with what may be meant."""
+    """Error of a word that names nothing, with a hint of what may be meant."""
 
     def __init__(self, error: InvalidCommand, hint: str) -> None:
         super().__init__(*error.args, not_found=error.not_found)
@@ -249,10 +251,10 @@ class NotFound(InvalidCommand):  # type: ignore[misc]
 
 
 class Inert(DoitCmdBase):  # type: ignore[misc]
-    """What a command of doit needs to let tasks be called like our commands."""
+    """Base of doit's commands that lets tasks be called like our commands."""
 
     runs_stages = False
-    """Whether it may run stages."""
+    """Whether the command may run stages."""
 
     def __init__(self, task_loader: Any, cmds: Any = None, **kwargs: Any) -> None:
         open_streams()
@@ -261,7 +263,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
         super().__init__(task_loader=task_loader, cmds=cmds, **kwargs)
 
     def get_backends(self) -> dict[str, Any]:
-        """Return the databases there are, by name."""
+        """Return doit's databases, by name."""
         return {**super().get_backends(), "sqlite3": functools.partial(open_database, self.session)}
 
     def parse_execute(self, in_args: list[str]) -> Any:
@@ -273,7 +275,7 @@ class Inert(DoitCmdBase):  # type: ignore[misc]
             raise
 
     def execute(self, params: Any, args: list[str]) -> int:
-        """Return doit's exit code, 1 where what is printed has no room."""
+        """Return doit's exit code; 1 where there is no room for what is printed."""
         try:
             code = 0
             with printing():
@@ -327,7 +329,7 @@ class List(Inert, cmd_list.List):  # type: ignore[misc]
     """List tasks."""
 
     def execute(self, params: Any, args: list[str]) -> int:
-        """Return doit's exit code; stages that are not listed have no tasks made."""
+        """Return doit's exit code. Tasks of stages are not made unless they are listed."""
         self.session.lists = not args and not params["subtasks"] and not params["status"]
         let_plan(may_run=False, may_begin=not self.session.lists)
         return super().execute(params, args)
@@ -354,7 +356,7 @@ class Ignore(Inert, cmd_ignore.Ignore):  # type: ignore[misc]
 
 
 class ResetDep(Inert, cmd_resetdep.ResetDep):  # type: ignore[misc]
-    """Take the files as they are for those of the last build; but not what stages write."""
+    """Take the files as they are for those of the last build, except files that stages write."""
 
     def _execute(self, pos_args: list[str] | None = None) -> Any:
         known = self.session
@@ -379,7 +381,7 @@ class Strace(Inert, cmd_strace.Strace):  # type: ignore[misc]
 
 
 class TabCompletion(Inert, cmd_completion.TabCompletion):  # type: ignore[misc]
-    """Print what a shell completes words by."""
+    """Print the completion of words for a shell."""
 
 
 class DumpDB(cmd_dumpdb.DumpDB):  # type: ignore[misc]
@@ -389,7 +391,7 @@ class DumpDB(cmd_dumpdb.DumpDB):  # type: ignore[misc]
 
     @property
     def session(self) -> Session:
-        """One without tasks."""
+        """The session of a command without tasks."""
         return Session(program=program_typed(self.bin_name))
 
     def parse_execute(self, in_args: list[str]) -> Any:

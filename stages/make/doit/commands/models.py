@@ -1,4 +1,4 @@
-"""What a new folder may be like: one of the workspace, by its name or its path, or one shipped."""
+"""Models of new folders: one of the workspace, by its name or its path, or one shipped."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ from lairmake.stages.shipped import shipped
 
 SHIPPED = shipped("projects")
 EXAMPLES = "fc, the network mlp, the graph lenet, the kernel krnl0_16, the program heat"
-"""One of each kind, where nothing is near."""
+"""One model of each kind, for where no name is near."""
 
 
 def place_of(name: str) -> Path:
-    """Return where a new layer goes: below `projects/` in the top folder of a workspace."""
+    """Return the path of a new layer: below `projects/` in the top folder of a workspace."""
     here = user_folder()
     inside = (here / "projects").is_dir() and not name.startswith("projects/")
     return (here / "projects" if inside else here) / name
 
 
 def find_model(like: str, name: str, program: str) -> LayerFolder:
-    """Return the folder to copy: one by its path, of the workspace, or shipped.
+    """Return the folder to copy: by its path, from the workspace, or from those shipped.
 
-    `name` and `program` are what was typed for the new one. Raises UserError where there is none.
+    `name` and `program` are what was typed for the new folder. Raises UserError where there is no
+    folder to copy.
     """
     path = (user_folder() / like).resolve()
     wholes = _wholes(path)

@@ -1,4 +1,4 @@
-"""The command `doit new`: a folder that builds, with what another one has."""
+"""The command `doit new`: a new folder that builds, with the files of another one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LIKE = option(
 )
 INPUTS = option("inputs", "copy its inputs too, as of a program always")
 MODULES = sys.stdlib_module_names | {"lairmake", "numpy", "stages"}
-"""No program is called so: Python looks for these beside it first."""
+"""Names that no program may have: Python looks for these modules beside it first."""
 
 
 class New(LayerCommand):
@@ -63,7 +63,7 @@ class New(LayerCommand):
     needs_dodo = False
 
     def act(self, options: Options, words: list[str]) -> int:
-        """Copy a layer to a folder that is not there yet."""
+        """Copy a layer to a new folder."""
         if len(words) != 1 or not NAME.fullmatch(words[0]):
             raise self.refuse("say one NAME, of letters, digits, _ and -, and not a digit first")
         folder = place_of(words[0])
@@ -100,7 +100,7 @@ class New(LayerCommand):
 def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
     """Copy what a user wrote in the folder `model`; its .lair, or its program, gets a new name.
 
-    Raises UserError where the folder does not let itself be written to; then nothing stays.
+    Raises UserError where the new folder cannot be written; then nothing stays.
     """
     made = folder.with_name(temporary_name(folder.name))
     try:
@@ -126,7 +126,7 @@ def copy_layer(model: Path, folder: Path, inputs: bool) -> None:
 def lead_to_files(model: Path, made: Path, folder: Path) -> None:
     """Let the paths in YAML files, of machines and of parts elsewhere, start from a new folder.
 
-    A text that is none of YAML stays as it is: the stages say what is wrong with it.
+    A text that is no YAML stays as it is: the stages say what is wrong with it.
     """
     for file in made.rglob("*.yaml"):
         place = file.relative_to(made).parent
@@ -144,9 +144,9 @@ def _with_words(text: str, others: Mapping[str, str]) -> str:
 
 
 def take_over(layer: LayerFolder, folder: Path) -> None:
-    """Write out in a new layer.yaml what a search chose for the layer that it is a copy of.
+    """Write into a new layer.yaml what a search chose for the layer that was copied.
 
-    Where that is not known, or is none of the text, a search of its own finds it.
+    Where the choice is not known, or does not fit the text, the new layer has its own search.
     """
     chosen, file = file_of(layer, CHOSEN), folder / LAYER
     with contextlib.suppress(UserError, UserErrors, OSError):

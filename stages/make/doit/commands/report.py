@@ -1,4 +1,4 @@
-"""The command `doit report`: build, and draw what was built in one HTML file."""
+"""The command `doit report`: build of folders, and a drawing of each in one HTML file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Report(LayerCommand):
     cmd_options = (SVG,)
 
     def act(self, options: Options, words: list[str]) -> int:
-        """Run the stages that draw, and say where the files are."""
+        """Run the stages that draw, and print the paths of their files."""
         file = PICTURE if options["svg"] else PAGE
         folders, rest = self.select(words)
         for word in rest:

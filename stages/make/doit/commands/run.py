@@ -1,4 +1,4 @@
-"""doit's command `run`, for our dodo files: it can be interrupted, and ends with the results."""
+"""doit's command `run`, for our dodo files: interruptible, with results at the end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from lairmake.stages.make.doit.session import (
 )
 
 EVERYTHING = 2
-"""The verbosity with which everything is printed, and that of `-v` alone."""
+"""Verbosity with which everything is printed, which is also that of `-v` alone."""
 
 PARALLEL = ("process", "thread")
 LOST = "hint: where memory is short, run fewer processes: `{} -n 1`"
@@ -50,7 +50,7 @@ OWN = (KEEP_EDITS, PROCESSES)
 
 
 class Run(Inert, DoitRun):  # type: ignore[misc]
-    """Run tasks; where the dodo file is not ours this is what doit does."""
+    """Run tasks; where the dodo file is not ours, as doit does."""
 
     name = "run"
     runs_stages = True
@@ -58,7 +58,7 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
 
     @property
     def control(self) -> Any:
-        """doit's control of tasks; it finds what stages write by any spelling of a path."""
+        """doit's control of tasks; it knows the files of stages by any spelling of a path."""
         return self._control
 
     @control.setter
@@ -69,12 +69,12 @@ class Run(Inert, DoitRun):  # type: ignore[misc]
     def parse_execute(self, in_args: list[str]) -> Any:
         """Do what doit does with the words of a command line; `-v` alone is `-v 2`.
 
-        It may stand last too, in our dodo files, but after a task that has options of its own.
+        In our dodo files `-v` may stand last, too, but not after a task with options of its own.
         """
         return super().parse_execute(_numbered(in_args))
 
     def execute(self, params: Any, args: list[str]) -> int:
-        """Return doit's exit code: 1 where a value is wrong too, 128 and more if interrupted.
+        """Return doit's exit code: 1 where a value is wrong, 128 and more if interrupted.
 
         The file that `-o` names is open until the results are printed.
         """

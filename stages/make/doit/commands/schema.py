@@ -1,4 +1,4 @@
-"""The command `doit schema`: what a file may hold that a user writes, for editors."""
+"""The command `doit schema`: JSON schemas of the files that a user writes, for editors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Schema(LayerCommand):
 
 
 def schema_of(kind: str) -> Mapping[str, Any]:
-    """Return the JSON schema of a kind of file, as its model has it."""
+    """Return the JSON schema of a kind of file, from its model."""
     if kind == "layer":
         from lairmake.stages.mapping.layer_yaml import schema
 

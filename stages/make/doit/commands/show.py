@@ -1,4 +1,4 @@
-"""The command `doit show`: what a stage wrote, where the paper has it, and what reads it."""
+"""The command `doit show`: texts of a stage, their place in the paper, and their readers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Show(LayerCommand):
     cmd_options = (JSON,)
 
     def act(self, options: Options, words: list[str]) -> int:
-        """Print the stages, or what one of them wrote."""
+        """Print the stages, or the files of one of them."""
         folder, rest = self._writer(*self.select_one(words))
         found = self._found(folder, rest)
         if options["json"]:

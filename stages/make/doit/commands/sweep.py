@@ -82,11 +82,11 @@ class Sweep(LayerCommand):
     cmd_options = (SET, SORT, CSV, JSON, PROCESSES, PARALLEL, EVERYTHING)
 
     def parse_execute(self, in_args: list[str]) -> int:
-        """Do what the command is for: doit takes `sizes.M=32` for a variable, and leaves it out."""
+        """Do the command with the words as typed: doit takes `sizes.M=32` for a variable."""
         return super().parse_execute(_as_typed(self.name, in_args))
 
     def act(self, options: Options, words: list[str]) -> int:
-        """Build all combinations, and print what came of each."""
+        """Build all combinations, and print the results of each."""
         if not options["given"]:
             raise self.refuse(f"nothing is set: {self.doc_usage}", self._example(words))
         if options["sort"] not in ("", *COLUMNS):

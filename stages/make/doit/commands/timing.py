@@ -1,4 +1,4 @@
-"""The command `doit timing`: how long the tasks of the last build took, and which decided."""
+"""The command `doit timing`: times of the tasks of the last build, and its critical path."""
 
 from __future__ import annotations
 

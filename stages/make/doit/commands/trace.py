@@ -1,4 +1,4 @@
-"""The command `doit trace`: what PEs did, cycle by cycle, as a trace that Perfetto opens."""
+"""The command `doit trace`: work of PEs, cycle by cycle, as a trace that Perfetto opens."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MOST = 1_000_000
 LAYOUTS = {
     "operate": "layout.yaml", "execute": "build/layout.yaml", "simulate": "build/layout.yaml",
 }
-"""The layout of what each stage runs."""
+"""The layout of the programs that each stage runs."""
 RUNS = {
     "operate": "lairmake.stages.network.whole.joined",
     "execute": "lairmake.stages.program.lowering.running",
     "simulate": "lairmake.stages.layer.outcome",
 }
-"""The module whose `record` runs that once more."""
+"""The module whose `record` runs these programs once more."""
 EVERY_CYCLE = 2**30
 PES = option("pes", "the PEs that are meant, `{ PE[x, 0] : x < 4 }`; default: all", default="")
 CYCLES = option("cycles", "the cycles that are meant, 0:500; default: all", default="")

@@ -1,4 +1,4 @@
-"""The command `doit watch`: build, and build again whenever something that is read changes."""
+"""The command `doit watch`: a build, and a new one whenever something that is read changes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from lairmake.stages.make.store.folders import (
 from lairmake.stages.make.store.state import Mark, mark_of
 
 CALLED = "LAIRMAKE_CALLED"
-"""In the environment: what the user typed to start `lairmake`."""
+"""Variable of the environment with what the user typed to start `lairmake`."""
 WATCHED = "LAIRMAKE_WATCHED"
-"""What was watched before: files, and folders of layers, as JSON in the environment."""
+"""Variable of the environment with the files, and folders of layers, watched before, as JSON."""
 LOOK = 2_000
-"""After how many milliseconds files are looked at though nobody told of a change."""
+"""Milliseconds after which files are looked at though no change was told."""
 
 
 class Watch(Inert):
@@ -55,7 +55,7 @@ class Watch(Inert):
     execute_tasks = True
 
     def parse_execute(self, in_args: list[str]) -> Any:
-        """Build until an interrupt; where a dodo file is wrong now, wait until it changes."""
+        """Build until an interrupt; where a dodo file became wrong, wait until it changes."""
         try:
             return super().parse_execute(in_args)
         except Exception as error:
