@@ -1,1 +1,1 @@
-"""What a person is told: the results of a build, what changed in what stages wrote, and why."""
+"""Texts for users of the Make: results of builds, changes in what stages wrote, and causes."""

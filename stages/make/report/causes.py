@@ -61,7 +61,9 @@ from lairmake.stages.make.store.state import (
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import ResultStore, store_of
 
-# --- Slots of a search, of which a line tells what became of all that nobody asked for by name ---
+# --- Folded slots of a search: one line for all ---------------------------------------------------
+#
+# Slots that are asked for by name get their own lines.
 
 T = TypeVar("T")
 ALL = "-v lists them"
@@ -69,18 +71,18 @@ ALL = "-v lists them"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldTask:
-    """Which folders are told task by task: all if `everything`, else no slots but those `named`."""
+    """Folders told task by task: all with `everything`, else all but the slots not in `named`."""
 
     everything: bool = True
     named: Collection[str] = field(default_factory=tuple)
 
     def folds(self, folder: LayerFolder) -> bool:
-        """Return whether one line tells what became of a folder, and of the slots beside it."""
+        """Return whether a folder and the slots beside it share one line."""
         return folder.is_slot and not self.everything and folder.name not in self.named
 
 
 def told_of(words: Iterable[str], everything: bool) -> ToldTask:
-    """Return what the words of a command line ask for: `fc/slot1`, `fc/slot1:simd`."""
+    """Return the folders to tell, from the words of a command line: `fc/slot1`, `fc/slot1:simd`."""
     return ToldTask(everything=everything, named={word.partition(":")[0] for word in words})
 
 
@@ -107,20 +109,20 @@ def say_slots(
 
 
 def name_slots(names: Iterable[str]) -> str:
-    """Return what the slots are called together: `fc/slot1 to fc/slot8`."""
+    """Return one name for some slots: `fc/slot1 to fc/slot8`."""
     found = sorted(set(names))
     return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
-# --- The code of stages in words: what a stage reaches, and which definitions of it changed -----
+# --- Code of stages, and its changes, in words ----------------------------------------------------
 
 ON_IMPORT = "what runs when it is imported"
 WIDTH = 100
 
 
 def changed_names(stage: str, unit: str, old: str | None, new: str | None) -> list[str]:
-    """Return what to call a unit of a stage's code that changed: by its definitions that did.
+    """Return the names of the changed definitions in a unit of a stage's code.
 
-    Where these are not known any more it is called by its file alone.
+    Where these are not known any more, the only name is that of the unit's file.
     """
     path = path_of_unit(unit)
     before, after = (_part(stage, unit, digest) for digest in (old, new))
@@ -148,7 +150,7 @@ def list_stages() -> list[str]:
 
 
 def reach_in_words(stage: str) -> Iterator[str]:
-    """Yield lines that say what a stage reaches: by module, then files of data."""
+    """Yield lines of what a stage reaches: definitions by module, then files of data."""
     found = reach_of(stage)
     lines = sum(size for part in data_of_reach(found)["modules"].values() for size in part.values())
     count = sum(len(part) for part in found.definitions.values())
@@ -165,14 +167,14 @@ def reach_in_words(stage: str) -> Iterator[str]:
 
 
 def data_of_reach(found: StageReach) -> dict[str, Any]:
-    """Return what is reached as data for a program: the lines of each definition, by module."""
+    """Return reached code as data for a program: the lines of each definition, by module."""
     modules = {
         path_of_unit(own): {name: lines_of(own, name) for name in sorted(found.definitions[own])}
         for own in sorted(found.definitions, key=path_of_unit)
     }
     return {"modules": modules, "data": sorted(found.data)}
 
-# --- Why tasks were rebuilt or not, from the log of builds: what of all that they read had changed
+# --- Causes of what a build did, from its log -----------------------------------------------------
 
 DONE = ("ran", "hit")
 CODE = "code "
@@ -182,9 +184,9 @@ CODE = "code "
 class Cause:
     """Something that a task reads and that changed, by the name that its stage uses.
 
-    `by` is the task that wrote it, None for what a person wrote: a source, or a text `edited` by
-    hand. `old` and `new` are digests; None where there was nothing. Code has a `name` that begins
-    with `code `.
+    `by` is the task that wrote it. It is None for what a person wrote: a source, or a text that was
+    `edited` by hand. `old` and `new` are digests; None where there was nothing. The `name` of code
+    begins with `code `.
     """
 
     name: str
@@ -196,11 +198,12 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What became of a task in a build, and why.
+    """Result of a task in a build, and its causes.
 
-    `how` is that of the log, `is_always` whether -a asked for all. `before` is what it had read and
-    written before the build, None for its first. `wrote` are the files that are not as before,
-    `spared` the tasks before it that ran and gave it what they had given before.
+    `how` is the word of the log; `is_always` says whether -a asked for all tasks. `before` is what
+    the task had read and written before the build, None for its first build. `wrote` are the files
+    that are not as before. `spared` has the files of tasks before it that ran and gave it what they
+    had given before, by these tasks.
     """
 
     folder: LayerFolder
@@ -220,7 +223,7 @@ class Event:
 
 
 class History:
-    """The log of a workspace, with the tasks that there are now."""
+    """Log of the builds of a workspace, for the tasks that there are now."""
 
     def __init__(self, home: Path, tasks: Mapping[str, tuple[LayerFolder, str]]) -> None:
         self._builds = builds(state_folder(home))
@@ -248,17 +251,20 @@ class History:
         return same and line["how"] == "same" and not line.get("kept")
 
     def last(self, tasks: Iterable[str]) -> BuildRecord | None:
-        """Return the last build with one of some tasks in a layer that was not as before."""
+        """Return the last build with one of some tasks in a layer that something happened to."""
         numbers = [self._last[task] for task in tasks if task in self._last]
         return self._builds[max(numbers)] if numbers else None
 
     def since(self, build: BuildRecord, layer: str) -> BuildRecord | None:
-        """Return the last build after one that was to see to a layer; None if none was."""
+        """Return the last build after another one that was to see to a layer; None if none was."""
         later = reversed(self._builds[self._numbers[build.id] + 1 :])
         return next((each for each in later if covers(each, layer)), None)
 
     def new_tools(self, build: BuildRecord, task: str) -> dict[str, list[str]]:
-        """Return the tools that changed since a task was in the build before, from what to what."""
+        """Return the tools that changed since the last build with a task before `build`.
+
+        Each has its old and its new version.
+        """
         end = self._numbers[build.id]
         start = max((n for n, _ in self._lines.get(task, []) if n < end), default=end)
         begins = [each.begin for each in self._builds[start + 1 : end + 1]]
@@ -277,7 +283,7 @@ class History:
         return None
 
     def events(self, build: BuildRecord) -> dict[str, Event]:
-        """Return what became of the tasks of a build, by their names."""
+        """Return the results of the tasks of a build, by their names."""
         lines = {line["task"]: self._whole(line) for line in build.tasks}
         before = {task: self.before(task, build) for task in lines if task in self._tasks}
         always = bool(build.begin.get("always"))
@@ -312,7 +318,7 @@ class History:
         )
 
     def is_lost(self, cause: Cause) -> bool:
-        """Return whether something is gone that a task wrote, be it one that there is no more."""
+        """Return whether a file is gone that a task wrote, even a task that is gone as well."""
         return cause.new is None and cause.old in self._written
 
     def read(self, folder: LayerFolder, name: str, wanted: str | None) -> bytes | None:
@@ -329,7 +335,7 @@ class History:
         return found
 
     def content(self, path: Path, wanted: str | None) -> bytes | None:
-        """Return a small content by its digest: what lies at `path` now, or in the store."""
+        """Return a small content by its digest: from `path`, or else from the store."""
         if wanted is None:
             return None
         for place in (path, self._store.edit_path(wanted), self._store.blob_path(wanted)):
@@ -343,7 +349,7 @@ class History:
 def find_causes(
     folder: LayerFolder, stage: str, before: Line, after: Line
 ) -> Iterator[Cause]:
-    """Yield what changed between two lines of a task, of all that it read."""
+    """Yield what changed, of all that a task read, between two of its lines in the log."""
     known = bool(before.get("code")) and bool(after.get("code"))
     for name in changes(before, after):
         if name.startswith(CODE):
@@ -381,7 +387,7 @@ def find_changes(before: Line, after: Line, part: str) -> list[str]:
 def find_sources(
     history: History, causes: Iterable[tuple[LayerFolder, Sequence[Cause]]]
 ) -> dict[str, list[str]]:
-    """Return what a person changed, by its path, and for each file what, in a few lines."""
+    """Return the files that a person changed, by path, and the changes in each, in a few lines."""
     found: dict[str, list[str]] = {}
     for folder, each in causes:
         for cause in each:
@@ -403,7 +409,7 @@ def _note(cause: Cause) -> str:
 
 
 def find_path(folder: LayerFolder, name: str) -> Path:
-    """Return the file of a name that a stage read, declared or not."""
+    """Return the path of a file that a stage read, declared or not, by its name."""
     if is_figures(name):
         return further_file(folder, name)
     path = file_of(folder, name)
@@ -411,12 +417,12 @@ def find_path(folder: LayerFolder, name: str) -> Path:
     is_further = in_cache and writer_of(folder, name) is None
     return further_file(folder, name) if is_further else path
 
-# --- What happened to tasks in builds, in words: from what was edited to what was rebuilt -------
+# --- Builds in words: edits, tasks, reasons -------------------------------------------------------
 
 WORDS = {"ran": "ran", "hit": "from the store", "same": "not rebuilt", "failed": "failed"}
 STYLES = {"ran": "yellow", "hit": "cyan", "same": "green", "failed": "red"}
 USAGE = "usage.npz"
-"""What a run used, of which results.json has the sums."""
+"""Usage of a run, of which results.json has the sums."""
 TOOLS = {"packages": "tools", "compiler": "C compiler"}
 Tasks = dict[str, tuple[LayerFolder, str]]
 
@@ -426,7 +432,8 @@ def explained(
 ) -> Iterator[tuple[BuildRecord, list[Event]]]:
     """Yield the last build of each layer, with the events of the tasks wanted.
 
-    Of a chain that is also what led to them. Of all layers only those of the last build count.
+    With `is_chain`, the events of tasks that led to these are among them. With `is_all`, only
+    layers of the last build of all count.
     """
     last = history.last(tasks)
     for layer in dict.fromkeys(tasks[task][0].name for task in wanted):
@@ -456,14 +463,14 @@ def _led_to(events: Mapping[str, Event], tasks: Sequence[str]) -> Iterator[str]:
 
 
 def told_of_slots(events: Sequence[Event]) -> str:
-    """Return in one line what happened to the tasks of slots."""
+    """Return one line on the tasks of slots in a build."""
     names = [event.folder.name for event in events]
     styles = {WORDS[how]: style for how, style in STYLES.items()}
     return say_slots(names, (WORDS[event.how] for event in events), styles) + "\n"
 
 
 def told(history: History, build: BuildRecord, events: Sequence[Event]) -> str:
-    """Return what happened to a layer as lines, and whether that was in its last build."""
+    """Return lines on a layer in a build, and whether anything happened to it since."""
     layer = events[-1].folder.name
     since = "nothing changed since the build" if history.since(build, layer) else "build"
     lines = [f"{paint('bold', layer)}: {since} of {begun(build)}"]
@@ -546,7 +553,7 @@ def _why_not(event: Event) -> str:
 
 
 def data_of_event(history: History, build: BuildRecord, event: Event) -> dict[str, Any]:
-    """Return what became of a task in a build, as data for a program."""
+    """Return the result of a task in a build, and its causes, as data for a program."""
     since = history.since(build, event.folder.name)
     return {
         "task": event.task,
@@ -578,10 +585,10 @@ def _kind(event: Event, name: str) -> str:
     cause = next(each for each in event.causes if each.name == name)
     return "task" if cause.by is not None else "edit" if cause.edited else "source"
 
-# --- What a build would do to tasks, and why, in words ------------------------------------------
+# --- Forecasts in words: tasks, causes, reasons ---------------------------------------------------
 
 MOST_LINES = 40
-"""How many lines are printed at most, but with `-v`."""
+"""Number of lines that are printed without `-v`, at most."""
 
 PLAN_STYLES = {
     WOULD_RUN: "red", MAY_RUN: "yellow", FROM_STORE: "cyan", LEFT_OUT: "dim", UP_TO_DATE: "green",
@@ -590,7 +597,7 @@ PLAN_STYLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildPlan:
-    """What a build would do to a task, what of all that it reads changed, and why in words."""
+    """Forecast of a task, the changes in what it reads, and the reason in words."""
 
     forecast: Forecast
     causes: Sequence[Cause]
@@ -598,7 +605,7 @@ class BuildPlan:
 
 
 def plan_of(history: History, found: Mapping[str, Forecast], each: Forecast) -> BuildPlan:
-    """Return what a build would do to one of the tasks `found`, and why."""
+    """Return the forecast of one of the tasks `found`, with its causes and its reason."""
     before = history.before(each.task)
     causes: list[Cause] = []
     if before is not None and each.status != UP_TO_DATE:
@@ -660,7 +667,7 @@ def _waiting(found: Mapping[str, Forecast], each: Forecast) -> Iterator[str]:
 
 
 def lines_of_tasks(history: History, plans: Sequence[BuildPlan], told: ToldTask) -> Iterator[str]:
-    """Yield the lines of each layer that a build would not leave alone, and how many it would."""
+    """Yield the lines of layers that a build would not leave alone, and a count of other tasks."""
     to_do = [plan for plan in plans if plan.forecast.status != UP_TO_DATE]
     width = max((len(plan.forecast.stage) for plan in to_do), default=0)
     for own in group(to_do, lambda plan: plan.forecast.folder, told):
@@ -718,7 +725,7 @@ def _up_to_date(plans: Sequence[BuildPlan]) -> str:
 
 
 def data_of_plan(plan: BuildPlan) -> dict[str, Any]:
-    """Return what a build would do to a task, and why, as data for a program."""
+    """Return the forecast of a task, and its reason, as data for a program."""
     each = plan.forecast
     return {
         "task": each.task,

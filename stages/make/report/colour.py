@@ -18,7 +18,7 @@ BREAK = re.compile(r" (?=and |or )")
 
 
 def is_terminal() -> bool:
-    """Say whether a person reads what is printed, and wants colours."""
+    """Return whether a person reads what is printed, and wants colours."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -28,14 +28,14 @@ def paint(style: str, text: str) -> str:
 
 
 def paint_isl(text: str) -> str:
-    """Return isl text with its names and words told apart, on a terminal."""
+    """Return isl text with names and words in colours, on a terminal."""
     return PIECES.sub(lambda found: paint(found.lastgroup or "bold", found[0]), text)
 
 
 def wrap_isl(text: str, indent: int = 0) -> str:
     """Return isl text with long lines broken between conjuncts, never within one.
 
-    `indent` is by how much it will be indented.
+    `indent` is the number of columns by which the text will be indented.
     """
     width = max(40, shutil.get_terminal_size((WIDTH, 24)).columns) if is_terminal() else WIDTH
     width -= indent

@@ -1,4 +1,4 @@
-"""Builds beside each other."""
+"""Comparison of builds: rows, table and plot."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from lairmake.stages.make.report.colour import paint
 from lairmake.stages.shipped import shipped
 from lairmake.stages.templates import template_in
 
-# --- Results of several builds beside each other, and which of them are not worse than another ---
+# --- Rows of a comparison, and their Pareto front -------------------------------------------------
 
 COLUMNS = ("cycles", "loops", "speedup", "bound", "memory", "pes")
-"""By what rows can be sorted, but for keys."""
+"""Columns, besides keys, by which rows can be sorted."""
 SAID = {"cycles": "cycles", "loops": "loops", "speedup": "speed-up", "bound": "bound",
         "memory": "memory", "pes": "PEs"}
-"""What a table and a plot call these."""
+"""Titles of the columns in a table and a plot."""
 
 
 WORK = ("data", "invocations", "parameters", "sizes")
-"""What keys begin with that say how much there is to do."""
+"""Beginnings of the keys that say how much there is to do."""
 NO_RESULTS = "no results, as of a kernel of which no parts are asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildFigures:
-    """What results say: cycles, with loops only, the bound and by what; bytes on the fullest PE,
-    of so many; how many PEs compute, of networks and programs how many there are. None is what the
-    results of a kind do not have."""
+    """Figures of a build, each None where results of its kind do not have it.
+
+    Cycles, also with loops only; the bound, and what binds; bytes on the fullest PE, of so many;
+    and the PEs that compute, or for networks and programs all PEs.
+    """
 
     cycles: int
     loops: int | None = None
@@ -46,15 +48,15 @@ class BuildFigures:
 
     @property
     def memory(self) -> float | None:
-        """How full the fullest PE is, from 0 to 1."""
+        """The part of the fullest PE's memory that is used, from 0 to 1."""
         return None if self.bytes is None or not self.of else self.bytes / self.of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRow:
-    """A build: how each key was set, its folder, and its figures, or why there are none.
+    """A build: the setting of each key, its folder, and its figures or the reason for none.
 
-    `error` is a line, `text` all that the build said; both are empty of what is right.
+    `error` is a line, `text` all that the build said; both are empty where everything is right.
     """
 
     keys: Mapping[str, str]
@@ -67,7 +69,7 @@ class ComparisonRow:
 def row_of(
     keys: Mapping[str, str], folder: str, results: Mapping[str, Any] | None, refused: str
 ) -> ComparisonRow:
-    """Return the row of a build, of which a stage `refused` what it says, or nothing."""
+    """Return the row of a build; `refused` is what a stage said that refused it, or empty."""
     if refused:
         first = refused.partition("\n")[0]
         error = first.partition("error: ")[2] or first
@@ -124,12 +126,12 @@ def _of_parts(results: Mapping[str, Any]) -> BuildFigures:
 
 
 def is_right(row: ComparisonRow) -> bool:
-    """Return whether there are figures, and all values are right."""
+    """Return whether a row has figures, and all values are right."""
     return row.figures is not None and not row.error
 
 
 def knows_pes(rows: Sequence[ComparisonRow]) -> bool:
-    """Return whether it is known of all that are right how many PEs they take."""
+    """Return whether the number of PEs is known of all rows that are right."""
     return all(r.figures.pes is not None for r in rows if r.figures is not None and not r.error)
 
 
@@ -144,8 +146,10 @@ def work_of(row: ComparisonRow) -> tuple[str, ...]:
 
 
 def front_of(rows: Sequence[ComparisonRow]) -> frozenset[int]:
-    """Return the rows than which none that has as much to do is better: in fewer cycles on no more
-    PEs, or in no more cycles on fewer PEs. Where not all PEs are known these are the fewest cycles.
+    """Return the indices of the rows on the Pareto front: no row with as much to do is better.
+
+    A better row takes fewer cycles on no more PEs, or no more cycles on fewer PEs. Where not all
+    PEs are known, a better row takes fewer cycles.
     """
     has_pes = knows_pes(rows)
     points = {
@@ -160,7 +164,7 @@ def front_of(rows: Sequence[ComparisonRow]) -> frozenset[int]:
 
 
 def sort_rows(rows: Sequence[ComparisonRow], column: str) -> list[ComparisonRow]:
-    """Return rows by a column, the least first; those without figures stay last, in their order."""
+    """Return rows by a column, the least first; rows without a figure stay last, in their order."""
     def value(row: ComparisonRow) -> tuple[bool, float]:
         found = getattr(row.figures, column) if row.figures is not None else None
         return found is None, found or 0.0
@@ -204,20 +208,20 @@ def _lines(rows: Sequence[ComparisonRow]) -> Iterator[Sequence[Any]]:
         own = (values.get(each) for each in figures)
         yield *row.keys.values(), *own, int(found["pareto"]), row.error, row.folder
 
-# --- The table of several builds that a person reads, on lines that fit on a terminal -----------
+# --- Table of builds, on lines that fit on a terminal ---------------------------------------------
 
 FRONT = "*"
 BETTER = "takes fewer cycles on as few PEs, or as few on fewer"
 FEWEST = "takes fewer cycles"
 NARROW = 80
-"""How wide a table is that goes to a file or a pipe."""
+"""Width, in columns, of a table that goes to a file or a pipe."""
 LEAST = 6
-"""How many columns of the terminal the value of a key has at least."""
+"""Least width, in columns of the terminal, of the value of a key."""
 GAP, REST = "  ", "..."
 
 
 def table(name: str, rows: Sequence[ComparisonRow], width: int = NARROW) -> str:
-    """Return rows as text: how keys are set, figures, or why there are none; the Pareto front."""
+    """Return rows as text: settings, figures or errors, and a mark for the Pareto front."""
     front, keys = front_of(rows), list(rows[0].keys)
     columns = [each for each in COLUMNS if any(_cell(row.figures, each) for row in rows)]
     figures = [[_cell(row.figures, each) for each in columns] for row in rows]
@@ -296,24 +300,24 @@ def cells_of(row: ComparisonRow) -> Iterator[str]:
         if cell := _cell(row.figures, column):
             yield f"{SAID[column]} {cell}"
 
-# --- A plot of several builds as a picture of its own: cycles over PEs, the Pareto front as a line
+# --- Plot of builds: cycles over PEs, Pareto front ------------------------------------------------
 
 DATA = ("../../../templates/scatter.svg.j2",)
-"""In a checkout, and where it is installed."""
+"""The template, in a checkout and where it is installed."""
 LEFT, RIGHT, TOP, BOTTOM = 70, 690, 30, 370
 STEPS = (1, 2, 2.5, 5, 10)
 TICKS = 6
 LONGEST = 28
-"""How many characters a label has at most."""
+"""Number of characters of a label, at most."""
 LETTER, LINE = 6.2, 13.0
-"""How wide a character of a label is at most, and how high a line, in pixels."""
+"""Width of a character of a label, at most, and height of a line, in pixels."""
 ROUND = 5.0
-"""How far from a point a label stands."""
+"""Distance from a point to its label, in pixels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """A mark of an axis: where it stands, in pixels, and what it says."""
+    """A mark of an axis: its place, in pixels, and its text."""
 
     at: str
     text: str
@@ -321,7 +325,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotPoint:
-    """A build: where it stands, whether on the front, its label or nothing, and all about it."""
+    """A build in the plot: its place in pixels, label or nothing, and a title with all of it."""
 
     x: float
     y: float
@@ -333,7 +337,7 @@ class PlotPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointLabel:
-    """A text beside a point: where it begins, or ends."""
+    """A text beside a point: the place where it begins, or ends."""
 
     x: str
     y: str
@@ -345,10 +349,10 @@ Box = tuple[float, float, float, float]
 
 
 def scatter(rows: Sequence[ComparisonRow]) -> str:
-    """Return the SVG of the rows that are right: over the number of a row where PEs are not known.
+    """Return the SVG of the rows that are right: cycles over PEs.
 
-    The front lies on top. A label that would cover another one, or a point, is left out; all is in
-    the title of its point.
+    Where not all PEs are known, it is cycles over the number of the row. The front lies on top. A
+    label that would cover another one, or a point, is left out; the title of a point has all of it.
     """
     has_pes = knows_pes(rows)
     xs = _ticks(max((x for x, _, _ in _places(rows, has_pes)), default=1))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lairmake.stages.poly.iscc import Union
 
-# --- Say in a few lines what a person changed in a text: which line, which key, from what to what
+# --- Edits of a text, in a few lines --------------------------------------------------------------
 
 MOST_LINES = 10
 MOST_CHARACTERS = 60
@@ -40,10 +40,10 @@ Values = dict[str, tuple[int, str]]
 def details(
     name: str, old: bytes | None, new: bytes | None, file: bytes | None = None
 ) -> list[str]:
-    """Return lines that say what changed from one content of a file to another, not too many.
+    """Return a few lines on the changes from one content of a file to another.
 
-    None are returned where one of the contents is not known, or is no text. Of contents that are
-    values of a YAML `file` lines are counted in that.
+    There are none where one of the contents is not known, or is no text. Where the contents are
+    values of a YAML `file`, lines are counted in that file.
     """
     try:
         texts = [content.decode() for content in (old, new) if content is not None]
@@ -141,12 +141,15 @@ def list_some(names: Sequence[str]) -> str:
     ]
     return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
 
-# --- What changed in an object of a file, as data -----------------------------------------------
+# --- Changes in the objects of a file, as data ----------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedPart:
-    """Elements of a set or relation: its text; where that is cheap how many they are, over all
-    symbolic constants, and one of them. None is not known, or infinite."""
+    """Elements of a set or relation: its text, their number, and one of them as a sample.
+
+    The number is over all values of symbolic constants. Number and sample are None where they are
+    hard to find, and the number also where it is infinite.
+    """
 
     set: str
     points: int | None = None
@@ -155,12 +158,12 @@ class ChangedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """What changed in an object.
+    """Change of an object.
 
-    Of functions the text before and after, of other sets and relations what was `removed` and
-    `added`, None for nothing: all within what both `known` state, '' for everything. Of data the
-    `values`, `old` and `new` as far as there are any; of text the `lines` of a unified diff. `note`
-    says what there is to say besides.
+    Functions have the text before and after. Other sets and relations have what was `removed` and
+    `added`, None for nothing: within what both state, which is `known`, '' for everything. Data has
+    `values`, `old` and `new` as far as there are any. A text has the `lines` of a unified diff.
+    `note` says what else there is to say.
     """
 
     note: str = ""
@@ -173,11 +176,11 @@ class FileChange:
 
 
 Changes = Mapping[str, FileChange]
-"""What changed in a file, by the names of its objects, or of its values; '' is all of it."""
+"""Changes in a file, by the names of its objects, or of its values; '' is all of the file."""
 
 
 def count_of_lines(change: FileChange) -> dict[str, int]:
-    """Return how many lines were added, and how many removed."""
+    """Return the numbers of lines that were added and removed."""
     signs = {"lines_added": "+", "lines_removed": "-"}
     return {name: sum(x.startswith(sign) for x in change.lines) for name, sign in signs.items()}
 
@@ -198,32 +201,33 @@ def _data_of_part(part: ChangedPart) -> dict[str, Any]:
     sides = {"set": part.set, "points": part.points, "sample": part.sample}
     return {name: value for name, value in sides.items() if value is not None}
 
-# --- What changed in an isl object: a function from what to what, of a set what came and what went
+# --- Changes in isl objects: functions, sets, relations -------------------------------------------
 
 MOST_OPERATIONS = 5_000_000
-"""How much isl may work for one object, in its own unit: a second or two."""
+"""Operations of isl for one object, at most: a second or two."""
 MOST_FOR_COUNT = 500_000
-"""How much of that may go into counting points, and finding one."""
+"""Operations, of these, that may go into counting points and finding one."""
 
 Single: TypeAlias = Any
 """A set or a map of isl."""
 
 Within = tuple[Single, Single]
-"""A set or a map, and what holds it."""
+"""A set or a map, and a set or map that holds it."""
 
 WRAPPED = re.compile(r"{ \[(.*)\] \}")
 
 
 def find_change(old: Union, new: Union, known: isl.Set | None = None) -> FileChange | None:
-    """Return what changed from one object to another of its kind; None where they are equal.
+    """Return the change from one object to another of its kind; None where they are equal.
 
-    The pieces are those of one pair of tuples each. One that is a function before and after, and
-    not the same where both are defined, is among the `functions`. Of the others
+    Both are taken apart into pieces, one for each pair of tuples. A piece that is a function before
+    and after, and not the same where both are defined, is among the `functions`. All others give
 
         removed = old - new, added = new - old,
 
-    gisted on the inequalities that both state, `known`, within which they are. With `known`
-    symbolic constants, { : ... }, only what differs for those is told: the note says if nothing is.
+    gisted on the inequalities that both state: these are the `known` of the change. If the symbolic
+    constants are `known`, { : ... }, only what differs for those is told; the note says if nothing
+    does.
     """
     from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
@@ -284,7 +288,7 @@ def _is_equal(old: Any, new: Any) -> bool:
 
 
 def describe_part(union: Union, text: str | None = None) -> ChangedPart:
-    """Return a set or relation, and where that is cheap how many elements it has, and one."""
+    """Return a set or relation as text, with its size and one element, where these are cheap."""
     from lairmake.stages.poly.quota import TooManyOperations, limit_operations
 
     sample, points = None, None
@@ -297,7 +301,7 @@ def describe_part(union: Union, text: str | None = None) -> ChangedPart:
 
 
 def write_text(union: Union | Single) -> str:
-    """Return a set or relation as the stages write it; as isl does, where that takes long."""
+    """Return a set or relation as the stages write it, or as isl does where that takes long."""
     from lairmake.stages.poly.quota import TooManyOperations, limit_operations
     from lairmake.stages.poly.text import spell_object
 
@@ -307,7 +311,7 @@ def write_text(union: Union | Single) -> str:
 
 
 def singles(union: Union) -> list[Single]:
-    """Return the sets, or maps, of one pair of tuples each."""
+    """Return the pieces of a union: sets of one tuple, or maps of one pair of tuples."""
     import islpy as isl
 
     found: list[Single] = []
@@ -342,7 +346,7 @@ def _context(old: Single, new: Single) -> Single:
 
 
 def _is_other_function(old: Single, new: Single) -> bool:
-    """Is a function, of symbolic constants too, another one where both are defined?"""
+    """Return whether a function, also of symbolic constants, is another where both are defined."""
     before, after = _as_map(old), _as_map(new)
     if not (before.is_single_valued() and after.is_single_valued()):
         return False
@@ -453,20 +457,20 @@ def _without_constants(elements: isl.Set) -> isl.Set:
     count = flat.dim(isl.dim_type.param)
     return flat.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
 
-# --- What changed between two contents of a file: isl objects as sets, data by its keys ---------
+# --- Changes between two contents of a file -------------------------------------------------------
 
 ISL = re.compile(r"(\[[^]]*\] -> )?\{.*\}", re.DOTALL)
 RESPELLED = "only its spelling changed"
 KNOWN = "_known"
-"""What ends the name of the symbolic constants with which a task is invoked: of T, `T_known`."""
+"""Ending of the name of the symbolic constants with which a task is invoked: `T_known` of T."""
 
 
 def find_differences(
     name: str, old: bytes | None, new: bytes | None, known: Mapping[str, isl.Set] | None = None
 ) -> Changes:
-    """Return what changed in the file that stages call `name`; None is no file.
+    """Return the changes in the file that stages call `name`; a content that is None is no file.
 
-    `known` are the symbolic constants that count, by the name of a task.
+    `known` has the symbolic constants that count, by the name of a task.
     """
     if old == new:
         return {}
@@ -491,7 +495,7 @@ def is_respelled(changes: Changes) -> bool:
 
 
 def known_by_both(old: bytes | None, new: bytes | None) -> dict[str, isl.Set]:
-    """Return the symbolic constants with which tasks are invoked in both of two texts, by task."""
+    """Return the symbolic constants with which tasks are invoked in both texts, by task."""
     from lairmake.stages.poly.text import read_objects
 
     with suppress(ValueError):
@@ -535,7 +539,7 @@ def _of_data(old: bytes, new: bytes) -> Changes:
 def find_values(name: str, content: bytes) -> dict[str, Any]:
     """Return the objects of isl text, as text, or the values of YAML by their first keys.
 
-    None are returned where it is malformed.
+    There are none where the text is malformed.
     """
     with suppress(ValueError):
         if name.endswith(".isl"):
@@ -644,15 +648,15 @@ def _unpack(content: bytes) -> Iterator[tuple[str, bytes]]:
 
 KINDS = {".yaml": _of_data, ".json": _of_data, ".npy": _of_arrays, ".npz": _of_archives}
 
-# --- The objects that a file of a stage holds, each as text, by name ----------------------------
+# --- Objects of a file of a stage, as text by name ------------------------------------------------
 
 STATEMENT = re.compile(r"^(?=[A-Za-z_]\w* *:=)", re.MULTILINE)
 KEY = re.compile(r"^( *)([A-Za-z_]\w*):(?= |$)")
 NODE = re.compile(r"^( +)(\d+):(?= |$)")
-"""A node of the graph of a program, by its number."""
+"""Line of a node in the graph of a program, with its number."""
 GRAPH = "graph.yaml"
 DEEPEST = 2
-"""How deep a key of a YAML text may lie to have a name of its own, `tasks.on_x`."""
+"""Depth, at most, of a key of a YAML text that has a name of its own, `tasks.on_x`."""
 
 
 def find_header(content: bytes) -> str:
@@ -663,10 +667,10 @@ def find_header(content: bytes) -> str:
 
 
 def find_objects(name: str, content: bytes) -> dict[str, str]:
-    """Return the objects of the file that stages call `name`.
+    """Return the objects of the file that stages call `name`, as text.
 
-    Of isl text its statements, of YAML its keys and theirs, of the graph of a program its nodes,
-    `nodes.n4`; another file is one object.
+    isl text has its statements, YAML its keys and the keys below these, the graph of a program its
+    nodes, `nodes.n4`. Any other file is one object.
     """
     if name.endswith(".npy"):
         return {PurePath(name).stem: _array(content)}

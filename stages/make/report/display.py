@@ -1,4 +1,4 @@
-"""Files of stages as `doit show` prints them."""
+"""Display of files of stages by `doit show`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lairmake.stages.make.report.difference import find_header, find_objects
 from lairmake.stages.make.report.screen import first_out_of_date
 from lairmake.stages.make.store.folders import CHOSEN, LayerFolder, every_stage, file_of, shown_path
 
-# --- What a stage wrote, as a person reads it: files with their objects, and where a paper has it
+# --- Files of a stage for a reader ----------------------------------------------------------------
 
 PAPER = re.compile(r"^Paper +(.*(?:\n .*)*)", re.MULTILINE)
 CITED = {
@@ -27,9 +27,9 @@ CITED = {
     "M": "Meister, Trading off Latency for Memory Bandwidth",
     "E": "Van Essendelft et al., A System Level Compiler",
 }
-"""The papers by the letters of docs/paper.md."""
+"""Papers by the letters of docs/paper.md."""
 DOMAIN = re.compile(r"\} \* (\w+);$", re.MULTILINE)
-"""What an object of an isl text lies in, said once for several."""
+"""Domain of an object of an isl text, which is stated once for several objects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Display:
 
 @functools.cache
 def paper_of(stage: str) -> str:
-    """Return where a paper has a stage, as `V Sec. 5.1`, from its docstring; empty for nowhere."""
+    """Return the place of a stage in a paper, as `V Sec. 5.1`, from its docstring; "" for none."""
     found = PAPER.search(docstring_of(stage))
     return " ".join(found[1].split()) if found else ""
 
@@ -61,7 +61,7 @@ def _names_read(folder: LayerFolder, stage: str) -> list[str]:
 
 
 def feeds(folder: LayerFolder, stage: str) -> dict[str, list[str]]:
-    """Return the stages that read each file, or pattern, that a stage writes."""
+    """Return, by the files and patterns that a stage writes, the stages that read these."""
     readers = {name: declaration(name).reads for name in every_stage(folder)}
     return {
         written: [reader for reader, reads in readers.items() if written in reads]
@@ -79,8 +79,7 @@ def read_file(folder: LayerFolder, name: str) -> Display:
 
 
 def pick(file: Display, wanted: Sequence[str]) -> Display:
-    """Return a file with those of its objects that match, and the domains they are said to be in.
-    """
+    """Return a file with those of its objects that match, and the domains that these name."""
     found = {
         name: text
         for name, text in file.objects.items()
@@ -92,12 +91,12 @@ def pick(file: Display, wanted: Sequence[str]) -> Display:
 
 
 def called(name: str) -> tuple[str, ...]:
-    """Return what an object may be called: `tasks.on_x` is `on_x` too."""
+    """Return the names that an object goes by: `tasks.on_x` is `on_x` too."""
     return (name, name.rpartition(".")[2])
 
 
 def overview(folder: LayerFolder) -> str:
-    """Return a line for each stage: what it writes, and where the paper has it."""
+    """Return a line for each stage: its title, its place in a paper, and the files it writes."""
     known = every_stage(folder)
     writes = {stage: ", ".join(declaration(stage).writes) for stage in known}
     width = max(map(len, known))
@@ -111,7 +110,7 @@ def overview(folder: LayerFolder) -> str:
 
 
 def section_of(folder: LayerFolder, stage: str, files: list[Display], program: str) -> str:
-    """Return a stage and its files as text: where a paper has it, what it reads and feeds."""
+    """Return a stage and its files as text: its place in a paper, its inputs, and its readers."""
     lines = [
         f"{paint('bold', stage)}: {declaration(stage).title}",
         f"paper  {cite(paper_of(stage))}",
@@ -150,15 +149,17 @@ def data_of_stage(folder: LayerFolder, stage: str, files: list[Display]) -> dict
         ],
     }
 
-# --- Programs of PEs in words: what `doit show NAME program` prints -----------------------------
+# --- Programs of PEs in words ---------------------------------------------------------------------
+#
+# `doit show NAME program` prints them.
 
 PROGRAM, WRITTEN = "program", "build/program.yaml"
 SHOWN = {"render": "simd", "lower": "vm"}
-"""The stages that write programs, and which are shown unless others are asked for."""
+"""Stages that write programs, and the variant that is shown unless others are asked for."""
 
 
 def program_in_words(folder: LayerFolder, stage: str) -> dict[str, str]:
-    """Return what programs keep in memory, and each of their functions: `simd.compute.on_x`.
+    """Return the memory of programs, and each of their functions, in words: `simd.compute.on_x`.
 
     Raises UserError where the file is not as the stage wrote it.
     """

@@ -10,20 +10,23 @@ from lairmake.stages.make.report.difference import list_some
 
 Results = Mapping[str, Any]
 Line = tuple[str, str]
-"""What is meant, and what became of it."""
+"""Name of a thing, and its change."""
 OF_PROGRAM = "outputs"
 MEMORY = {
     "bytes_per_pe": "the fullest PE", "workers": "a worker", "executive": "the executive",
     "response": "the fullest response",
 }
-"""What each number of bytes is of."""
+"""Owner of each number of bytes."""
 MOST_WAYS = 6
-"""How many tasks get a line."""
+"""Number of tasks, at most, that get a line."""
 
 
 def headlines(old: bytes | None, new: bytes | None) -> list[str]:
-    """Return lines of what a person asks for first; none where there are no results of both, or of
-    a layer and a program."""
+    """Return the lines that a person asks for first.
+
+    There are none unless both have results, and both are of layers, networks or kernels, or both of
+    programs.
+    """
     if not old or not new:
         return []
     before, after = json.loads(old), json.loads(new)

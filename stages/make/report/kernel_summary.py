@@ -1,4 +1,4 @@
-"""The summary of a kernel that is not cut into parts: what its stages found."""
+"""Summary of a kernel that is not cut into parts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from lairmake.stages.yaml_limits import load
 SET = isl.dim_type.set
 READS = ("operations.yaml", "volumes.isl", "program.isl", "layouts.isl")
 WORK = ("copy", "compute")
-"""The kinds of operations that do something: others give what is there."""
+"""Kinds of operations that do something: other operations give what is there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFindings:
-    """What the stages of a kernel wrote: `sizes` of volumes and arrays, None where one is symbolic.
+    """Results of the stages of a kernel.
 
-    `arrays` has the array of each volume, `needs` the inputs that each output needs.
+    `sizes` are those of volumes and arrays, None where a size is symbolic. `arrays` has the array
+    of each volume, `needs` the inputs that each output needs.
     """
 
     described: Mapping[str, Any]
@@ -38,10 +39,11 @@ class KernelFindings:
 
 
 def summarise_kernel(name: str, texts: Mapping[str, str]) -> str:
-    """Return what was found of a kernel; `texts` are those of READS, by name.
+    """Return the summary of a kernel as text; `texts` are those of READS, by name.
 
-    How many operations and volumes; the sizes of what is given and returned; which inputs each
-    output needs; and in how much memory all volumes lie, each in a place of its own or arranged.
+    It has the numbers of operations and volumes, the sizes of what is given and returned, the
+    inputs that each output needs, and the memory of all volumes: arranged, and each in a place of
+    its own.
     """
     found = read_found(texts)
     operations = found.described["operations"].values()
@@ -60,7 +62,7 @@ def summarise_kernel(name: str, texts: Mapping[str, str]) -> str:
 
 
 def read_found(texts: Mapping[str, str]) -> KernelFindings:
-    """Return what the stages found, from the texts that they wrote."""
+    """Return the results of the stages, from the texts that they wrote."""
     volumes = Objects(texts["volumes.isl"])["volumes"]
     layouts = Objects(texts["layouts.isl"])
     needs: dict[str, list[str]] = {}

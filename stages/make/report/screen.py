@@ -1,4 +1,4 @@
-"""The screen of `doit diff`: layers, their states, and what follows from what."""
+"""Screen of `doit diff`: states of layers, their changes, and what follows from what."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ from lairmake.stages.make.store.state import Line, begun, builds, read
 from lairmake.stages.make.store.state_folder import state_folder
 from lairmake.stages.make.store.store import store_of
 
-# --- What the stages of a layer wrote: now, at a revision of git, or after an earlier build -----
+# --- States of a layer: now, and at a git revision ------------------------------------------------
 
 WITHOUT_GIT = "`--build 1` compares with the last build, and `--with` with another layer"
 YAML_FILE = re.compile(rb"[\w./-]+\.yaml\b")
@@ -74,9 +74,9 @@ YAML_FILE = re.compile(rb"[\w./-]+\.yaml\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """A copy of parts of the repository at `top` as it is in a commit.
+    """A copy of parts of the repository at `top`, as they are in a commit.
 
-    It lies in the folder `place`, at the same path below that.
+    The copy of a path lies in the folder `place`, at the same path below that.
     """
 
     top: Path
@@ -84,15 +84,15 @@ class Copy:
     place: Path
 
     def of(self, path: Path) -> Path:
-        """Return where the copy of a path lies."""
+        """Return the path of the copy of a path."""
         return self.place / path.relative_to("/")
 
     def before(self, path: Path) -> Path:
-        """Return what a path in the copy is a copy of."""
+        """Return the path of which a path in the copy is a copy."""
         return Path("/") / path.resolve().relative_to(self.place)
 
     def extract(self, paths: Sequence[Path]) -> None:
-        """Copy the files and folders that the commit has of these."""
+        """Copy those of some files and folders that the commit has."""
         names = [str(p.relative_to(self.top)) for p in paths if p.is_relative_to(self.top)]
         listed = _git(self.top, "ls-tree", "-z", "--name-only", self.commit, "--", *names)
         there = [name.decode() for name in listed.split(b"\0") if name and names]
@@ -105,11 +105,11 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerState:
-    """What the stages of a layer wrote, by the names that they use, and how a person calls it.
+    """Files that the stages of a layer wrote, by the names that they use, and a `label`.
 
-    `sources` are what a person wrote and they read, as far as it is known: of YAML files values.
-    `texts` are the files that have these, where they are there; `notes` say what is not as one
-    would expect.
+    `sources` is what a person wrote and the stages read, as far as it is known: of YAML files the
+    values that they read. `texts` are the files with these values, where they are there. `notes`
+    say what is not as one would expect.
     """
 
     label: str
@@ -120,7 +120,7 @@ class LayerState:
 
 
 def state_now(folder: LayerFolder, label: str = "now") -> LayerState:
-    """Return what is on disk, edited by hand or not."""
+    """Return the state on disk, edited by hand or not."""
     files = _files(folder)
     missing = [s for s in folder.stages if not any(n in files for n in files_written(folder, s))]
     notes = [f"{label}: {', '.join(missing)} not built"] if missing else []
@@ -133,7 +133,7 @@ def state_now(folder: LayerFolder, label: str = "now") -> LayerState:
 
 
 def first_out_of_date(folder: LayerFolder, stages: Sequence[str]) -> str | None:
-    """Return the first of some stages that is not known to be up to date; None if all are."""
+    """Return the first of some stages that is not up to date; None if all are."""
     return next((stage for stage in stages if not is_up_to_date(stage, folder)), None)
 
 
@@ -174,16 +174,16 @@ def _texts(folder: LayerFolder) -> dict[str, bytes]:
 
 
 def is_source(folder: LayerFolder, name: str) -> bool:
-    """Return whether a person wrote what a stage reads, for this folder and no part of it."""
+    """Return whether a person wrote a file that a stage reads, for this folder and not a part."""
     others = {*(part for part, _ in folder.parts), *(each.name for each in folder.crossings)}
     is_other = name in others or name.partition("/")[0] in others
     return not is_other and writer_of(folder, name) is None
 
 
 def state_at(folder: LayerFolder, revision: str) -> LayerState:
-    """Return what the stages wrote at a revision of git.
+    """Return the state of a layer at a revision of git.
 
-    What is committed is taken as it is. What is not, the stages of now make from what is committed.
+    Committed files are taken as they are. The stages of now make all others from what is committed.
 
     Raises UserError where there is no git repository.
     """
@@ -224,7 +224,7 @@ def _former_place(copy: Copy, folder: LayerFolder) -> Path | None:
 
 
 def find_commit(folder: Path, revision: str) -> str | None:
-    """Return the commit that git knows by this name; None for none."""
+    """Return the commit that git knows by a name; None for none."""
     try:
         found = git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except UserError:
@@ -295,7 +295,7 @@ def _complete(
             return (f"{task} fails on what {revision} holds: {error!r}",)
     return ()
 
-# --- What of all that changed in a layer did so on its own, and what follows from that ----------
+# --- Changes in a layer: roots, and what follows --------------------------------------------------
 
 BUILD = "build/"
 INSTANCES = "instances.isl"
@@ -303,11 +303,12 @@ INSTANCES = "instances.isl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerComparison:
-    """What changed in a layer from one state to another.
+    """Changes in a layer from one state to another.
 
-    `changed` are the names of the files that did, in the order of the stages. `files` has what
-    changed in those that are to be shown. The objects of texts that changed are, by file, `roots`:
-    no text did that leads to them, or layer.yaml says something else of them; or they `follow`.
+    `changed` are the names of changed files, in the order of the stages. `files` has the changes of
+    those that are to be shown. By file, `roots` are the changed objects of texts that no other
+    changed text leads to, or of which layer.yaml says something else. All other changed objects
+    `follow`.
     """
 
     layer: LayerFolder
@@ -322,10 +323,10 @@ class LayerComparison:
 def compare(
     layer: LayerFolder, old: LayerState, new: LayerState, wanted: Collection[str] | None = None
 ) -> LayerComparison:
-    """Return what changed from one state of a layer to another.
+    """Return the changes from one state of a layer to another.
 
-    In files whose names match a wanted pattern that is everything; where that is None, in all texts
-    what does not follow.
+    `files` has all changes in files whose names match a `wanted` pattern. Where `wanted` is None,
+    it has the changes in all texts that do not follow from others.
     """
     stages = dict(_changed_files(layer, old, new))
     known = known_by_both(old.files.get(INSTANCES), new.files.get(INSTANCES))
@@ -386,33 +387,33 @@ def _edited_keys(old: LayerState, new: LayerState) -> set[str]:
 
 
 def _is_of(key: str, objects: Sequence[str]) -> bool:
-    """Is a value, `on_x.operands[1].base`, of one of some objects, `on_x`, or of the file, ''?"""
+    """Return whether a value, `on_x.operands[1].base`, is of an object, `on_x`, or of the file."""
     return any(each in ("", key) or key.startswith((f"{each}.", f"{each}[")) for each in objects)
 
-# --- What `doit diff` prints: of each layer what fits on a screen, or all of it -----------------
+# --- Printed changes: a screen a layer, or everything ---------------------------------------------
 
 RESULTS = "build/results.json"
 MEASURED = (RESULTS, "build/usage.npz")
 PARTS = "build/parts/"
 MOST_FILES = 3
 FEW_LINES, MOST_LINES = 20, 24
-"""On how many lines what changed in a layer is said, few if as few did; -v says the rest."""
+"""Lines for the changes of a layer, few if few changed; -v prints the rest."""
 LEAST_LINES = 4
-"""How many of them are for objects, however much there is before."""
+"""Lines, of these, for objects at least, whatever is above them."""
 OF_ONE = 6
-"""How many of them are for one object."""
+"""Lines, of these, for one object at most."""
 MARGIN = 5
-"""The columns between the name of an object and a set."""
+"""Columns between the name of an object and a set."""
 LONG = 24
-"""How long a name may be for a set to stand beside it."""
+"""Length, at most, of a name beside which a set stands."""
 COLOUR = re.compile(r"\x1b\[\d+m")
 STYLES = {"-": "red", "+": "green", "->": "green", "": "red"}
 
 
 def screens(found: Sequence[LayerComparison], is_whole: bool, is_file: bool) -> str:
-    """Return what changed in each layer as a person reads it; equal changes are said once.
+    """Return the changes in each layer for a reader; layers with equal changes are told once.
 
-    Of one file there are neither results nor edits; the `whole` has every object.
+    With `is_file`, there are neither results nor edits. With `is_whole`, every object is there.
     """
     alike: dict[tuple[str, ...], list[LayerComparison]] = {}
     for each in found:
@@ -451,9 +452,10 @@ def _first(found: LayerComparison) -> list[str]:
 
 
 def edits(old: LayerState, new: LayerState) -> dict[str, list[str]]:
-    """Return what a person changed, by file, in a line for each value; nothing if one is unknown.
+    """Return what a person changed, by file, in a line for each value.
 
-    A file that was only moved, with its folder, did not change.
+    There is nothing if one of the states has no known sources. A file that was only moved, with its
+    folder, did not change.
     """
     moved = {*old.sources.values()} & {*new.sources.values()}
     found: dict[str, list[str]] = {}
@@ -569,7 +571,7 @@ def _every_file(found: LayerComparison, in_full: bool) -> Iterator[str]:
 
 
 def lines_of_file(name: str, changes: Changes, in_full: bool = True) -> Iterator[str]:
-    """Yield the lines of all that changed in a file; of one in build/ how many, unless in full."""
+    """Yield lines of all changes in a file; for a file in build/ a count, unless in full."""
     said = _said(changes[""]) if "" in changes else ""
     yield paint("bold", name) + (f": {said}" if said else "")
     for key, change in changes.items():
@@ -643,21 +645,21 @@ def _painted(line: str) -> str:
     styles = {"+": "green", "-": "red", "@": "cyan"}
     return paint(styles[line[0]], line) if line[:1] in styles else line
 
-# --- What the stages of a layer wrote, as the log of builds has it, and the store ---------------
+# --- States of a layer from the log and the store -------------------------------------------------
 
 CHANGED = ("ran", "hit")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
 
 
 def is_moment(text: str) -> bool:
-    """Return whether a text is a day, or a time of it, as builds are called."""
+    """Return whether a text is a day, or a time of a day, by which a build is named."""
     with contextlib.suppress(ValueError):
         return MOMENT.fullmatch(text) is not None and bool(datetime.fromisoformat(text))
     return False
 
 
 def state_before(folder: LayerFolder, builds: int) -> LayerState:
-    """Return what the stages had written before the last `builds` builds that changed a layer."""
+    """Return the state of a layer before the last `builds` builds that changed it."""
     lines = _changes(folder)
     known = list(dict.fromkeys(line["build"] for line in lines))
     label = "before the last build" if builds == 1 else f"before the last {builds} builds"
@@ -669,7 +671,7 @@ def state_before(folder: LayerFolder, builds: int) -> LayerState:
 
 
 def state_after(folder: LayerFolder, moment: str) -> LayerState:
-    """Return what the stages had written after the last build that began at a moment, or before."""
+    """Return the state of a layer after the last build that began at a moment, or before."""
     state = state_folder(folder.home)
     ids = {b.id for b in builds(state) if begun(b)[: len(moment)] <= moment}
     lines, label = _changes(folder), f"the build of {moment}"

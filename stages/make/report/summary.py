@@ -1,4 +1,4 @@
-"""Lines when a folder is built."""
+"""Summaries of built folders: layers, programs, networks and kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from lairmake.stages.diagnose import noun_after, plural
 
-# --- The lines that a person reads when a layer is built ----------------------------------------
+# --- The lines that a person reads when a layer is built ------------------------------------------
 
 WAYS = {
     "hull": "a vector instruction {sizes} by the box hull",
@@ -25,15 +25,15 @@ WAYS = {
 
 FILE = ".npy"
 MOST_NAMES = 8
-"""How many names are listed where there are many."""
+"""Number of names that are listed where there are many."""
 
 
 def summarise_layer(results: Mapping[str, Any]) -> str:
     """Return the result of a layer as text; `results` is `build/results.json`.
 
-    What was built; right or wrong; which inputs came from files; cycles with vector instructions
-    and with loops only; the bound and what binds; bytes per PE; and by what each task got its
-    instruction.
+    It has what was built; right or wrong; the inputs that came from files; cycles with vector
+    instructions and with loops only; the bound and what binds; bytes per PE; and by what each task
+    got its instruction.
     """
     lines = [_layer_title(results), *_checks(results["check"]), *inputs(results["data"])]
     lines += [_layer_cycles(results), *_rests(results), _layer_bound(results)]
@@ -49,12 +49,12 @@ def layer_line(name: str, results: Mapping[str, Any]) -> str:
 
 
 def is_layer_right(results: Mapping[str, Any]) -> bool:
-    """Say whether every output was right."""
+    """Return whether every output was right."""
     return all(found["right"] for found in results["check"].values())
 
 
 def inputs(origins: Mapping[str, str]) -> Iterator[str]:
-    """Yield the line of which inputs came from files, and which were generated, and how."""
+    """Yield the line with the inputs from files, and those generated, with how they were."""
     named: dict[str, list[str]] = {}
     for tensor, origin in origins.items():
         said = f"from {origin}" if FILE in origin else f"generated ({origin})"
@@ -65,7 +65,7 @@ def inputs(origins: Mapping[str, str]) -> Iterator[str]:
 
 
 def list_first(names: Sequence[str]) -> str:
-    """Return names, of many the first few and how many there are more."""
+    """Return names as text: where there are many, the first few and the number of the others."""
     more = len(names) - MOST_NAMES
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:MOST_NAMES])} and {more} more"
 
@@ -156,7 +156,7 @@ def _count(task: Mapping[str, Any]) -> str:
     calls, instances = plural(task["calls"], "call"), plural(task["instances"], "instance")
     return f"{calls}, {instances}{extra}"
 
-# --- The lines that a person reads when a program is built: what its three runs agree on --------
+# --- The lines that a person reads when a program is built: what its three runs agree on ----------
 
 RIGHT = "right, bit for bit: NumPy, graph, fabric"
 
@@ -164,9 +164,9 @@ RIGHT = "right, bit for bit: NumPy, graph, fabric"
 def summarise_program(name: str, results: Mapping[str, Any]) -> str:
     """Return the result of a program as text; `results` is its `build/results.json`.
 
-    Its machine and field; each output, with its value where that is one number; cycles, and what an
-    operation takes of them besides its elements; what workers did meanwhile; sums; how many
-    operations ran; and the bytes of PEs.
+    It has the machine and field; each output, with its value where that is one number; cycles, and
+    the cycles of an operation besides its elements; the work of workers meanwhile; sums; the number
+    of operations that ran; and the bytes of PEs.
     """
     columns, rows = results["field"]
     responses = _several(results["responses"], "response")
@@ -191,7 +191,7 @@ def program_line(name: str, results: Mapping[str, Any]) -> str:
 
 
 def is_program_right(results: Mapping[str, Any]) -> bool:
-    """Say whether every output was right."""
+    """Return whether every output was right."""
     return all(found["right"] for found in results["outputs"].values())
 
 
@@ -253,29 +253,30 @@ def _group(number: int) -> str:
 def _program_memory(memory: Mapping[str, int]) -> str:
     return f"{memory['workers']} of {memory['of']} bytes on a worker"
 
-# --- The lines that a person reads when a network or a kernel is built: one for each distinct part
+# --- The lines that a person reads when a network or kernel is built ------------------------------
 
 Part = Mapping[str, Any]
 TITLES = ("part", "", "values", "cycles", "with loops", "speed-up", "memory", "vector instructions")
 BRIEF = (*TITLES[:-1], "vectors")
 MOST_TASKS = 3
-"""Up to how many tasks each part may have for lines to say by what each got its instruction."""
+"""Number of tasks of each part up to which lines say by what each got its instruction."""
 
 MOST_ROWS = 24
-"""Up to how many distinct parts there is a line for each."""
+"""Number of distinct parts up to which each has a line."""
 
 SLOWEST = 5
-"""How many are listed of more, and how many are named at the end."""
+"""Number of parts that are listed where there are more, and of those named at the end."""
 
 
 def table(name: str, results: Mapping[str, Any], everything: bool = False) -> str:
     """Return the result of a network or a kernel as text; `results` is its `build/results.json`.
 
-    Per distinct part, or with `everything` per part: how many are like it; right or wrong; cycles
-    with vector instructions and with loops only; bytes on the fullest PE; and by what each task got
-    its instruction. Of parts with many tasks that is only how full that PE is, and how many tasks
-    got one, so that lines fit on a screen, unless `everything` is wanted. Then which are wrong,
-    which take longest, and what all of them give.
+    There is a line per distinct part, or with `everything` per part. It has the number of parts
+    like it; right or wrong; cycles with vector instructions and with loops only; bytes on the
+    fullest PE; and by what each task got its instruction. For parts with many tasks the latter two
+    are the share of that PE and the number of tasks with an instruction, so that lines fit on a
+    screen, unless `everything` is wanted. The last lines name the parts that are wrong and those
+    that take longest, and sum up all parts.
     """
     parts, total = results["parts"], results["one_after_another"]
     alike = {part: [part] for part in parts} if everything else _alike(parts)
@@ -335,7 +336,7 @@ def line_of_parts(name: str, results: Mapping[str, Any]) -> str:
 
 
 def are_parts_right(results: Mapping[str, Any]) -> bool:
-    """Say whether every part, and every output of the network, was right."""
+    """Return whether every part, and every output of the network, was right."""
     checks = [*results["parts"].values(), *results["check"].values()]
     checks += results["fabric"]["check"].values() if "fabric" in results else []
     return all(found["right"] for found in checks)

@@ -1,4 +1,4 @@
-"""Times of tasks, and the order in which they follow each other."""
+"""Times of tasks, and the graph of their order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lairmake.stages.make.report.causes import (
 from lairmake.stages.make.report.colour import paint
 from lairmake.stages.make.store.state import BuildRecord, Line
 
-# --- How long the tasks of a build took, and which of them decided ------------------------------
+# --- Times of the tasks of a build, and its critical path -----------------------------------------
 
 MICROSECONDS = 1e6
 
@@ -37,7 +37,7 @@ class TaskTimes:
     """The tasks of a build that took time, in the order in which they began.
 
     `path` are the tasks of the critical path: each comes after the one before it, and no other
-    such path took longer. `seconds` is what the build took, None where it was killed.
+    such path took longer. `same` is the number of tasks that were up to date.
     """
 
     build: BuildRecord
@@ -47,7 +47,7 @@ class TaskTimes:
 
     @property
     def seconds(self) -> float | None:
-        """What the build took, None where it did not end."""
+        """The time of the build; None where it did not end."""
         return self.build.end["seconds"] if self.build.end is not None else None
 
 
@@ -62,7 +62,7 @@ def timing_of(build: BuildRecord, after: Mapping[str, Sequence[str]]) -> TaskTim
 def critical_path(seconds: Mapping[str, float], after: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the chain of tasks, each after the one before it, that took longest in all.
 
-    Tasks without `seconds` took none; they are not listed.
+    Tasks without `seconds` took none, and are not in the chain.
     """
     longest: dict[str, tuple[float, list[str]]] = {}
     for task in TopologicalSorter({**{t: () for t in seconds}, **after}).static_order():
@@ -75,7 +75,7 @@ def critical_path(seconds: Mapping[str, float], after: Mapping[str, Sequence[str
 def lines_of_times(found: TaskTimes, folded: Collection[str] = ()) -> Iterator[str]:
     """Yield a line for each task, those of the critical path marked, and the sums.
 
-    There is one for all of those tasks that are `folded` and not on the critical path.
+    Tasks that are `folded`, and not on the critical path, share one line.
     """
     hidden = [t for t in found.tasks if t["task"] in folded and t["task"] not in found.path]
     names = [line["task"] for line in found.tasks if line not in hidden]
@@ -135,7 +135,7 @@ def data_of_times(found: TaskTimes) -> dict[str, Any]:
         "tasks": [{name: line[name] for name in kept} for line in found.tasks],
     }
 
-# --- The tasks of layers, and which comes after which, as text and as a picture -----------------
+# --- Graph of tasks and their order, as text and picture ------------------------------------------
 
 FILLS = {
     UP_TO_DATE: "palegreen",
@@ -147,7 +147,7 @@ FILLS = {
 
 
 def lines_of_graph(found: Sequence[Forecast], told: ToldTask) -> Iterator[str]:
-    """Yield a line for each layer, and one for each of its stages; one for folded slots."""
+    """Yield a line for each layer, and for each of its stages; folded slots share one line."""
     width = max((len(each.stage) for each in found), default=0)
     slots = {each.task: each.folder.name for each in found if told.folds(each.folder)}
     for own in group(found, lambda each: each.folder, told):
@@ -194,7 +194,7 @@ def _quoted(text: str) -> str:
 
 
 def data_of_forecast(each: Forecast) -> dict[str, object]:
-    """Return what a build would do to a task, as data for a program."""
+    """Return the forecast of a task as data for a program."""
     return {
         "task": each.task,
         "layer": each.folder.name,
