@@ -1,1 +1,1 @@
-"""What the Make keeps: contents and entries by their keys, locks, and the state of a workspace."""
+"""Storage of the Make: contents and entries by key, locks, and the state of a workspace."""

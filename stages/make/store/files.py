@@ -1,4 +1,4 @@
-"""Files whole or not at all."""
+"""Files that are whole or absent, their signatures, and access to them in shared stores."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-# --- Files that are there whole or not at all: written under another name, then renamed ---------
+# --- Files written whole or not at all ------------------------------------------------------------
 #
-# What stands where a file should may have been put there by anybody: nothing is read that one would
-# wait for, and nothing is written through a symbolic link.
+# A file is written under another name, then renamed. Anybody may have put something else in the
+# place of a file: nothing is read that a reader would wait for, and nothing is written through a
+# symbolic link.
 
 TEMPORARY = re.compile(r"\..+\.(?:([0-9a-f]{8})-)?(\d+)\.\d+\.tmp")
 DAY = 86_400.0
-"""After how many seconds what another machine did not finish is left over."""
+"""Seconds after which a file that another machine did not finish is left over."""
 _COUNTER = itertools.count()
 Give = Callable[[str | int], None]
 
@@ -35,7 +36,7 @@ READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 NO_FILE = "it is no file"
 LEAST = 65536
-"""How many bytes are read at a time at least."""
+"""Number of bytes that are read at a time, at least."""
 
 
 def read_file(path: str | Path, links: bool = True) -> bytes:
@@ -49,9 +50,10 @@ def read_file(path: str | Path, links: bool = True) -> bytes:
 
 @contextlib.contextmanager
 def opened(path: str | Path, links: bool = True) -> Iterator[tuple[int, os.stat_result]]:
-    """Open a file to be read, and yield its state too; with no `links` a symbolic link is none.
+    """Open a file to be read, and yield it with its state.
 
-    Raises OSError, also for a folder, or a pipe, for which a reader would wait.
+    Without `links`, a symbolic link is no file. Raises OSError, also for a folder, or a pipe, for
+    which a reader would wait.
     """
     file = os.open(path, READ if links else READ | os.O_NOFOLLOW)
     try:
@@ -71,7 +73,7 @@ def _state_of(file: int, path: str | Path) -> os.stat_result:
 
 
 def read_open(file: int, size: int) -> bytes:
-    """Return what an open file holds, which had a size a moment ago. Raises OSError."""
+    """Return the content of an open file; `size` is its size a moment ago. Raises OSError."""
     most = max(size, LEAST) + 1
     parts = [os.read(file, most)]
     while parts[-1] and (len(parts) > 1 or len(parts[0]) != size):
@@ -85,7 +87,7 @@ def digest_of(content: bytes) -> str:
 
 
 def link_below(folder: str, path: str) -> str | None:
-    """Return the first symbolic link among the folders between one and a path below it, if any."""
+    """Return the first symbolic link among the folders from one to a path below it; else None."""
     at = path.find("/", len(folder) + 1)
     while at != -1:
         if os.path.islink(path[:at]):
@@ -103,7 +105,7 @@ def remove_whatever(path: Path) -> None:
 
 
 def temporary_name(name: str) -> str:
-    """Return a name that no other process, and no other file of this one, is written under."""
+    """Return a name for writing that no other process, and no other file of this one, uses."""
     return f".{name}.{_here()}-{os.getpid()}.{next(_COUNTER)}.tmp"
 
 
@@ -121,8 +123,8 @@ def write_whole(
 ) -> None:
     """Write a file in one step; `by` is the folder to write it in first, its own by default.
 
-    What is made is handed to `give`, which says who may do what with it. Raises OSError; then
-    nothing is left.
+    Files and folders that are made are handed to `give`, which sets who may do what with them.
+    Raises OSError; then nothing is left.
     """
     folder, name = os.path.split(path)
     written = os.path.join(by or folder, temporary_name(name))
@@ -169,7 +171,7 @@ def _make_folders(folder: str, give: Give | None) -> None:
 
 
 def is_left_over(name: str) -> bool:
-    """Return whether this is the temporary name of a process of this machine that is no more."""
+    """Return whether a name is the temporary name of a process of this machine that has ended."""
     found = TEMPORARY.fullmatch(name)
     if found is None or found[1] not in (None, _here()):
         return False
@@ -183,9 +185,9 @@ def is_left_over(name: str) -> bool:
 
 
 def remove_left_overs(folder: Path) -> None:
-    """Remove from a folder what processes that were killed left there.
+    """Remove the files from a folder that killed processes left there.
 
-    Nobody knows of those of other machines: what they write is left over after a day.
+    Processes of other machines are not known: their files are left over after a day.
     """
     names: list[str] = []
     with contextlib.suppress(OSError):
@@ -195,16 +197,18 @@ def remove_left_overs(folder: Path) -> None:
             if is_left_over(name) or time.time() - os.lstat(folder / name).st_mtime > DAY:
                 (folder / name).unlink(missing_ok=True)
 
-# --- Locks that no thread has while the process forks: the new process would wait for ever ------
+# --- Locks that nobody holds during a fork --------------------------------------------------------
+#
+# A process forked while a thread holds a lock would wait for that lock for ever.
 
 _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
 _HELD: list[Any] = []
 _FORKS = threading.RLock()
-"""Of who forks: one thread after the other."""
+"""Held by the thread that forks: one thread after the other."""
 
 
 def hold_while_forking(lock: Any) -> None:
-    """Have who forks wait for a lock, an RLock, and hold it meanwhile."""
+    """Let a thread that forks wait for a lock, an RLock, and hold it meanwhile."""
     _LOCKS.add(lock)
 
 
@@ -227,14 +231,14 @@ def _let_go() -> None:
 
 os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
 
-# --- What slows a build down, or was thrown away, and is no error -------------------------------
+# --- Warnings: slow builds and discarded data, no errors ------------------------------------------
 
 @functools.cache
 def warn(text: str) -> None:
-    """Say on stderr, once a process, what slows the build down but is no error."""
+    """Print on stderr, once a process, a warning about what is no error."""
     sys.stderr.write(f"warning: {text}\n")
 
-# --- What changes when files do: name, times, size and inode of each, and the digest of these ---
+# --- Signatures of files, which change when files do ----------------------------------------------
 
 Signature = list[Any]
 BYTE_CODE = "__pycache__"
@@ -243,10 +247,11 @@ BYTE_CODE = "__pycache__"
 def add_files(
     found: Signature, path: str, below: str, deep: bool, others: Collection[str] = ()
 ) -> None:
-    """Add the files in a folder, and below it if `deep`, but in `others`: name, times, size, inode.
+    """Add name, times, size and inode of the files in a folder, and below it if `deep`.
 
-    Of a symbolic link these are its own, and those of what it leads to. No folder that one leads to
-    is looked into, nor what Python compiled: stages read nothing there.
+    Folders in `others` are left out. For a symbolic link the link counts, and the file that it
+    leads to. Folders that a link leads to, and folders of byte code, are not looked into: stages
+    read nothing there.
     """
     files: list[tuple[Any, ...]] = []
     folders = []
@@ -277,7 +282,7 @@ def _mark(entry: os.DirEntry[str]) -> tuple[int, ...]:
 
 
 def find_state(path: str) -> tuple[int, ...]:
-    """Return what changes when a file does, or what a link leads to; nothing for no file."""
+    """Return times, size and inode of a file, or of what a link leads to; () for no file."""
     try:
         s = os.stat(path)
     except OSError:
@@ -286,38 +291,38 @@ def find_state(path: str) -> tuple[int, ...]:
 
 
 def digest_of_signature(signature: Signature) -> str:
-    """Return the digest of a signature; marshal has one text for it, in this version."""
+    """Return the digest of a signature; this version of marshal has one text for it."""
     return hashlib.sha256(marshal.dumps(signature, 2)).hexdigest()
 
 
 def find_changes(signature: Signature) -> Iterator[int]:
-    """Yield when each file changed, and what a link leads to."""
+    """Yield the time of change of each file, and of what a link leads to, in nanoseconds."""
     marks = [part for part in signature if isinstance(part, tuple) and len(part) > 2]
     yield from (mark[2] for mark in marks)
     yield from (mark[6] for mark in marks if len(mark) > 6)
 
-# --- Who may do what in a store that people share: all that is made there follows its folder ----
+# --- Access to a shared store, as its folder has it -----------------------------------------------
 #
-# As git does for a repository that is shared. Else the umask of who builds first would keep all
-# others of a team from writing, even from the lock.
+# All that is made in the folder follows the folder, as in a shared repository of git. Otherwise the
+# umask of the first who builds would keep all others of a team from writing, even from the lock.
 
 T = TypeVar("T")
 SETTLING = 0.05
-"""After how many seconds what another process makes has its mode."""
+"""Seconds after which a file or folder that another process makes has its mode."""
 GROUP, FILES = stat.S_IRWXG, 0o666
 GIVEN = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO | stat.S_ISGID
 
 
 class SharedAccess(NamedTuple):
-    """The mode of a folder, and its group: those of all folders in it, and of files but for `x`."""
+    """Mode and group of a folder: those of all folders in it, and of files but for `x`."""
 
     mode: int
     group: int
 
     def give(self, place: str | int) -> None:
-        """Give a file or a folder of this user's, by path or as it is open, what it should have.
+        """Give mode and group to a file or folder of this user, by path or open file.
 
-        Where this user is not of the group, that gets what everybody has.
+        Where this user is not in the group, the file's own group gets the rights of everybody.
         """
         found = os.stat(place)
         if found.st_uid != os.geteuid():
@@ -331,9 +336,9 @@ class SharedAccess(NamedTuple):
 
 
 def settled(act: Callable[[], T]) -> T:
-    """Return what an act gives: also one that is refused while another process makes a folder.
+    """Return the result of an act; it is tried twice if it is refused at first.
 
-    What it makes has its mode a moment later. Raises OSError.
+    Another process may just be making a folder, which has its mode a moment later. Raises OSError.
     """
     try:
         return act()
@@ -351,9 +356,10 @@ def _changed_group(place: str | int, group: int) -> bool:
 
 @functools.cache
 def access_of(folder: Path) -> SharedAccess:
-    """Return what all that is made in a folder follows: read once a process. Raises OSError.
+    """Return mode and group for all that is made in a folder, read once a process.
 
-    The folder is made where it is not there: as the one around it, where groups share that.
+    A folder that is not there is made; it gets mode and group of the one around it, if that passes
+    its group on. Raises OSError.
     """
     with contextlib.suppress(FileExistsError):
         folder.mkdir()

@@ -15,40 +15,40 @@ from lairmake.stages import ANALYSES, PIPELINE, PROGRAM as PROGRAM_STAGES
 from lairmake.stages.make.store.files import link_below
 from lairmake.stages.shipped import STAGES
 
-# --- Where the files of a layer lie: its folder, the workspace around it, and the cache ---------
+# --- Places of files: layer folder, workspace, cache ----------------------------------------------
 
 LAYER = "layer.yaml"
 NETWORK = "network.yaml"
 KERNEL = "kernel.yaml"
 PROGRAM = "program.yaml"
 CHOSEN = "chosen.yaml"
-"""What a search chose, of a layer whose layer.yaml leaves something open."""
+"""Choice of a search, for a layer whose layer.yaml leaves something open."""
 PARTS, SPLIT = "parts.yaml", "split"
-"""What a graph was split into, and the stage that does so; no other folder has any."""
+"""File with the parts of a graph, and the stage that splits it; no other folder has these."""
 MLIR = ".mlir"
 GRAPHS = (".onnx", ".pb", ".pbtxt")
-"""How graphs of frameworks end."""
+"""Endings of graphs of frameworks."""
 OF_USER = (".lair", MLIR, *GRAPHS, ".py")
-"""How texts end that people write, besides those that are `WRITTEN`."""
+"""Endings of texts that people write, besides those in `WRITTEN`."""
 OF_DOIT = "dodo.py"
-"""Read by doit alone."""
+"""A file that only doit reads."""
 FIGURES = "figures//"
-"""How the figures of a profile are called that a stage reads."""
+"""Beginning of the name of a profile's figures that a stage reads."""
 PROFILES = STAGES / "machine" / "profiles"
 STATE = ".lairmake"
 WRITTEN = frozenset({LAYER, NETWORK, KERNEL, PROGRAM})
 MOST_PATHS = 10_000
 NOT_LAYERS = frozenset({"build", "cache", "inputs", "outputs"})
 SWEEP = "sweep"
-"""The folder in `build/` of what a sweep built: a folder for each combination of values."""
+"""Folder in `build/` with a folder for each combination of values of a sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartCrossing:
     """A tensor that comes from another part of a network.
 
-    `name` is what the stages call it, `inputs/x.npy`; `file` is what the other part wrote, and
-    `after` the tasks that must have run before it is read.
+    `name` is its name for the stages, `inputs/x.npy`. `file` is the file that the other part wrote,
+    and `after` are the tasks that must run before it is read.
     """
 
     name: str
@@ -60,14 +60,18 @@ class PartCrossing:
 class LayerFolder:
     """A layer folder: its name among the tasks, and the folders that its files lie in.
 
-    `build` is the folder of what it builds, and `home` holds the state of doit: the workspace, or
-    the layer folder itself outside of one; `stages` build it, and `analyses` run only if they are
-    asked for. A network folder is one too, and has `parts` by their names: it calls the `lair.isl`
-    of its part a `a/lair.isl`. So is a kernel folder, which has a `.mlir` instead of a layer.yaml;
-    its parts are `asked_in` its kernel.yaml. Where it cannot be known which parts there are,
-    `unread` says why.
-    A layer `is_searched` if its layer.yaml leaves something open. Its parts are slots, in the cache
-    only: each `is_slot`, and tries one candidate on what a user wrote for the layer.
+    `build` is the folder of what it builds. `home` holds the state of doit: it is the workspace, or
+    outside of one the layer folder itself. `stages` build it; `analyses` run only if they are asked
+    for.
+
+    A network folder is a layer folder, too, and has `parts` by their names: its name for the
+    `lair.isl` of its part a is `a/lair.isl`. So is a kernel folder, which has a `.mlir` instead of
+    a layer.yaml; its parts are `asked_in` its kernel.yaml. Where its parts are not known, `unread`
+    says why.
+
+    A layer `is_searched` if its layer.yaml leaves something open. Its parts are then slots, which
+    lie in the cache only. Each `is_slot`, and tries one candidate on what a user wrote for the
+    layer.
     """
 
     name: str
@@ -85,7 +89,7 @@ class LayerFolder:
     unread: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how another process makes it: one object there for all tasks of the folder."""
+        """Return how another process makes the folder: as one object for all of its tasks."""
         places = map(str, (self.path, self.build, self.cache, self.home))
         asked_in = None if self.asked_in is None else str(self.asked_in)
         more = self.stages, self.analyses, self.crossings, self.parts
@@ -109,15 +113,17 @@ def _folder_of(
 
 @functools.lru_cache(4 * MOST_PATHS)
 def one_path(path: str) -> Path:
-    """Return one object for a path: much is looked up by it at each step, and to compare two takes
-    long."""
+    """Return the one object for a path.
+
+    Much is looked up by paths at each step, and to compare two objects takes long.
+    """
     return Path(path)
 
 
 def mark_of(files: Iterable[str]) -> str | None:
-    """Return which of the files in a folder makes it one to build; None for none.
+    """Return the file that makes a folder with these files one to build; None for none.
 
-    Where there are several, a graph or a `.mlir` has a stage that refuses a layer.yaml beside it.
+    Beside a graph or a `.mlir`, a layer.yaml does not count: a stage refuses it.
     """
     found = set(files)
     graphs, kernels = (
@@ -129,12 +135,12 @@ def mark_of(files: Iterable[str]) -> str | None:
 
 
 def files_in(path: Path) -> list[str]:
-    """Return the names of what lies in a folder; none where there is no such folder."""
+    """Return the names in a folder; none where there is no folder."""
     return os.listdir(path) if path.is_dir() else []
 
 
 def every_stage(folder: LayerFolder) -> tuple[str, ...]:
-    """Return the stages of a folder, those that only run where they are asked for included."""
+    """Return the stages of a folder, also those that only run where they are asked for."""
     return folder.stages + folder.analyses
 
 
@@ -144,15 +150,17 @@ def parts_of(folder: LayerFolder) -> list[LayerFolder]:
 
 
 def wholes_of(folders: Iterable[LayerFolder]) -> dict[str, str]:
-    """Return, by the name of each part among some folders, that of its network or kernel."""
+    """Return the name of the network or kernel of each part, by the part's name."""
     inner_first = sorted(folders, key=lambda folder: -len(folder.name))
     return {part.name: whole.name for whole in inner_first
             for part in folders_of(whole) if part is not whole}
 
 
 def folders_of(folder: LayerFolder) -> list[LayerFolder]:
-    """Return a folder and its parts, and theirs: these before a network or a layer, but after the
-    kernel they are of."""
+    """Return a folder, its parts, and the parts of these.
+
+    Parts come before a network or a layer, but after a kernel.
+    """
     parts = [each for part in parts_of(folder) for each in folders_of(part)]
     is_kernel = any(part.asked_in is not None for part in parts_of(folder))
     return [folder, *parts] if is_kernel else [*parts, folder]
@@ -161,7 +169,7 @@ def folders_of(folder: LayerFolder) -> list[LayerFolder]:
 def file_of(folder: LayerFolder, name: str) -> Path:
     """Return the file that a stage calls `name`.
 
-    What a user writes lies in the layer folder, the texts of the stages in the cache.
+    A user's files lie in the layer folder, the texts of the stages in the cache.
     """
     head, _, rest = name.partition("/")
     for part, inside in folder.parts:
@@ -185,8 +193,8 @@ def _joined(folder: Path, name: str) -> Path:
 def further_file(folder: LayerFolder, name: str) -> Path:
     """Return the file that layer.yaml names by a path, which starts from the layer folder.
 
-    In a network that name comes after the name of the part: `a/../mine.yaml`. Figures of a profile
-    are in the file of that.
+    In a network the path follows the name of the part: `a/../mine.yaml`. The file of a profile's
+    figures is the profile.
     """
     if name.startswith(FIGURES):
         given = name.removeprefix(FIGURES)
@@ -198,7 +206,7 @@ def further_file(folder: LayerFolder, name: str) -> Path:
 
 
 def is_profile(name: str) -> bool:
-    """Return whether a machine is called so of which the profile comes with the compiler."""
+    """Return whether a name is that of a machine whose profile comes with the compiler."""
     return "." not in name and "/" not in name and (PROFILES / f"{name}.yaml").is_file()
 
 
@@ -227,9 +235,9 @@ def names_of(folder: LayerFolder, pattern: str) -> list[str]:
 
 
 def names_meant(folder: LayerFolder, declared: Iterable[str]) -> list[str]:
-    """Return the names that a stage declares, each pattern as the files that there are.
+    """Return the names that a stage declares, with each pattern as the files that there are.
 
-    What a search chose is none of a layer that leaves nothing open, whatever lies there.
+    The choice of a search is left out for a layer that leaves nothing open, even if it is there.
     """
     meant = (
         names_of(folder, name) if is_pattern(name) else [name] for name in declared
@@ -266,16 +274,16 @@ def _below(folder: str, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def link_in(folder: LayerFolder, path: Path) -> str | None:
-    """Return a symbolic link on the way to a file that stages write; None for none.
+    """Return the first symbolic link on the way to a file that stages write; None for none.
 
-    It counts below the folder that all which is built lies in: the workspace, or the layer folder
-    outside of one, wherever that is.
+    Links count below the folder with all that is built: the workspace, or the layer folder outside
+    of one, wherever that is.
     """
     return link_below(_top_of(str(folder.build), str(folder.cache)), str(path))
 
 
 def was_link_in(folder: LayerFolder, path: Path) -> str | None:
-    """Return what `link_in` did for the first file of a folder: for those who only read it."""
+    """Return `link_in` of a file's folder, found once: for those who only read the file."""
     return _link_to(_top_of(str(folder.build), str(folder.cache)), os.path.dirname(path))
 
 
@@ -290,7 +298,7 @@ def _top_of(build: str, cache: str) -> str:
 
 
 def user_folder() -> Path:
-    """Return the folder where the user stands: also where this process has moved since."""
+    """Return the folder where the user stands, even if this process has moved since."""
     return _resolved(_start() or os.getcwd())
 
 
@@ -300,7 +308,7 @@ def _start() -> str | None:
 
 
 def let_move(start: Callable[[], str | None]) -> None:
-    """Note what moves this process to other folders: it says where it stood before, or None."""
+    """Note the function that says where this process stood before it moved, or None."""
     global _start
     _start = start
 
@@ -318,20 +326,20 @@ def shown_path(path: Path) -> str:
         return name.removeprefix(below)
     return "." if path == here else name
 
-# --- Names that come from files which anybody may have written: which of them are to be believed
+# --- Names from files that anybody may have written -----------------------------------------------
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 MOST = 4096
-"""How long the name of a file may be, in characters."""
+"""Length of the name of a file, in characters, at most."""
 
 
 def is_digest(text: object) -> bool:
-    """Return whether this is a sha256, in hexadecimal digits."""
+    """Return whether a value is a sha256, in hexadecimal digits."""
     return isinstance(text, str) and DIGEST.fullmatch(text) is not None
 
 
 def is_name(text: object) -> bool:
-    """Return whether a file may be called so: what the system would refuse, or cut, is no name."""
+    """Return whether a file may have this name: the system must not refuse it, or cut it."""
     if not isinstance(text, str) or not 0 < len(text) <= MOST or "\0" in text:
         return False
     try:
@@ -342,7 +350,7 @@ def is_name(text: object) -> bool:
 
 
 def is_word(text: object) -> bool:
-    """Return whether this is a name as people give them to parts and tensors, and no path."""
+    """Return whether a value is a name as people give to parts and tensors, and no path."""
     return isinstance(text, str) and text.isidentifier()
 
 
@@ -352,7 +360,7 @@ def is_inside(text: object) -> bool:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Return whether a name is one of those that a declared one stands for: `*` matches no `/`."""
+    """Return whether a name fits a declared name or pattern; `*` matches no `/`."""
     if "*" not in pattern:
         return name == pattern
     names, patterns = name.split("/"), pattern.split("/")

@@ -20,12 +20,12 @@ from typing import NamedTuple
 from lairmake.stages.make.store.files import Give, remove_whatever, settled, warn
 from lairmake.stages.make.store.folders import STATE, shown_path
 
-# --- Who holds a lock that a process waits for: said where it lasts, and is no process of the same
+# --- Holders of a lock that a process waits for ---------------------------------------------------
 #
-# build.
+# A holder is named where the wait lasts, unless it is a process of the same build.
 
 PATIENCE = 1.0
-"""After how many seconds a process says that it waits."""
+"""Seconds after which a process says that it waits."""
 
 LINUX, OTHERS = struct.Struct("hhqqi"), struct.Struct("qqihh")
 """`struct flock`: type, whence, start, length, process; or start, length, process, type, whence."""
@@ -34,11 +34,11 @@ NOBODY = 0
 
 NUMBER, SLOTS = struct.Struct("Q"), 4096
 _FAMILY: list[mmap.mmap] = []
-"""The numbers of the processes of one build, each in the slot that it has by its number."""
+"""Numbers of the processes of one build, each in the slot for its number."""
 
 
 class Holder(NamedTuple):
-    """Who may hold a lock, `another build`, and what it does meanwhile, `is at fc:place`."""
+    """A holder of a lock, `another build`, and what it does meanwhile, `is at fc:place`."""
 
     who: str
     does: str
@@ -48,19 +48,19 @@ ANYBODY = Holder(who="another command", does="holds a lock here")
 
 
 def begin_family() -> None:
-    """Take this process, and all that join it after they were forked, for those of one build."""
+    """Begin the family of one build: this process, and all that join it after they are forked."""
     _FAMILY[:] = [mmap.mmap(-1, SLOTS * NUMBER.size)]
     join_family()
 
 
 def join_family() -> None:
-    """Note this process as one of the build that it was forked for."""
+    """Note this process as one of the build that forked it."""
     for each in _FAMILY:
         NUMBER.pack_into(each, _slot(os.getpid()), os.getpid())
 
 
 def is_family(process: int) -> bool:
-    """Return whether a process is one of the same build."""
+    """Return whether a process is of the same build."""
     return any(NUMBER.unpack_from(each, _slot(process))[0] == process for each in _FAMILY)
 
 
@@ -70,7 +70,7 @@ def _slot(process: int) -> int:
 
 @contextlib.contextmanager
 def patience(file: int, at: int, kind: int, holder: Holder) -> Iterator[None]:
-    """Say what a process waits for at a byte of a lock file, with a lock of a kind, if it lasts."""
+    """Print whom a process waits for if the wait lasts, for a lock at a byte of a lock file."""
     said = threading.Timer(PATIENCE, _say, (file, at, kind, holder))
     said.daemon = True
     said.start()
@@ -87,8 +87,10 @@ def _say(file: int, at: int, kind: int, holder: Holder) -> None:
 
 
 def process_at(file: int, at: int, kind: int) -> int | None:
-    """Return the process that keeps this one from a lock, or NOBODY; None where the system does not
-    tell."""
+    """Return the process that keeps this one from a lock, or NOBODY.
+
+    None stands for a system that does not tell, and for a process on another machine.
+    """
     mode = fcntl.F_RDLCK if kind & fcntl.LOCK_SH else fcntl.F_WRLCK
     with contextlib.suppress(OSError, struct.error):
         if sys.platform == "linux":
@@ -108,7 +110,7 @@ def _answer(file: int, asked: bytes) -> bytes:
 
 
 _SAID: set[str] = set()
-"""Of whom this process has said that it waits: a build that goes ahead is met at each task."""
+"""Holders for which this process said that it waits: a build ahead is met at each task."""
 
 
 def _say_once(who: str, process: str, does: str) -> None:
@@ -116,7 +118,9 @@ def _say_once(who: str, process: str, does: str) -> None:
         _SAID.add(who)
         sys.stderr.write(f"waiting for {who}{process}, which {does}\n")
 
-# --- Locks between processes: one file for any number of them, and nothing left of a killed one
+# --- Locks between processes, all in one file -----------------------------------------------------
+#
+# A process that is killed leaves nothing.
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 ONE_AT_A_TIME = (
@@ -133,12 +137,12 @@ def locked(
     folder: Path, what: str, wait: bool = True, shared: bool = False, give: Give | None = None,
     holder: Holder = ANYBODY,
 ) -> Iterator[bool]:
-    """Hold the lock of `what` in a folder, made where it is not there yet.
+    """Hold the lock of `what` in a folder, which is made where it is not there.
 
-    Yields whether it is held: always, if it may wait for its holder, of which it says so if that
-    lasts. Any number of processes may hold one that is `shared`. A lock is one byte of the file
-    `lock`, at the digest of `what`; the system frees it when its process ends. `give` says who may
-    do what with it. On a disk without locks it is held by whoever asks, with a warning.
+    Yields whether the lock is held. With `wait` it always is: the process waits for the holder, and
+    says so if that lasts. Any number of processes may hold a `shared` lock. A lock is one byte of
+    the file `lock`, at the digest of `what`; the system frees it when its process ends. `give` sets
+    who may do what with the file. On a disk without locks every process holds it, with a warning.
     Raises OSError where the folder cannot be written to.
     """
     file = _open(folder, os.getpid(), give)
@@ -181,12 +185,12 @@ def _lockless(folder: Path, why: str) -> str:
 
 
 def has_locks(folder: Path) -> bool:
-    """Return whether a folder lies on a disk that has locks, as far as any was asked for there."""
+    """Return whether the disk of a folder has locks, as far as a lock was asked for there."""
     return folder not in _LOCKLESS
 
 
 def try_locks(folder: Path) -> bool:
-    """Return whether a folder, which is made, lies on a disk that has locks; nothing is said.
+    """Return whether a folder, which is made, lies on a disk that has locks; print nothing.
 
     Raises OSError where the folder cannot be written to.
     """
@@ -202,7 +206,7 @@ def try_locks(folder: Path) -> bool:
 
 
 def is_own(folder: Path) -> bool:
-    """Return whether all in a folder is ours: of one that a user names only what we wrote is."""
+    """Return whether all in a folder is ours; in a folder that a user names some may not be."""
     return STATE in folder.parts
 
 

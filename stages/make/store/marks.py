@@ -1,7 +1,7 @@
-"""What a user said of single tasks: that it is to be forgotten that they ran, or to ignore them.
+"""Marks of single tasks by the user: forget that the task ran, or ignore the task.
 
-They are in the state of the workspace, so that every dodo file of it knows them. Tasks that are no
-stages have such marks in what doit itself keeps.
+They are in the state of the workspace, so that every dodo file of it knows them. Marks of tasks
+that are no stages are in what doit itself keeps.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def marked(home: Path) -> set[str]:
 
 
 def set_mark(home: Path, task: str, mark: str, value: bool = True) -> None:
-    """Give a task a mark, or take it away. Raises UserError where that cannot be kept."""
+    """Set or remove the mark of a task. Raises UserError where the mark cannot be kept."""
     if is_marked(home, task, mark) == value:
         return
     state = state_of(state_folder(home))

@@ -1,4 +1,4 @@
-"""The second store, that workspaces share: a folder, or whatever fsspec reaches."""
+"""Second store, which workspaces share: a folder, or whatever fsspec reaches."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from lairmake.stages.make.store.state_folder import state_folder
 
 LOCAL = "file://"
 PATIENCE = 10.0
-"""How many seconds a request may take."""
+"""Seconds that a request may take."""
 
 PACE = 1e6
-"""How many bytes of a content are written in a second at least."""
+"""Bytes of a content that are written in a second, at least."""
 
 MOST_LISTED = 20_000_000
-"""A list of names takes no longer than so many bytes."""
+"""Bytes whose transfer takes as long as a list of names, at most."""
 
 
 class RemoteShelf:
     """The shelf below a URL of fsspec.
 
-    What was written in part only is found to be damaged when it is read. There are no locks: two
-    processes may run one action, and then both write the same.
+    A content that was written in part only is found to be damaged when it is read. There are no
+    locks: two processes may run one action, and then both write the same.
     """
 
     def __init__(self, url: str, read_only: bool = False) -> None:
@@ -48,13 +48,13 @@ class RemoteShelf:
         return found
 
     def size(self, kind: str, name: str) -> int | None:
-        """Return how many bytes a content has, None where there is none. Raises OSError."""
+        """Return the number of bytes of a content, None where there is none. Raises OSError."""
         at = _at(kind, name)
         found = self._ask(lambda files, top: files.size(top + at))
         return int(found) if found is not None else None
 
     def write(self, kind: str, name: str, content: bytes) -> None:
-        """Put a content there. Raises OSError."""
+        """Write a content. Raises OSError."""
         at = _at(kind, name)
 
         def put(files: Any, top: str) -> None:
@@ -108,9 +108,10 @@ class RemoteShelf:
 
 
 def answer_of(request: Callable[[], Any], seconds: float) -> Any:
-    """Return what a request gives, or raise what it does; OSError if that takes too long.
+    """Return what a request returns, or raise what it raises.
 
-    A thread that has no answer is left behind, and ends with the process.
+    Raises OSError if that takes more than some seconds. Then a thread is left behind, which ends
+    with the process.
     """
     answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
 
@@ -152,7 +153,7 @@ def _file_system(url: str, process: int) -> tuple[Any, str]:
 def second_shelf(home: Path) -> Shelf | None:
     """Return the second store of a workspace, None for none. Raises UserErrors.
 
-    A folder is made, but not the one it lies in: a disk that is not mounted is not written over.
+    A folder is made, but not the folder around it: a disk that is not mounted is not written over.
     """
     store = shared_store(home)
     if store is None:

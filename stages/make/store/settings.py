@@ -1,4 +1,4 @@
-"""lairmake.yaml: what a workspace says about building it, beyond its layers."""
+"""Reader of lairmake.yaml: the shared store and the folder of state of a workspace."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Settings(File):
 def shared_store(home: Path) -> SharedStore | None:
     """Return the second store of the workspace `home`; a relative path is made absolute.
 
-    The variable LAIRMAKE_STORE holds what `store:` does in lairmake.yaml, and wins. Paths start
+    The variable LAIRMAKE_STORE has the form of `store:` in lairmake.yaml, and wins. Paths start
     from the folder of that file; in the variable, from where the user stands.
 
     Raises UserErrors.
@@ -70,7 +70,7 @@ def shared_store(home: Path) -> SharedStore | None:
 
 
 def read_settings(path: Path) -> Settings:
-    """Return what a lairmake.yaml says. Raises UserErrors."""
+    """Return a lairmake.yaml. Raises UserErrors."""
     document = read_document(source_of(shown_path(path), content_of(path)))
     return read_file(Settings, document, document.value)
 

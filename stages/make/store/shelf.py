@@ -1,4 +1,4 @@
-"""A place of blobs, here or far."""
+"""Shelf: a place of contents by name, in a folder of this machine or far away."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lairmake.stages.make.store.files import (
 from lairmake.stages.make.store.folders import is_digest, shown_path
 from lairmake.stages.make.store.lock import Holder, is_own, locked
 
-# --- A place that holds what actions gave: a folder of this machine, or one far away ------------
+# --- Shelves: protocol, and the shelf in a folder -------------------------------------------------
 
 SWEEPING = "what nobody needs is removed"
 UNREADABLE = (
@@ -43,10 +43,10 @@ class Shelf(Protocol):
         """Return a content, None where there is none."""
 
     def size(self, kind: str, name: str) -> int | None:
-        """Return how many bytes a content has, None where there is none."""
+        """Return the number of bytes of a content, None where there is none."""
 
     def write(self, kind: str, name: str, content: bytes) -> None:
-        """Put a content there; who reads it finds it whole, or can tell that it is not."""
+        """Write a content; who reads it finds it whole, or can tell that it is not."""
 
     def remove(self, kind: str, name: str) -> None:
         """Remove a content, if it is there."""
@@ -67,7 +67,7 @@ class Shelf(Protocol):
 class FolderShelf:
     """The shelf in a folder of this machine.
 
-    In one that people share, who may do what with the folder may do so with all that is in it.
+    In a shared folder, who may do what with the folder may do so with all that is in it.
     """
 
     def __init__(self, folder: Path, read_only: bool = False, is_shared: bool = False) -> None:
@@ -77,7 +77,7 @@ class FolderShelf:
         self._sound: set[str] = set()
 
     def path(self, kind: str, name: str) -> Path:
-        """Return where a content lies. Raises ValueError for a name that is no sha256."""
+        """Return the path of a content. Raises ValueError for a name that is no sha256."""
         return Path(self._path(kind, name))
 
     def _path(self, kind: str, name: str) -> str:
@@ -86,9 +86,9 @@ class FolderShelf:
         return f"{self.folder}/{kind}/{name[:2]}/{name}"
 
     def read(self, kind: str, name: str) -> bytes | None:
-        """Return a content, None where there is none; what is no file is thrown away, with a word.
+        """Return a content, None where there is none.
 
-        Raises OSError.
+        What is no file is thrown away, with a warning. Raises OSError.
         """
         path = self._path(kind, name)
         try:
@@ -107,7 +107,7 @@ class FolderShelf:
         return None if self._make_way(path) else found
 
     def size(self, kind: str, name: str) -> int | None:
-        """Return how many bytes a content has, None where there is none."""
+        """Return the number of bytes of a content, None where there is none."""
         path = self._path(kind, name)
         try:
             found = os.lstat(path)
@@ -116,7 +116,7 @@ class FolderShelf:
             return None
 
     def write(self, kind: str, name: str, content: bytes) -> None:
-        """Put a content there in one step. Raises OSError."""
+        """Write a content in one step. Raises OSError."""
         path, give = self._path(kind, name), self._give()
         if os.path.dirname(path) not in self._sound:
             self._make_way(path)

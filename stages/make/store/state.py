@@ -1,4 +1,4 @@
-"""State.db: digests, marks, the log."""
+"""State of a workspace, state.db: kept data, the log of builds, and digests of files."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from lairmake.stages.make.store.files import (
 from lairmake.stages.make.store.folders import is_digest, shown_path
 from lairmake.stages.make.store.lock import Holder, has_locks, locked
 
-# --- What a workspace remembers between builds: one SQLite database, `.lairmake/state.db` -------
+# --- State between builds: one SQLite database, `.lairmake/state.db` ------------------------------
 #
-# `kept` holds data by kind and name, `log` a line for whatever became of a task. Nothing of that is
-# needed: where it is lost a build takes longer, and where it is damaged it is made anew. SQLite
-# does not notice bits that flip, so each row has a seal over its key and its value. It works on
-# file systems of the network too, since it has no journal that processes must map.
+# `kept` holds data by kind and name, `log` a line for each result of a task. None of it is needed:
+# where it is lost a build takes longer, and where it is damaged it is made anew. SQLite does not
+# notice bits that flip, so each row has a seal over its key and its value. The database works on
+# file systems of the network, too, since it has no journal that processes must map.
 
 VERSION = 1
 PATIENCE = 60.0
-"""How many seconds a process waits for others that write."""
+"""Seconds that a process waits for others that write."""
 
 MOST_PAGES = 16_000
-"""The database is made smaller when it has more pages than this, of 4096 bytes."""
+"""Number of pages, of 4096 bytes, above which the database is made smaller."""
 
 INTERVAL = 0.5
-"""After how many seconds at most a line of the log is written."""
+"""Seconds after which a line of the log is written, at most."""
 
 SCHEMA = (
     "create table kept (kind blob, name blob, value blob, seal blob, primary key (kind, name)) "
@@ -57,9 +57,9 @@ Row = Sequence[Any]
 
 
 class WorkspaceState:
-    """The database in a folder of state; one of memory where there can be none.
+    """The database in a folder of state; one in memory where there can be no file.
 
-    Every process has a connection of its own. `lost` says why nothing is remembered, if so.
+    Every process has a connection of its own. `lost` is the reason if nothing is remembered.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -94,7 +94,7 @@ class WorkspaceState:
         return {_text(name) for (name,) in rows}
 
     def keep(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Keep data of a kind, by name, all of it or none."""
+        """Keep data of a kind, by name; all of it is kept, or none."""
         rows = []
         for name, each in data.items():
             key, value = (_bytes(kind), _bytes(name)), _bytes(json.dumps(each))
@@ -111,7 +111,7 @@ class WorkspaceState:
             self.run("delete from kept where kind = ? and name = ?", key)
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Add a line to the log; it is there after a moment, with others."""
+        """Add a line to the log; it is written after a moment, with others."""
         text = _bytes(json.dumps(line, separators=(",", ":")))
         task, how = _bytes(line.get("task", "")), _bytes(line.get("how", ""))
         self._waiting.append((task, how, text, _seal(task, how, text)))
@@ -119,14 +119,14 @@ class WorkspaceState:
             self.flush()
 
     def flush(self) -> None:
-        """Write the lines of the log that wait for it."""
+        """Write the lines of the log that wait."""
         rows, self._waiting = self._waiting, []
         self._written = time.monotonic()
         if rows:
             self.run("insert into log (task, how, line, seal) values (?, ?, ?, ?)", rows, many=True)
 
     def lines(self, where: str = "", values: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-        """Yield the lines of the log, oldest first: all, or those for which a condition holds."""
+        """Yield the lines of the log, oldest first: all, or those that meet a condition of SQL."""
         self.flush()
         asked = f"select task, how, line, seal from log {where} order by at"
         for task, how, text, seal in self.run(asked, tuple(map(_bytes, values))):
@@ -137,9 +137,9 @@ class WorkspaceState:
                 self._complain()
 
     def shorten(self) -> None:
-        """Write what waits; where the database is too long forget all digests, and half of the log.
+        """Write waiting lines; if the database is too long, forget digests and half of the log.
 
-        Which definitions code once had is forgotten with it.
+        Definitions that code once had are forgotten with them.
         """
         self.flush()
         rows = self.run("pragma page_count")
@@ -151,9 +151,9 @@ class WorkspaceState:
             self.run("pragma incremental_vacuum")
 
     def run(self, statement: str, values: Any = (), many: bool = False) -> list[Row]:
-        """Return the rows of a statement, run for each of the values if they are `many`.
+        """Return the rows of a statement, or, with `many`, run it for each of the values.
 
-        Where the database turns out to be damaged it is made anew, and the statement is run again.
+        A database that turns out to be damaged is made anew, and the statement is run again.
         """
         is_read = statement.startswith(("select", "pragma"))
         with self._one:
@@ -234,7 +234,7 @@ class WorkspaceState:
 
 @functools.lru_cache(MOST_OPEN)
 def state_of(folder: Path) -> WorkspaceState:
-    """Return the state in a folder: one in a process, but where that looks into many."""
+    """Return the state in a folder: one object in a process, unless it looks into many."""
     return WorkspaceState(folder)
 
 
@@ -318,19 +318,19 @@ def _unsealed(seal: object, *parts: object) -> Any:
 def _tells_damage(error: sqlite3.Error) -> bool:
     return any(word in str(error) for word in ("no such", "already exists"))
 
-# --- The log of builds, in the state of a workspace: one line for each task that was looked at ---
+# --- Log of builds: a line for each task that was looked at ---------------------------------------
 #
-# The code of a stage has a line of its own in a build, before the first that says what it read.
-# Layers that nothing happened to since their last build are not looked at, and have no line; a
-# build with no others has one line. What is in it is told by `doit why` and `doit timing`; each
-# line is JSON, for `sqlite3 .lairmake/state.db "select line from log"`.
+# The code of a stage has a line of its own in a build, before the first line that says what the
+# stage read. Layers that nothing happened to since their last build are not looked at, and have no
+# line; a build with no others has one line. `doit why` and `doit timing` tell what is in the log.
+# Each line is JSON, for `sqlite3 .lairmake/state.db "select line from log"`.
 
 Line = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRecord:
-    """One build: its first line, a line for each task, its last line: None while it runs."""
+    """One build: its first line, a line for each task, and its last line, None while it runs."""
 
     id: str
     begin: Line
@@ -339,12 +339,12 @@ class BuildRecord:
 
 
 def read(state: Path) -> Iterator[Line]:
-    """Yield every line, oldest first."""
+    """Yield every line of the log, oldest first."""
     return state_of(state).lines()
 
 
 def builds(state: Path) -> list[BuildRecord]:
-    """Return the builds of the log, oldest first, with what their tasks did."""
+    """Return the builds of the log, oldest first, with the lines of their tasks."""
     found: dict[str, BuildRecord] = {}
     code: dict[tuple[str, str], Line] = {}
     for line in read(state):
@@ -365,12 +365,12 @@ def builds(state: Path) -> list[BuildRecord]:
 
 
 def begun(build: BuildRecord) -> str:
-    """Return when a build began, as people are told: also what it is called."""
+    """Return the time when a build began, as text, which is also the name of the build."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(build.begin["when"]))
 
 
 def covers(build: BuildRecord, layer: str) -> bool:
-    """Return whether a build was to see to a layer, or to the network that it is a part of."""
+    """Return whether a build was to see to a layer, or to the network around it."""
     asked = build.begin.get("asked", [])
     is_all = not asked and not build.begin.get("arguments")
     seen = any(line["layer"] == layer for line in build.tasks)
@@ -378,18 +378,18 @@ def covers(build: BuildRecord, layer: str) -> bool:
 
 
 def history(state: Path, task: str) -> list[Line]:
-    """Return what a task did whenever it was not up to date, oldest first."""
+    """Return the lines of a task from builds in which it was not up to date, oldest first."""
     where = "where task = ? and how != ?"
     return list(state_of(state).lines(where, (task, "same")))
 
 
 def count(state: Path, how: str) -> int:
-    """Return how often something became of a task."""
+    """Return the number of lines of tasks with a result, as `ran`."""
     return sum(1 for _ in state_of(state).lines("where how = ?", (how,)))
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return what differs between two lines of a task: files by name, code as `code place.py`."""
+    """Return the names that differ between two lines of a task: files, and `code place.py`."""
     files = _differing(before.get("reads", {}), after.get("reads", {}))
     code = _differing(before.get("code", {}), after.get("code", {}))
     return [*files, *(f"code {unit}" for unit in code)]
@@ -399,37 +399,37 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]
     names = before.keys() | after.keys()
     return sorted(name for name in names if before.get(name) != after.get(name))
 
-# --- Digests of files, remembered as long as nothing about the file changes ---------------------
+# --- Digests of files, remembered while the file is the same --------------------------------------
 
 Mark = tuple[int, int, int, int]
-"""Time of content, time of change, size and inode of a file: what changes when it is written."""
+"""Time of content, time of change, size and inode of a file, which change when it is written."""
 
 KIND, DERIVED = "memo", "derived"
 LARGE = 1_000_000
 SECOND = 1_000_000_000
 FINE, COARSE = SECOND // 20, 2 * SECOND
-"""How long after a change another one may bear the same time, in nanoseconds."""
+"""Nanoseconds after a change in which another change may have the same time."""
 
 
 def mark_of(state: os.stat_result) -> Mark:
-    """Return what tells whether a file was written since."""
+    """Return the mark of a file, which tells whether the file was written since."""
     return (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
 
 
 def is_fresh(changed: int, now: int) -> bool:
     """Return whether a file that changed at `changed` may yet change without a trace.
 
-    Times in nanoseconds. Only the time of change counts, which nobody can set; file systems that
-    count whole seconds are told by it.
+    Times are in nanoseconds. Only the time of change counts, which nobody can set. A time in whole
+    seconds is taken for that of a file system that counts no finer.
     """
     return changed > now - (FINE if changed % SECOND else COARSE)
 
 
 class Memo:
-    """The digests of files, by path; what it does not know it reads, so losing it loses time only.
+    """Digests of files, by path. An unknown file is read, so that a loss costs time only.
 
-    `state` is the folder in which it is kept between builds. A path beside that starts there, so
-    that a workspace which was copied knows what follows from the content of its files.
+    `state` is the folder in which they are kept between builds. Paths beside that folder start
+    there, so that a workspace that was copied knows what follows from the content of its files.
     """
 
     def __init__(self, state: Path) -> None:
@@ -444,7 +444,7 @@ class Memo:
     def digest(self, path: Path, links: bool = True) -> str | None:
         """Return the sha256 of a file, None where there is none to read.
 
-        With no `links` a symbolic link is none.
+        Without `links`, a symbolic link is no file.
         """
         place, name = str(path), self._name(path)
         try:
@@ -478,10 +478,10 @@ class Memo:
     def derived(
         self, path: Path, what: str, derive: Callable[[bytes], str | None], code: str
     ) -> str | None:
-        """Return what follows from the content of a file, in the words `what`, by some code.
+        """Return what `derive` gives for the content of a file; it is remembered as `what`.
 
-        It is remembered for that content. None stands for no file to read; where nothing follows,
-        which is not remembered, the digest of all of the content is returned.
+        It holds for one content and one `code`. Return None where there is no file to read. Where
+        `derive` gives None, return the digest of all of the content; this is not remembered.
         """
         digest = self.digest(path)
         return None if digest is None else self.follow(path, digest, what, derive, code)
@@ -489,7 +489,7 @@ class Memo:
     def follow(
         self, path: Path, digest: str, what: str, derive: Callable[[bytes], str | None], code: str
     ) -> str:
-        """Return what follows from the content of a digest, which the file at a path has."""
+        """Return what `derive` gives for the content with a digest, of the file at a path."""
         name = self._name(path)
         known = self._recall_derived(name)
         if known.get("of") != [digest, code]:
@@ -505,7 +505,7 @@ class Memo:
         return str(known[what])
 
     def content(self, path: Path, digest: str) -> bytes | None:
-        """Return the content of a file, None where that is not what has the digest any more."""
+        """Return the content of a file; None where it does not have the digest any more."""
         with contextlib.suppress(OSError):
             content = read_file(path)
             if hashlib.sha256(content).hexdigest() == digest:
@@ -545,5 +545,5 @@ def _digest(name: str, size: int, links: bool) -> str:
 
 @functools.lru_cache(MOST_OPEN)
 def memo_of(state: Path) -> Memo:
-    """Return the memo of a folder of state: one in a process, but where that looks into many."""
+    """Return the memo of a folder of state: one in a process, unless that looks into many."""
     return Memo(state)

@@ -1,7 +1,7 @@
-"""Where a workspace keeps what it remembers: its own `.lairmake/`, or below a folder elsewhere.
+"""Folder of state of a workspace: its own `.lairmake/`, or a folder below one elsewhere.
 
-Programs that a build runs come from there. So what lies elsewhere has to be this user's, and only
-who runs code of a workspace anyway lets its lairmake.yaml say where.
+Programs that a build runs come from there. So a folder elsewhere has to be this user's own. Its
+name in lairmake.yaml is followed only for who runs code of the workspace anyway.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from lairmake.stages.make.store.folders import STATE, files_in, mark_of, shown_p
 VARIABLE = "LAIRMAKE_STATE"
 FILE, KEY = "lairmake.yaml", "state"
 NAMED = rb"(?m)^[^#\n]*\bstate['\"]?\s*(?::|$)"
-"""Where lairmake.yaml may name a folder: only then it is read as YAML, which takes long."""
+"""Lines in which lairmake.yaml may name a folder: without one it is not read as YAML: that takes
+long."""
 PRIVATE, OTHERS = 0o700, stat.S_IWGRP | stat.S_IWOTH
 LONGEST = 100
-"""How many characters of the name of a workspace are kept."""
+"""Number of characters of the name of a workspace that are kept."""
 
 
 def state_folder(home: Path) -> Path:
     """Return the folder of state of a workspace, or of a layer folder outside of one.
 
     `LAIRMAKE_STATE`, or else `state:` in lairmake.yaml, names a folder around those of all
-    workspaces; by default it is `.lairmake/`. Raises UserErrors where what they name is not to be
-    trusted.
+    workspaces; by default the folder is `.lairmake/`. Raises UserErrors where the named folder is
+    not to be trusted.
     """
     return _folder_of(home, os.environ.get(VARIABLE, ""))
 
 
 def make_state_folder(home: Path) -> Path:
-    """Make the folder of state, where that can be, and return it. Raises UserErrors.
+    """Make the folder of state, where that is possible, and return it. Raises UserErrors.
 
-    What is elsewhere is made for this user alone, but not the folder that it lies in: a disk that
-    is not mounted is not written over.
+    A folder elsewhere is made for this user alone, but not the folder around it: a disk that is not
+    mounted is not written over.
     """
     folder = state_folder(home)
     with contextlib.suppress(OSError):

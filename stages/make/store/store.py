@@ -1,4 +1,4 @@
-"""The store of results: outputs of each action by its key."""
+"""Store of results: the outputs of each action by its key."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ from lairmake.stages.make.store.folders import is_digest, is_inside, is_name, ma
 from lairmake.stages.make.store.shelf import FolderShelf, Shelf
 from lairmake.stages.make.store.state_folder import state_folder
 
-# --- Entries of a store: what an action wrote and read, as a file that anybody may have written
+# --- Entries: reads and writes of an action -------------------------------------------------------
 #
-# Its first line is the sha256 of the key and of the rest, the rest canonical JSON. Entries of a
-# workspace and of a store that is shared are the same bytes, and neither is believed: digests are
-# digests, and names are those of the files that the stage declares.
+# Anybody may have written the file of an entry. Its first line is the sha256 of the key and of the
+# rest; the rest is canonical JSON. Entries of a workspace and of a shared store are the same bytes,
+# and neither is believed: each digest must be a digest, and each name one that the stage declares.
 
 MOST_BYTES = 64_000_000
-"""No entry is longer: a stage that writes 100 000 files has one of 20 MB."""
+"""Length of an entry in bytes, at most: a stage that writes 100 000 files has one of 20 MB."""
 
 LONGEST = 1e11
-"""No time is further than this from 1970, in seconds."""
+"""Distance of a time from 1970, in seconds, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreEntry:
-    """What an action wrote and read: digests by the name that the stage uses; None is no file.
+    """Reads and writes of an action: digests by the name that the stage uses; None is no file.
 
-    `further` are the names of files that it read beyond those that it declares, `code` the digest
-    of its code and tools. It took `seconds`, and ended at `when`, in seconds since 1970.
+    `further` are the names of files that it read beyond those that it declares, `code` is the
+    digest of its code and tools. The action took `seconds`, and ended at `when`, in seconds since
+    1970.
     """
 
     stage: str
@@ -50,7 +51,7 @@ class StoreEntry:
 
 
 Record = StoreEntry | tuple[str, ...]
-"""What is known by a key: an entry, or only the names of what else an action reads."""
+"""Content under a key: an entry, or only the names of files that an action reads further."""
 
 
 def bytes_of(entry: StoreEntry, key: str) -> bytes:
@@ -59,12 +60,12 @@ def bytes_of(entry: StoreEntry, key: str) -> bytes:
 
 
 def bytes_of_further(names: Sequence[str], key: str) -> bytes:
-    """Return the bytes of the entry under a key that only says what else an action reads."""
+    """Return the bytes of an entry with only the names of files that an action reads further."""
     return _sealed(key, {"further": names})
 
 
 def record_of(content: bytes, key: str) -> Record | None:
-    """Return what a file holds; None for one that is damaged, or that of another key."""
+    """Return the record in a file's bytes; None if it is damaged, or that of another key."""
     data = _unsealed(content, key)
     if data is None:
         return None
@@ -72,9 +73,9 @@ def record_of(content: bytes, key: str) -> Record | None:
 
 
 def fits(entry: StoreEntry, stage: str, declared: Sequence[str]) -> bool:
-    """Return whether an entry is that of a stage, and names the files that the stage declares.
+    """Return whether an entry is that of a stage, and has the names that the stage declares.
 
-    These are the names without `*`, each of them, and any that match another one.
+    It has each declared name without `*`, and no name that fits none of the declared ones.
     """
     known = all(any(matches(name, each) for each in declared) for name in entry.outputs)
     whole = all(name in entry.outputs for name in declared if "*" not in name)
@@ -127,12 +128,13 @@ IS_VALID: Mapping[str, Callable[[object], bool]] = {
     "stage": is_inside, "outputs": _are_digests, "reads": _were_read, "further": _are_names,
     "code": is_digest, "seconds": _is_time, "when": _is_time,
 }
-"""What each field of an entry must be."""
+"""Test of each field of an entry."""
 
-# --- The store: what every action that was ever run gave, by the digest of all that it depends on
+# --- Store of the results of actions, by key ------------------------------------------------------
 #
-# `blobs/ab/<sha256>` are contents, `entries/ab/<key>` say what an action wrote. Blobs come first,
-# the entry last, each in one step; so an entry is there only if all of it is.
+# The key of an action is the digest of all that it depends on. `blobs/ab/<sha256>` are contents,
+# `entries/ab/<key>` are the entries of actions. Blobs are written first and the entry last, each in
+# one step; so an entry is there only if all of it is.
 
 T = TypeVar("T")
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -151,7 +153,7 @@ class ResultStore:
 
     @staticmethod
     def open(home: Path) -> ResultStore:
-        """Return the store of a workspace, or of a layer folder outside of one; makes nothing."""
+        """Return the store of a workspace, or of a layer folder outside of one; make no folder."""
         folder = state_folder(home) / "store"
         if folder.is_symlink():
             warn(f"{shown_path(folder)} is damaged, and made anew")
@@ -165,9 +167,9 @@ class ResultStore:
         return self.shelf.folder
 
     def lookup(self, key: str, stage: str, declared: Sequence[str]) -> StoreEntry | None:
-        """Return what the action of a key gave; None where it is not known.
+        """Return the entry of the action with a key; None where it is not known.
 
-        It is that of a stage, which writes the files that it has `declared`, and no others.
+        The entry must be of this stage, with the files that the stage has `declared`, and no other.
         """
         def fitting(content: bytes) -> Record | None:
             found = record_of(content, key)
@@ -178,7 +180,7 @@ class ResultStore:
         return found if isinstance(found, StoreEntry) else None
 
     def entry(self, key: str) -> StoreEntry | None:
-        """Return what the action of a key gave, whichever it is, to be looked at only."""
+        """Return the entry of the action with a key, of whichever stage, for looking at only."""
         found = self._record(key)
         return found if isinstance(found, StoreEntry) else None
 
@@ -197,7 +199,7 @@ class ResultStore:
         self, entry: StoreEntry, key: str, primary: str, outputs: Mapping[str, bytes],
         sources: Mapping[str, bytes],
     ) -> None:
-        """Make what an action gave known under its key; `sources` are kept to be looked at later.
+        """Publish the entry of an action, and its outputs; `sources` are kept for a later look.
 
         Raises UserError where the local store cannot be written to.
         """
@@ -221,7 +223,7 @@ class ResultStore:
                     self._shared.write("blobs", digest, content)
 
     def keep(self, content: bytes) -> None:
-        """Keep a content that no action gave, for as long as there is room. Raises UserError."""
+        """Keep a content that is no action's, as long as there is room. Raises UserError."""
         with _cannot_write(self.folder):
             self.shelf.write("blobs", digest_of(content), content)
 
@@ -233,34 +235,34 @@ class ResultStore:
         return digest
 
     def edit_path(self, digest: str) -> Path:
-        """Return where a text that was edited by hand lies."""
+        """Return the path of a text that was edited by hand."""
         return self.shelf.path("edits", digest)
 
     def use(self, *keys: str) -> None:
-        """Note that entries are of use: those that nobody used for long are removed first."""
+        """Note that entries were used: entries that nobody used for long are removed first."""
         for key in keys:
             with suppress(OSError):
                 os.utime(self.entry_path(key))
 
     def blob(self, digest: str) -> bytes | None:
-        """Return a content; None where it is not there, or damaged, and then removed."""
+        """Return a content; None where it is not there, or is damaged, and removed for that."""
         return self._read(
             "blobs", digest, lambda content: content if digest_of(content) == digest else None
         )
 
     def has_blob(self, digest: str, size: int | None = None) -> bool:
-        """Return whether the local store holds a content, without looking into it."""
+        """Return whether the local store has a content, without reading it."""
         found = None
         with suppress(OSError):
             found = self.shelf.size("blobs", digest)
         return found is not None and size in (None, found)
 
     def blob_path(self, digest: str) -> Path:
-        """Return where a content lies in the local store."""
+        """Return the path of a content in the local store."""
         return self.shelf.path("blobs", digest)
 
     def entry_path(self, key: str) -> Path:
-        """Return where an entry lies in the local store."""
+        """Return the path of an entry in the local store."""
         return self.shelf.path("entries", key)
 
     @contextmanager
@@ -289,7 +291,7 @@ class ResultStore:
                 stack.enter_context(lock(self._shared))
 
     def tidy(self) -> None:
-        """Remove what processes that were killed left."""
+        """Remove the files that killed processes left."""
         remove_left_overs(self.folder / "new")
 
     def _read(self, kind: str, name: str, parse: Callable[[bytes], T]) -> T | None:

@@ -1,4 +1,4 @@
-"""Look after a store: how much it holds, whether that is intact, and what nobody needs any more."""
+"""Upkeep of a store: its sizes, the check of its contents, and the removal of unneeded ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSweep:
-    """How many contents of each kind went, and how many bytes went and stay."""
+    """Numbers of contents of each kind that went, and of bytes that went and that stay."""
 
     gone: Mapping[str, int]
     bytes_gone: int
@@ -33,15 +33,15 @@ class StoreSweep:
 
 
 def sizes(shelf: Shelf) -> dict[str, tuple[int, int]]:
-    """Return how many contents of each kind there are, and their bytes."""
+    """Return the number of contents of each kind, and of their bytes."""
     found = {kind: [shelf.size(kind, name) or 0 for name in shelf.names(kind)] for kind in KINDS}
     return {kind: (len(each), sum(each)) for kind, each in found.items()}
 
 
 def verify(shelf: Shelf, other: Shelf | None) -> Iterator[Damage]:
-    """Yield what is damaged, once it is taken from another shelf or removed.
+    """Yield each damage of a shelf, once it is repaired from another shelf, or removed.
 
-    Contents are checked against their digests; an entry is whole if it can be read and all that it
+    Contents are checked against their digests. An entry is whole if it can be read, and all that it
     names is there. Nothing is done to a shelf that is read-only.
     """
     for kind in ("blobs", "edits"):
@@ -111,11 +111,11 @@ def _missing(
 
 
 def sweep(shelf: FolderShelf, most: int | None) -> StoreSweep:
-    """Remove what was not used for longest, until `most` bytes stay, what no entry names, and
-    what processes that were killed left.
+    """Remove contents that were used longest ago, until `most` bytes stay.
 
-    Entries go first, then what only they named: at no moment does an entry name what is gone.
-    Whoever publishes waits meanwhile. Raises OSError.
+    Contents that no entry names, and files that killed processes left, are removed in any case.
+    Entries go first, then contents that only they named: at no moment does an entry name a content
+    that is gone. Whoever publishes waits meanwhile. Raises OSError.
     """
     with shelf.sweeping():
         before = sizes(shelf)

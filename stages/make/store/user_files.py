@@ -1,4 +1,4 @@
-"""Files that a user hands over: read whole, if they are files, and not longer than any text is."""
+"""Files that a user hands over: regular files, read whole, and not longer than any text is."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from lairmake.stages.make.store.folders import (
 from lairmake.stages.make.store.state import Mark, mark_of
 
 ARRAYS = (".npy", ".npz")
-"""These may have any size."""
+"""Endings of arrays, which may have any size."""
 BY_HAND = frozenset({LAYER, NETWORK, KERNEL, PROGRAM, "lairmake.yaml"})
 MOST_BY_HAND = 2**20
-"""How many bytes one of these may have."""
+"""Number of bytes of a file in `BY_HAND`, at most."""
 MOST = {".lair": 2**20, ".py": 2**22, MLIR: 2**24, **dict.fromkeys(GRAPHS, 2**31 - 1)}
-"""How many bytes a text of a kind may have that people write; MLIR may hold weights, and graphs
-hold those of whole networks."""
+"""Number of bytes, at most, of a text that people write, by ending; MLIR may hold weights, and
+graphs hold those of whole networks."""
 WEIGHTS = 2**31 - 1
-"""How many bytes a file may have in which a graph has weights."""
+"""Number of bytes, at most, of a file with weights of a graph."""
 OTHERS = 2**26
-"""How many bytes any other text may have."""
+"""Number of bytes, at most, of any other text."""
 REMEDIES = {
     errno.EISDIR: "a file belongs here: give the folder another name",
     errno.EINVAL: "what is read is a file, and no pipe or device",
@@ -42,10 +42,11 @@ def content_of(path: Path) -> bytes:
 
 
 def read_given(path: Path, longest: int | None = None) -> tuple[bytes, Mark]:
-    """Return the bytes of a file, and what tells whether it was written since.
+    """Return the bytes of a file, and its mark, which tells whether it was written since.
 
-    Raises UserError where it cannot be read, is no file but a folder, a pipe or a device, which
-    might never end, or is too long for its kind: `longest` says it of what has none.
+    Raises UserError for a file that cannot be read, for a folder, for a pipe or a device, which
+    might never end, and for a file that is too long for its kind. `longest` is the number of bytes
+    for a file of no kind.
     """
     by_hand = path.name in BY_HAND and path.parent.name != "build"  # where stages write them
     most = MOST_BY_HAND if by_hand else longest or MOST.get(path.suffix, OTHERS)
