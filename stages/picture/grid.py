@@ -1,4 +1,4 @@
-"""The grid of a layout."""
+"""Grid of a layout on a page, and heat maps, bins and path of a run on it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from lairmake.stages.poly.arrays import evaluate_pw_aff
 from lairmake.stages.poly.box import at_this_pe, bounding_box
 from lairmake.stages.poly.functions import PE_NAMES, find_index_constants, project_names
 
-# --- The floorplan of a network on one fabric: the rectangle of each part, as its layout has it
+# --- Floorplan of a network on one fabric ---------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """The least rectangle with all PEs that run programs of a part, bridges left out.
 
     `x` and `y` are those of its north-west corner, `origin` those of PE[0, 0] of its layer.yaml.
-    `streams` is what it calls the colours of the fabric.
+    `streams` has its names for the colours of the fabric.
     """
 
     part: str
@@ -48,7 +48,7 @@ class Frame:
 
 
 def find_frames(layout: FabricLayout) -> tuple[Frame, ...]:
-    """Return the parts of a layout whose roles are called `part.role`; none of another one."""
+    """Return the frames of the parts of a layout, whose roles have names `part.role`."""
     parts: dict[str, list[Role]] = {}
     for name, role in layout.roles.items():
         part, dot, _ = name.rpartition(".")
@@ -69,14 +69,14 @@ def _frame(part: str, roles: list[Role]) -> Frame:
         origin=(x - right, y - down), streams=roles[0].streams or {},
     )
 
-# --- The grid of a layout as a page shows it: roles, memory, the routes of colours, and ports ---
+# --- Layout on a page: roles, memory, routes, ports -----------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldMemory:
-    """A local tensor: where it lies in the memory of each PE of a role, in bytes.
+    """A local tensor: its place in the memory of each PE of a role, in bytes.
 
-    `ends` are, for each dimension of the global tensor of which it holds a part, the least and the
-    greatest index, [2 * dimension][height][width].
+    `ends` are the least and the greatest index in each dimension of the global tensor of which it
+    holds a part, [2 * dimension][height][width].
     """
 
     name: str
@@ -90,7 +90,7 @@ class HeldMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleOnPage:
-    """A role: how many PEs have it, the bytes of its data and code, and its local tensors."""
+    """A role: its number of PEs, the bytes of its data and code, and its local tensors."""
 
     name: str
     pes: int
@@ -101,7 +101,7 @@ class RoleOnPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """Where routers send what they hear from a side, in one position of their switches.
+    """The sides to which routers send what they hear from a side, in one position of switches.
 
     `to` is [height][width], bit 0 for north, then east, south, west, ramp.
     """
@@ -126,7 +126,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
-    """Where a tensor enters, or leaves: external PEs, and the colours of the wavelets there."""
+    """A place where a tensor enters or leaves: external PEs, and the colours of wavelets there."""
 
     tensor: str
     way: str
@@ -156,10 +156,10 @@ class GridOnPage:
 
 
 def describe_grid(layout: FabricLayout, to_local: isl.UnionMap | None) -> GridOnPage:
-    """Return what a page shows of a layout, and of which part of a tensor each PE holds.
+    """Return a layout for a page, with the part of each tensor that every PE holds.
 
-    `to_local` is { [PE[x, y] -> T[e]] -> T_local[l] } of what it accesses; None where that is not
-    known. Raises ValueError for a layout that is none.
+    `to_local` is { [PE[x, y] -> T[e]] -> T_local[l] } of the elements that PEs access; None where
+    it is not known. Raises ValueError for a wrong layout.
     """
     grid = read_grid(layout.grid)
     roles = read_roles(layout.roles, grid)
@@ -179,7 +179,7 @@ def describe_grid(layout: FabricLayout, to_local: isl.UnionMap | None) -> GridOn
 
 
 def find_parts(to_local: isl.UnionMap, grid: Grid) -> dict[str, tuple[str, NDArray[np.int64]]]:
-    """Return, by local tensor, the tensor it is of, and the ends of the part that each PE holds."""
+    """Return, by local tensor, its tensor, and the ends of the part of it that each PE holds."""
     x, y = find_lines(grid)
     found = {}
     for tensor, relation in at_this_pe(to_local).items():
@@ -229,9 +229,9 @@ def list_streams(colours: Colours, layout: FabricLayout, grid: Grid) -> Iterator
 
 
 def find_lanes(passing: NDArray[np.bool_]) -> list[int]:
-    """Return for each colour the first lane of which no other one passes the same router.
+    """Return, for each colour, the first lane in which no other one passes the same router.
 
-    `passing` is [colour][PE]; a colour before has the lane before.
+    `passing` is [colour][PE]; earlier colours get earlier lanes.
     """
     taken: list[NDArray[np.bool_]] = []
     lanes = []
@@ -245,7 +245,7 @@ def find_lanes(passing: NDArray[np.bool_]) -> list[int]:
 
 
 def list_ports(layout: FabricLayout) -> Iterator[Port]:
-    """Yield where each tensor arrives and leaves."""
+    """Yield the places where tensors arrive and leave."""
     for entry in layout.arrivals.values():
         yield _port(entry, "arrives", (entry.colour,))
     for leaving in layout.departures.values():
@@ -270,12 +270,12 @@ def find_places(order: isl.Map) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return coordinates(np.flatnonzero(members(places, around)), around)
 
 def count_colours(layout: FabricLayout, grid: Grid) -> NDArray[np.int64]:
-    """Return how many colours pass each PE's router, [height][width]."""
+    """Return the number of colours that pass each PE's router, [height][width]."""
     routes = read_colours(layout.colours, grid).routes
     passing = routes.any(axis=(0, 2)).sum(axis=0)
     return np.asarray(passing.reshape(grid.height, grid.width), dtype=np.int64)
 
-# --- What each PE and link did in a run, and what a page shows of it: heat maps, bins, the path
+# --- Run on a page: heat maps, bins, critical path ------------------------------------------------
 
 MOST = 3_500_000
 """Characters that all heat maps of a page may take together."""
@@ -283,12 +283,12 @@ MOST = 3_500_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridUsage:
-    """What PEs and links did: PE-cycles, and wavelets, of each from the first cycle to the last.
+    """Use of PEs and links: PE-cycles, and wavelets, of each from the first cycle to the last.
 
-    `quantities` are [height][width], by the names in QUANTITIES; `links` are [side][height][width],
+    `quantities` are [height][width], by the names in QUANTITIES. `links` are [side][height][width],
     sides in the order N, E, S, W, ramp: the link over which a router hears that side. `bins` has
-    PE-cycles of the whole grid, by state, in each `bin_width` cycles. `hops` are those of all
-    wavelets.
+    PE-cycles of the whole grid, by state, in each `bin_width` cycles. `hops` is the number of hops
+    of all wavelets.
     """
 
     until: int
@@ -301,7 +301,7 @@ class GridUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathSegment:
-    """A part of the critical path: a PE, or a port, from a cycle to another one, and why it lasts.
+    """A part of the critical path: a PE, or a port, from one cycle to another, with the cause.
 
     `name` is the task or the stream that runs meanwhile.
     """
@@ -317,11 +317,11 @@ class PathSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Events:
-    """What some PEs did: tasks, vector instructions, streams and stalls, one after the other.
+    """Events of some PEs: tasks, vector instructions, streams and stalls, one after the other.
 
-    `pe` is the number of the PE, from the north-west corner on, `kind` counts in KINDS, `name` in
-    `names`, and so does `cause`, of a stall; -1 for none. Those that ended before `since` are
-    missing, and of those that begin after `until` some; None where none is.
+    `pe` is the number of the PE, from the north-west corner on. `kind` counts in KINDS. `name`
+    counts in `names`, and so does `cause`, that of a stall; -1 is none. Events that ended before
+    `since` are missing. Some that begin after `until` are missing, too; it is None if none is.
     """
 
     names: tuple[str, ...]
@@ -337,10 +337,10 @@ class Events:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """What happened under one name on all PEs, from its first cycle to before its last one.
+    """All events of one name on all PEs, from their first cycle to before their last one.
 
-    It did so `count` times, in `cycles` of all PEs together; `roles` are theirs. Of what `arrives`
-    or `leaves` `count` are wavelets, and there are no cycles.
+    There are `count` events, in `cycles` of all PEs together; `roles` are the roles of the PEs. For
+    a stream that `arrives` or `leaves`, `count` is that of wavelets, and there are no cycles.
     """
 
     name: str
@@ -356,9 +356,10 @@ class Phase:
 class GridLine:
     """The critical path on the grid, as lines along links: one for each journey of a wavelet.
 
-    `x` and `y` are those of all corners, line by line, and its ends are corners, too; `corners`,
-    `colour` and `before` are for each line how many it has, the number of its colour, and that of
-    what came to its first PE before, -1 for none. `left_out` journeys before these are missing.
+    `x` and `y` are those of all corners, line by line; ends of lines are corners, too. For each
+    line, `corners` is its number of corners, `colour` the number of its colour, and `before` that
+    of the colour which came to its first PE before, -1 for none. `left_out` journeys before these
+    are missing.
     """
 
     x: PackedArray
@@ -371,10 +372,10 @@ class GridLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridRecording:
-    """What a recorder saw: the critical path, its last part first, events of some PEs, and phases.
+    """A recorded run: its critical path, the last part first, events of some PEs, and phases.
 
-    `left_out` are the cycles of the path that have no part; `sums` has all of them by what they
-    went into. Of the phases, in the order in which they begin, `shorter` are missing.
+    `left_out` are the cycles of the path that have no part; `sums` has all cycles of the path by
+    what they went into. Phases are in the order in which they begin; `shorter` ones are missing.
     """
 
     path: tuple[PathSegment, ...]
@@ -388,7 +389,7 @@ class GridRecording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A heat map: a number for each PE, or for each side of each PE if it is of links."""
+    """A heat map: a number for each PE, or for the links on one side of each PE."""
 
     name: str
     title: str
@@ -408,7 +409,7 @@ class Bins:
 
 
 KINDS = ("task", "vector", "stream", "stall")
-"""What an event is, a stall for a reason."""
+"""Kinds of events; a stall has a cause."""
 Said = tuple[str, str, str, str]
 """A title, a group, a unit, and a sentence."""
 QUANTITIES: dict[str, Said] = {
@@ -439,9 +440,10 @@ COLOURS: Said = ("colours", "layout", "colours", "that pass the router, or the r
 
 
 def quantities_of_layout(grid: GridOnPage, roles: Ints, passing: Ints) -> tuple[Quantity, ...]:
-    """Return what a layout says of each PE: its bytes, by role, and how many colours pass.
+    """Return heat maps of a layout: the bytes of each PE, by role, and its number of colours.
 
-    `roles` is the number of its role, [height][width], -1 for none; `passing` that of colours.
+    `roles` is the number of each PE's role, [height][width], -1 for none; `passing` is the number
+    of colours that pass its router.
     """
     needed = np.array([*(role.data + role.code for role in grid.roles), 0], dtype=np.int64)
     maps = {"bytes": (BYTES, needed[roles]), "colours": (COLOURS, passing)}

@@ -1,4 +1,4 @@
-"""One HTML file of data."""
+"""HTML file of data: the page, packed arrays, and highlighted C."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from lairmake.stages.mapping.records import as_data
 from lairmake.stages.shipped import shipped
 from lairmake.stages.templates import template_in
 
-# --- One HTML file that shows data, and needs nothing else: no network, which a policy in it
-# forbids
+# --- HTML file that shows data and needs nothing else ---------------------------------------------
 #
-# A browser runs only the scripts, and takes only the styles, whose digests the policy has.
+# It needs no network, which a policy in it forbids. A browser runs only the scripts, and takes only
+# the styles, whose digests the policy has.
 
 DATA = ("../../templates/report.html.j2", "../../templates/report/*")
 LIBRARY = "d3.min.js"
@@ -34,12 +34,12 @@ SCRIPTS = (
     "tiles.js", "programs.js", "stopped.js", "sweep.js",
     "start.js",
 )
-"""Ours, in the order in which they are joined."""
+"""Our scripts, in the order in which they are joined."""
 STYLE = "page.css"
 
 
 def write_page(title: str, page: Any) -> str:
-    """Return the HTML of a page: `page` is a dataclass of which the scripts know the fields."""
+    """Return the HTML of a page; `page` is a dataclass whose fields the scripts know."""
     library, style = _asset(LIBRARY), _asset(STYLE)
     script = "\n".join(map(_asset, SCRIPTS))
     return template_in(shipped("templates"), "report.html.j2", __name__).render(
@@ -70,23 +70,24 @@ def _digest(text: str) -> str:
 def _asset(name: str) -> str:
     return (shipped("templates") / "report" / name).read_text(encoding="utf-8")
 
-# --- Arrays of whole numbers as they go into a page: few bytes, in text -------------------------
+# --- Packed arrays of whole numbers, as text ------------------------------------------------------
 #
 # Each number is written as its difference from the one to the west, in the least type that holds
-# them all; that is deflated, as zlib does, and written in base 64. A browser has what undoes it.
+# all numbers. The differences are deflated, as zlib does, and written in base 64. A browser can
+# undo that.
 
 Ints = NDArray[Any]
 TYPES = ("u1", "i1", "u2", "i2", "i4")
 LEVELS = 255
-"""In so many levels numbers are written where they are only looked at."""
+"""Number of steps between the levels in which numbers are written that are only looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedArray:
     """An array: its type (u1, i1, u2, i2, i4), its shape, and its deflated numbers in base 64.
 
-    A number that is shown is `step` times the one that is written, plus `least`; there is one for
-    each square of `block` x `block` PEs. By default all numbers are as they are.
+    A number that is shown is `step` times the written one, plus `least`; there is one for each
+    square of `block` x `block` PEs. By default numbers are written as they are.
     """
 
     type: str
@@ -110,9 +111,9 @@ def pack(array: Ints) -> PackedArray:
 
 
 def pack_within(array: Ints, most: int) -> PackedArray:
-    """Return an array [height, width] in at most so many characters, if need be not exactly.
+    """Return an array [height, width] in at most `most` characters, exactly if that is possible.
 
-    Then it has 256 levels, and the means of ever larger squares of PEs, until they fit.
+    Else it has 256 levels, and means of ever larger squares of PEs, until they fit.
     """
     packed, block = pack(array), 1
     while len(packed.deflated) > most and block < max(array.shape):
@@ -140,10 +141,10 @@ def _pack_levels(means: NDArray[np.float64], block: int) -> PackedArray:
         least=least, step=step, block=block,
     )
 
-# --- C as a page shows it: lines of words, each with what it is, and where its functions are ----
+# --- C on a page: words and functions -------------------------------------------------------------
 
 Word = tuple[str, str]
-"""What a word is, a letter or nothing, and its text."""
+"""A word: its letter, or nothing, and its text."""
 Line = tuple[Word, ...]
 
 LETTERS = (
@@ -151,7 +152,7 @@ LETTERS = (
     (Token.Keyword.Type, "t"), (Token.Keyword, "k"), (Token.Name.Function, "f"),
     (Token.Literal.String, "s"), (Token.Literal.Number, "n"),
 )
-"""The first that a word is of says its letter."""
+"""Letters of kinds of words; the first kind that a word is of counts."""
 BEGIN = re.compile(r"^static void (\w+)\(struct pe \*pe")
 OPEN, END = "{", "}"
 
@@ -185,9 +186,9 @@ def _letter(kind: _TokenType) -> str:
 
 
 def find_functions(text: str) -> dict[str, tuple[int, int]]:
-    """Return, by the names of the functions in a program, their first line and the one after them.
+    """Return the first line of each function in a program, and the one after its last, by name.
 
-    The comment above one belongs to it.
+    The comment above a function belongs to it.
     """
     lines = text.split("\n")
     found: dict[str, tuple[int, int]] = {}

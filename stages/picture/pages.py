@@ -1,4 +1,4 @@
-"""The pages."""
+"""Pages of layers, programs, networks and kernels, and of fabrics that stopped."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from lairmake.stages.fabric.deadlock import FabricStop, WaitingPe
     from lairmake.stages.fabric.outcome import FabricRun, RunRequest
 
-# --- The page of a fabric that stopped: its grid, and the circle or chain of waiting as arrows ---
+# --- Page of a fabric that stopped ----------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepOnPage:
-    """An arrow from who waits, x and y, to whom, which may be a port beside the grid, or itself.
+    """An arrow from a PE that waits, x and y, to the PE or port that it waits for, maybe itself.
 
-    `number` counts the steps from 1, those left out too; `says` is the line of the text, if there
-    is one, and `kind` one of WAITING_KINDS.
+    A port lies beside the grid. `number` counts the steps from 1, also those left out. `says` is
+    the line of the text, if there is one, and `kind` is one of WAITING_KINDS.
     """
 
     number: int
@@ -48,9 +48,9 @@ class StepOnPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopOnPage:
-    """All that the page of a fabric that stopped shows; `else_said` is what else the fabric said.
+    """Data of the page of a fabric that stopped; `else_said` is the rest of the fabric's text.
 
-    `left_out` steps are missing in the middle. Of a circle the last step waits for the first.
+    `left_out` steps are missing in the middle. In a circle the last step waits for the first.
     """
 
     kind: ClassVar[Literal["stop"]] = "stop"
@@ -74,8 +74,9 @@ def report_stop(
 ) -> str:
     """Return the page of a fabric that stopped, as HTML.
 
-    `says` what it is of; `programs` are C by role and variant, `texts` what a reader wants to see
-    as it is, and `to_local` what `describe_grid` takes. `record` runs it once more, until it stops.
+    `says` names what ran. `programs` are C by role and variant, `texts` those that a reader wants
+    to see as they are, and `to_local` is that of `describe_grid`. `record` runs the fabric once
+    more, until it stops.
     """
     layout, waiting = read_layout(stop.layout), stop.waiting
     usage = read_usage(stop.usage) if stop.usage else None
@@ -95,7 +96,7 @@ def report_stop(
 
 
 def find_rest(said: str, waiting: WaitingPe | None) -> str:
-    """Return what a fabric said beside its first line, the circle or chain, and the cause."""
+    """Return the text of a fabric without its first line, the circle or chain, and the cause."""
     rest = said.splitlines()[1:]
     if waiting is not None:
         first = next(at for at, line in enumerate(rest) if line.startswith("it waits "))
@@ -112,17 +113,20 @@ def _list_steps(waiting: WaitingPe) -> Iterator[StepOnPage]:
             kind=step.kind, colour=step.colour or "", says=step.said or "",
         )
 
-# --- What a sweep kept of its builds, for the page of the folder that was swept -----------------
+# --- Last sweep of a folder, for its page ---------------------------------------------------------
 
 SWEEP = "build/sweep/sweep.json"
 MOST = 2**53
-"""Numbers of a page are less: a browser has those without rounding."""
+"""Bound of the numbers of a page: a browser has smaller ones without rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageFigures:
-    """The figures of a build: cycles, with loops only, the bound and by what; bytes on the fullest
-    PE, of so many; PEs. None is what its results do not have."""
+    """Figures of a build, each None where its results do not have it.
+
+    Cycles, also with loops only; the bound, and what binds; bytes on the fullest PE, of so many;
+    and PEs.
+    """
 
     cycles: int
     loops: int | None
@@ -136,9 +140,9 @@ class PageFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRow:
-    """A build: how each key was `set`, its folder, and its figures, or the error why it has none.
+    """A build: the setting of each key, its folder, and its figures, or the error if it has none.
 
-    `pareto`: no other row that has as much to do takes as few cycles on as few PEs.
+    `pareto`: no other row with as much to do takes as few cycles on as few PEs.
     """
 
     set: Mapping[str, str]
@@ -163,9 +167,9 @@ class SweptPage:
 
 
 def read_sweep(sources: Iterable[Source]) -> SweptPage | None:
-    """Return the last sweep of a folder, of which there is one source, or none: None.
+    """Return the last sweep of a folder, from its one source; None where there is no source.
 
-    Raises UserError where that is not what a sweep writes: anybody may have put it there.
+    Raises UserError for a text that no sweep writes: anybody may have put it there.
     """
     source = next(iter(sources), None)
     if source is None:
@@ -194,12 +198,14 @@ def _check(swept: SweptPage) -> None:
             if isinstance(value, int | float) and not 0 <= value < MOST:
                 raise ValueError(f"rows.{at}.figures.{name} is {value:g}")
 
-# --- The page of a layer, of what its stages wrote and its run gave -----------------------------
+# --- Page of a layer ------------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenPage:
-    """What stages wrote of a layer: isl texts by name, programs in C by role and variant, and by
-    name the texts that a reader wants to see as they are. `results` is results.json.
+    """Texts that stages wrote for a layer.
+
+    `objects` are isl texts by name, `programs` C by role and variant. `texts` are, by name, those
+    that a reader wants to see as they are. `results` is results.json.
     """
 
     layout: FabricLayout
@@ -213,7 +219,7 @@ class WrittenPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerOnPage:
-    """All that the page of a layer shows."""
+    """Data of the page of a layer."""
 
     kind: ClassVar[Literal["layer"]] = "layer"
     title: str
@@ -237,7 +243,7 @@ def describe_layer(
     title: str, written: WrittenPage, usage: GridUsage | None, recorded: GridRecording | None,
     sweep: SweptPage | None,
 ) -> LayerOnPage:
-    """Return what the page of a layer shows."""
+    """Return the data of the page of a layer."""
     offset = find_offset(written.layout)
     return LayerOnPage(
         title=title,
@@ -256,20 +262,20 @@ def describe_layer(
 
 
 def find_accessed(objects: Mapping[str, Objects], offset: Place) -> isl.UnionMap:
-    """Return { [PE[x, y] -> T[e]] -> T_local[l] } of what each PE of layer.yaml accesses.
+    """Return { [PE[x, y] -> T[e]] -> T_local[l] } of the elements that PEs of layer.yaml access.
 
-    Of the texts it takes allocations.isl and memory.isl, which call PE `offset` PE[0, 0].
+    It is made of allocations.isl and memory.isl, for which PE `offset` is PE[0, 0].
     """
     accessed = objects["allocations.isl"]["accessed"].wrap()
     found: isl.UnionMap = objects["memory.isl"]["to_local"].intersect_domain(accessed)
     kept = found.domain().unwrap().range().identity()
     return found.apply_domain(isl.UnionMap.from_map(shift(offset)).product(kept))
 
-# --- The page of a program in NumPy: its machine, its sections, and its memory over time --------
+# --- Page of a program in NumPy -------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeOnPage:
-    """A node of the graph: its id, how deep in loops and branches it is, and what it does."""
+    """A node of the graph: its id, its depth in loops and branches, and what it does."""
 
     id: int
     depth: int
@@ -300,7 +306,7 @@ class CallOnPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramReport:
-    """All that the page of a program shows; `results` is its results.json."""
+    """Data of the page of a program; `results` is its results.json."""
 
     kind: ClassVar[Literal["program"]] = "program"
     title: str
@@ -317,7 +323,7 @@ def report_program(page: ProgramReport) -> str:
     """Return the report of a program, as HTML."""
     return write_page(page.title, page)
 
-# --- The page of what is made of parts: a network, the graph of a framework, or a kernel in tiles
+# --- Page of a network, a graph or a kernel -------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartOnPage:
@@ -331,7 +337,7 @@ class PartOnPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageEdge:
-    """What a part takes of another one, or of what is given to all: `says` how."""
+    """A tensor that a part takes from another one, or from what is given to all; `says` how."""
 
     source: str
     target: str
@@ -351,7 +357,7 @@ class PageTile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeOnPage:
-    """All that the page of a network, or a kernel, shows; `results` is its results.json.
+    """Data of the page of a network, or a kernel; `results` is its results.json.
 
     `fabric` is the one that all parts share, if they do.
     """
@@ -376,7 +382,7 @@ def report_whole(page: WholeOnPage) -> str:
 def describe_parts(
     layouts: Mapping[str, FabricLayout], expected: Mapping[str, int] | None = None
 ) -> tuple[PartOnPage, ...]:
-    """Return parts, with the layout of each, and the cycles expected of it, by its name."""
+    """Return the parts, from the layout of each, and the cycles expected of it, by its name."""
     grids = {name: read_grid(layout.grid) for name, layout in layouts.items()}
     return tuple(
         PartOnPage(
@@ -387,7 +393,7 @@ def describe_parts(
 
 
 def list_edges(crossings: Mapping[str, Mapping[str, Any]]) -> Iterator[PageEdge]:
-    """Yield what crosses, as results.json has it: by `part.tensor`, what it is, and how it does."""
+    """Yield the edges of crossings, which results.json has by `part.tensor`."""
     for end, crossing in crossings.items():
         target, _, tensor = end.partition(".")
         given: str | Sequence[str] = crossing["is"]

@@ -1,4 +1,4 @@
-"""Heat maps, critical path, phases."""
+"""Run on a page: heat maps, critical path, phases and events."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ from lairmake.stages.picture.tasks import ProgramOnPage
 if TYPE_CHECKING:
     from lairmake.stages.fabric.outcome import FabricRun
 
-# --- Where the critical path leads on the grid: along the links that its wavelets took, as lines
+# --- Critical path on the grid, as lines along links ----------------------------------------------
 #
-# Of a colour whose routers have switches the routes of all positions count, and of several ways the
-# shortest one: which one a wavelet took is not recorded.
+# It is not recorded which way a wavelet took. Where routers of a colour have switches, the routes
+# of all positions count, and of several ways the shortest one.
 
 Array = NDArray[Any]
 MOST_LINES = 10_000
-"""Of more journeys the last ones are drawn."""
+"""Number of journeys that are drawn, at most: the last ones."""
 ROUTED_LINKS, ROUTERS, PORT = map(DEEDS.index, ("links", "routers", "port"))
 RAMP = SIDES.index("ramp")
 TURNED = np.array([SIDES.index(OPPOSITE.get(side, side)) for side in SIDES])
@@ -78,10 +78,11 @@ AHEAD = np.array([STEPS[side] for side in SIDES])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journeys:
-    """Journeys of wavelets, [journey]: from a PE to one, by number, on the colour of a number.
+    """Journeys of wavelets, [journey]: from one PE to another, by number, on a colour, by number.
 
-    It `enters` beside the first PE, from a port, or `leaves` beside the last one; it takes at most
-    `most` hops. `before` is the colour of what came to the first PE before, -1 for none.
+    A journey `enters` from a port beside the first PE, or `leaves` to one beside the last PE; it
+    takes at most `most` hops. `before` is the colour of what came to the first PE before, -1 for
+    none.
     """
 
     source: Array
@@ -95,9 +96,10 @@ class Journeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatPlaces:
-    """Which router hears a journey from which side, [place]; `onward` is its place in those after.
+    """Places on journeys, [place]: a router, and the side from which it hears the journey.
 
-    Of the last ones that is the side on which it leaves, or the ramp.
+    `onward` is the index of the next place. For the last place of a journey it is the side on which
+    the journey leaves, or the ramp.
     """
 
     journey: Array
@@ -121,11 +123,10 @@ def follow_path(run: FabricRun, layout: FabricLayout) -> GridLine:
 
 
 def find_journeys(path: Array, has_outlets: bool) -> tuple[Journeys, int]:
-    """Return the last journeys of a critical path, from the last one back, each once, and how many
-    there are before.
+    """Return the last journeys of a critical path, each once, and the number of those before them.
 
-    Of each the path has that it waited in routers, before that that it was on links, and before
-    that what its sender did, or the port.
+    The last journey comes first. From its end back, a journey has on the path its wait in routers,
+    its time on links, and what its sender did, or the port.
     """
     deed, node, colour = path["deed"], path["node"], path["colour"]
     is_one = (deed[:-1] == ROUTERS) & (deed[1:] == ROUTED_LINKS)
@@ -148,7 +149,7 @@ def find_journeys(path: Array, has_outlets: bool) -> tuple[Journeys, int]:
 
 
 def find_corners(journeys: Journeys, routes: Array, grid: Grid) -> tuple[Array, Array, Array]:
-    """Return of which journey each corner is, and its x and y; where one begins and ends is one.
+    """Return the journey of each corner, and its x and y; the ends of journeys are corners, too.
 
     `routes` [colour][side from][PE] are the sides to go to, as bits.
     """
@@ -244,15 +245,15 @@ def _beside(node: Array, side: Array | int, grid: Grid) -> tuple[Array, Array]:
     inside = (column >= 0) & (column < grid.width) & (row >= 0) & (row < grid.height)
     return inside, row * grid.width + column
 
-# --- One fabric as a page shows it: what lies there, which programs, and what a run of them did
+# --- Fabric on a page: layout, programs, run ------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricOnPage:
-    """A fabric, and what ran on it: of a run that is not known there is nothing.
+    """Data of a fabric, and of the run on it; the latter is missing where the run is not known.
 
-    `cycles` has those of the PEs of each role by what they went into, `bins` the states of all over
-    time; `busiest` is the link with most wavelets, None where nothing moved; `recorded` is None of
-    a run that was not.
+    `cycles` has the cycles of the PEs of each role by what they went into, `bins` the states of all
+    PEs over time. `busiest` is the link with most wavelets, None where nothing moved. `recorded` is
+    None for a run that was not recorded.
     """
 
     grid: GridOnPage
@@ -268,9 +269,9 @@ def describe_fabric(
     layout: FabricLayout, programs: tuple[ProgramOnPage, ...], usage: GridUsage | None = None,
     recorded: GridRecording | None = None, to_local: isl.UnionMap | None = None,
 ) -> FabricOnPage:
-    """Return what a page shows of a fabric, of what its run used, and of what was recorded of it.
+    """Return the data of a fabric, of the usage of its run, and of the recording of that run.
 
-    `to_local` is { [PE[x, y] -> T[e]] -> T_local[l] }, of which part of a tensor each PE holds.
+    `to_local` is { [PE[x, y] -> T[e]] -> T_local[l] }, the part of a tensor that each PE holds.
     """
     shown, grid = describe_grid(layout, to_local), read_grid(layout.grid)
     roles = read_roles(layout.roles, grid).reshape(grid.height, grid.width)
@@ -298,16 +299,18 @@ def add_up(usage: GridUsage, names: Sequence[str], roles: Ints) -> dict[str, dic
         for at, name in enumerate(names, 1)
     }
 
-# --- What happened when in a run: tasks by name, and what entered and left, of all PEs ----------
+# --- Phases of a run: tasks, and streams at ports -------------------------------------------------
 
 MOST_PHASES = 48
-"""Of more phases those that take longest are shown."""
+"""Number of phases that are shown, at most: those that take longest."""
 UNNAMED = "a task"
 
 
 def find_phases(run: FabricRun, layout: FabricLayout) -> tuple[tuple[Phase, ...], int]:
-    """Return the phases of a recorded run, in the order in which they begin, and how many more
-    there are, all of them shorter."""
+    """Return the phases of a recorded run, in the order in which they begin, and a count of others.
+
+    The others are shorter.
+    """
     parts = [*_list_tasks(run, tuple(layout.roles)), *_list_streams(run, layout)]
     alike = groupby(sorted(parts, key=_called), key=_called)
     found = [_join(tuple(same)) for _, same in alike]
@@ -360,22 +363,22 @@ def _join(same: tuple[Phase, ...]) -> Phase:
         count=sum(each.count for each in same), cycles=sum(each.cycles for each in same),
     )
 
-# --- What a page shows of a run: cycles of each PE, the critical path, phases, and what PEs did
+# --- Usage and recording of a run, for a page -----------------------------------------------------
 
 EVERY_PE = 64
-"""Up to how many PEs are all shown; of more those that have most to do, by role, and the first."""
+"""Number of PEs up to which all are shown; of more, the busiest and the first of each role."""
 MOST_MOVES = 50_000_000
-"""Up to how many hops, and wavelets that PEs take, a run is recorded: that takes about a minute."""
+"""Number of hops, and wavelets that PEs take, up to which a run is recorded: about a minute."""
 MOST_EVENTS, MOST_PARTS = 40_000, 2000
 EVENTS_OF_MOVES = 3
-"""About how many events there are for each wavelet that a PE takes or sends, or fewer."""
+"""Number of events, about, for each wavelet that a PE takes or sends, or fewer."""
 ALL_CYCLES = 2**30
 SHOWN = {"task": "task", "vector": "vector", "stream": "stream", "wait": "stall"}
 BUSY = ("computing", "memory", "starting", "scalars", "datapath")
 
 
 def read_usage(content: bytes) -> GridUsage:
-    """Return what a usage.npz says. Raises ValueError or KeyError where it is none."""
+    """Return the usage in a usage.npz. Raises ValueError or KeyError where it is none."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return GridUsage(
             until=int(arrays["until"]),
@@ -391,9 +394,9 @@ def record_again(
     layout: FabricLayout, usage: GridUsage, record: Callable[[RunRequest], FabricRun],
     waiting: WaitingPe | None = None,
 ) -> GridRecording | None:
-    """Run once more what used that, until it ends or stops; return what a page shows of it.
+    """Record a run once more, until it ends or stops, and return that; None for a long run.
 
-    Of who is `waiting` there are events, where that is known. None of a long run.
+    `usage` is the usage of the run. Where it is known who is `waiting`, the events are theirs.
     """
     taken = int(usage.quantities["received"].sum(dtype=np.int64))
     if usage.hops + taken > MOST_MOVES:
@@ -403,9 +406,9 @@ def record_again(
 
 
 def choose_events(layout: FabricLayout, usage: GridUsage) -> RunRequest:
-    """Return of which PEs events are shown: of all, if these are few.
+    """Return the request for the events that are shown: of all PEs, if these are few.
 
-    Else of each role the first PE and the busiest one.
+    Else they are of the first PE and the busiest one of each role.
     """
     grid = read_grid(layout.grid)
     whole = isl.Set(layout.grid)
@@ -421,9 +424,9 @@ def choose_events(layout: FabricLayout, usage: GridUsage) -> RunRequest:
 
 
 def choose_last(layout: FabricLayout, usage: GridUsage, waiting: WaitingPe) -> RunRequest:
-    """Return of which PEs events are shown until a stop: of who waits, or of all, if these are few.
+    """Return the request for the events before a stop: of waiting PEs, or of all, if these are few.
 
-    There is space for those of the last cycles, if it takes and sends wavelets at an even rate.
+    Events of the last cycles fit, if PEs take and send wavelets at an even rate.
     """
     grid, pes = read_grid(layout.grid), isl.Set(layout.grid)
     if grid.size > EVERY_PE:
@@ -442,7 +445,7 @@ def _join_places(places: Iterable[tuple[int, int]]) -> isl.Set:
 
 
 def describe_record(run: FabricRun, layout: FabricLayout, since: int = 0) -> GridRecording:
-    """Return what a page shows of a run that was recorded, its events since a cycle."""
+    """Return the data of a recorded run, with its events since a cycle."""
     assert run.recorded is not None, "the run was recorded"
     parts = _join_alike(run.recorded.path)
     shown = replace(run.recorded, path=parts[:MOST_PARTS])
@@ -484,7 +487,7 @@ def _name(part: Part) -> str:
 
 
 def describe_events(run: FabricRun, since: int) -> Events:
-    """Return what some PEs did since a cycle, as a page shows it."""
+    """Return the data of the events of some PEs since a cycle."""
     record = run.recorded
     assert record is not None, "the run was recorded"
     kinds = np.array([KINDS.index(SHOWN[name]) if name in SHOWN else -1 for name in RECORDED])

@@ -1,4 +1,4 @@
-"""Pictures for papers."""
+"""Pictures of grids for papers, in SVG."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from lairmake.stages.picture.grid import find_frames, find_lanes, find_places
 from lairmake.stages.shipped import shipped
 from lairmake.stages.templates import template_in
 
-# --- Outlines of the parts of a network in a picture for a paper, with names that do not meet ---
+# --- Outlines of parts, with names that do not meet -----------------------------------------------
 
 LETTER, LINE = 6.4, 14.0
-"""About how wide a letter is, and how far apart lines of names are, in pixels."""
+"""Width of a letter, and distance between lines of names, both about, in pixels."""
 Box = tuple[float, float, float, float]
-"""West, north, east and south of what is drawn, in pixels."""
+"""West, north, east and south of a drawn thing, in pixels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A part as a path, and its name: where it begins, with a line from there to a narrow part."""
+    """A part as a path, and the place of its name; a narrow part has a line from there."""
 
     part: str
     path: str
@@ -37,9 +37,9 @@ class Outline:
 def outline_parts(
     layout: FabricLayout, grid: Grid, size: float, taken: Iterable[Box]
 ) -> list[Outline]:
-    """Return the parts of a layout, each with its name in the first line above it that is free.
+    """Return the outlines of the parts of a layout; names stand in the first free line above them.
 
-    `size` is that of a PE in pixels, and `taken` is where something stands.
+    `size` is that of a PE in pixels, and `taken` are boxes in which something stands.
     """
     found, boxes = [], list(taken)
     for frame in sorted(find_frames(layout), key=lambda each: (each.y, each.x)):
@@ -66,26 +66,26 @@ def spell(length: float) -> str:
 def _meet(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
-# --- The grid of a layout as a picture for a paper: roles, streams, ports and parts, in SVG -----
+# --- Grid of a layout: roles, streams, ports, parts -----------------------------------------------
 #
-# Where PEs are alike side by side they are one rectangle, and where a stream goes straight on it is
-# one line, so the picture of a large grid is small.
+# PEs that are alike side by side are one rectangle, and a stream that goes straight on is one line,
+# so the picture of a large grid is small.
 
 DATA = ("../../templates/grid.svg.j2",)
-"""In a checkout, and where it is installed."""
+"""The template, in a checkout and where it is installed."""
 LARGEST, SMALLEST, WIDEST, AROUND = 56.0, 1.0, 900.0, 44.0
-"""The sides of a PE, the width of a grid of many, and the room for ports, in pixels."""
+"""Largest and least side of a PE, width of a grid of many, and room for ports, in pixels."""
 DOTS_FROM = 16.0
-"""From this size on it is shown where PEs take and send."""
+"""Side of a PE, in pixels, from which dots show where PEs take and send."""
 UNSEEN = 2.0
-"""Gaps between lines that are no larger are closed."""
+"""Gap between lines, in pixels, up to which it is closed."""
 TINTS = ("#dfe8f2", "#f6e5c8", "#dbecdc", "#eaddf0", "#f8dcd6", "#d3ecef", "#ece8b6", "#e4e4e4")
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#3d9bd8", "#882255", "#6f7d1f")
 DASHES = ("", "5 3", "1.5 3", "9 3 1.5 3")
-"""Of streams of one hue, as in a page."""
+"""Dashes of streams of one hue, as on a page."""
 MIDDLE = "middle"
 ANCHORS = {-1: "end", 0: MIDDLE, 1: "start"}
-"""Where the names of ports are held, by the step to the west or east."""
+"""Anchors of the names of ports, by the step to the west or east."""
 Bools = NDArray[np.bool_]
 
 
@@ -102,8 +102,11 @@ class SvgRectangle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SvgDrawing:
-    """A stream as paths: its lines, the heads of arrows where it leaves PEs, dots where these are
-    given it, and rings where they send."""
+    """A stream as paths.
+
+    These are its lines, heads of arrows where it leaves PEs, dots where PEs are given it, and rings
+    where they send it.
+    """
 
     colour: str
     dash: str
@@ -115,7 +118,7 @@ class SvgDrawing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SvgLabel:
-    """A port: the name of its tensor, and an arrow from there to the grid, or to there."""
+    """A port: the name of its tensor, and an arrow between the name and the grid."""
 
     text: str
     x: str
@@ -127,7 +130,7 @@ class SvgLabel:
 
 
 def draw_grid(layout: FabricLayout) -> str:
-    """Return the SVG of a layout. Raises ValueError for a layout that is none."""
+    """Return the SVG of a layout. Raises ValueError for a wrong layout."""
     grid = read_grid(layout.grid)
     size = min(LARGEST, max(SMALLEST, WIDEST / max(grid.width, grid.height)))
     colours = read_colours(layout.colours, grid)
@@ -174,7 +177,7 @@ def _rectangles(layout: FabricLayout, grid: Grid, size: float) -> Iterator[SvgRe
 def list_rectangles(here: Bools) -> Iterator[tuple[int, int, int, int]]:
     """Yield x, y, width and height of rectangles that make up a set of PEs, [height][width].
 
-    Rows that are alike, one below the other, are cut alike.
+    Equal rows, one below the other, are cut alike.
     """
     changes = np.flatnonzero(np.any(here[1:] != here[:-1], axis=1)) + 1
     starts = [0, *changes.tolist()]
@@ -184,9 +187,9 @@ def list_rectangles(here: Bools) -> Iterator[tuple[int, int, int, int]]:
 
 
 def list_runs(here: Bools, gap: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield where a row has true values, one after the other: the first, and the one after them.
+    """Yield the runs of true values in a row: the first index, and the one after the last.
 
-    Between two runs there are more than `gap` others: what is nearer is one run.
+    Between two runs there are more than `gap` false values: nearer ones are one run.
     """
     edges = np.flatnonzero(np.diff(here.astype(np.int8), prepend=0, append=0))
     begins, ends = edges[::2], edges[1::2]

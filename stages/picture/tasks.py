@@ -1,4 +1,4 @@
-"""Tasks of a layer."""
+"""Tasks of a layer on a page: instances, ways to instructions, and code."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from lairmake.stages.poly.text import Objects, spell_object
 
 PARAM, SET = isl.dim_type.param, isl.dim_type.set
 
-# --- Which instances a task has on one PE, and which its box hull adds, as a picture of points ---
+# --- Instances of a task on one PE, and its box hull, as points -----------------------------------
 
 MOST = 64
-"""So many points are drawn along a dimension."""
+"""Number of points that are drawn along a dimension, at most."""
 INSTANCE, HULL = 1, 2
 
 
@@ -43,8 +43,8 @@ class Sampled:
     """The instances of a task for one value of each symbolic constant, and of its outer dimensions.
 
     `rows` has a digit for each point of a box from `least` on, in the two innermost dimensions: 1
-    for an instance, 2 for one of the hull only, 3 for what is in both, else 0. Where the box is cut
-    `sizes` are larger than that.
+    for an instance, 2 for a point of the hull only, 3 for a point of both, else 0. Where the box is
+    cut, `sizes` are larger than `rows`.
     """
 
     constants: Mapping[str, int]
@@ -58,8 +58,8 @@ class Sampled:
 def sample(instances: isl.Set, hull: isl.Set | None) -> Sampled | None:
     """Return a picture of instances `[p] -> { [i] }`, and of a hull `[p] -> { [i] }` around them.
 
-    The symbolic constants are the first, in lexicographic order, for which there are instances,
-    and others in the hull, if there are any such. None where there is nothing to draw.
+    The symbolic constants are the first, in lexicographic order, with instances, and with other
+    points in the hull, if there are any such. Return None where there is nothing to draw.
     """
     around = instances if hull is None else instances.union(hull)
     extra = around.subtract(instances)
@@ -126,10 +126,10 @@ def _rows(slices: list[isl.Set], axes: list[np.ndarray]) -> tuple[str, ...]:
         digits += evaluate_set(bind_set(elements, names), points).astype(np.uint8) * np.uint8(bit)
     return tuple(row.tobytes().decode("ascii") for row in digits.reshape(-1, shape[-1]))
 
-# --- What isl texts of a layer say, in words of a page: numbers of an index, and PEs of layer.yaml
+# --- Numbers and PEs of isl texts, in words of a page ---------------------------------------------
 #
-# isl texts call a PE by PE_X and PE_Y, from the first PE that computes; a page calls it PE[x, y],
-# as layer.yaml does.
+# isl texts give a PE by PE_X and PE_Y, counted from the first PE that computes. A page calls it
+# PE[x, y], as layer.yaml does.
 
 AXES = ("x", "y")
 PIECE = re.compile(r"\[(?P<value>[^\]]*)\](?: : (?P<where>.*))?")
@@ -138,8 +138,8 @@ PIECE = re.compile(r"\[(?P<value>[^\]]*)\](?: : (?P<where>.*))?")
 def spell_number(function: int | str, offset: Place) -> str:
     """Return a number, or the text of `[p] -> { [f(p)] }`, as f(p): `index`, `8y - 8`.
 
-    `offset` is what layer.yaml calls the PE that texts call PE[0, 0]. Several pieces are said with
-    their conditions.
+    `offset` is the name in layer.yaml of the PE that is PE[0, 0] in texts. Several pieces are said
+    with their conditions.
     """
     if isinstance(function, int):
         return str(function)
@@ -162,14 +162,14 @@ def spell_pes(constants: Mapping[str, int], offset: Place) -> str:
     ]
     return f"PE[{', '.join(said)}]"
 
-# --- The tasks of a layer as a page shows them: instances, ways taken and not, and code ---------
+# --- Tasks on a page: instances, ways, code -------------------------------------------------------
 
 VARIANTS = ("simd", "loops")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskWay:
-    """A way to an instruction: the cycles expected of it, or why it is none."""
+    """A way to an instruction: the cycles expected of it, or the reason why it is none."""
 
     name: str
     cycles: int | None = None
@@ -179,7 +179,7 @@ class TaskWay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """Where a task lies in the program of a role: its first line, and the one after it."""
+    """Place of a task in the program of a role: its first line, and the one after its last."""
 
     role: str
     variant: str
@@ -215,7 +215,7 @@ class ProgramOnPage:
 
 
 def find_role(file: str) -> str:
-    """Return the role of which a file has the program: of build/simd/pe_compute.c `compute`."""
+    """Return the role of the program in a file: `compute` of build/simd/pe_compute.c."""
     return file.rpartition("/pe_")[2].removesuffix(".c")
 
 
@@ -231,10 +231,10 @@ def describe_tasks(
     graph: TaskGraph, decisions: Decisions, compressions: Objects, hulls: Objects,
     texts: Mapping[tuple[str, str], str], offset: Place,
 ) -> tuple[TaskOnPage, ...]:
-    """Return what a page shows of each task, in the order in which PEs run them.
+    """Return the data of each task, in the order in which PEs run them.
 
-    `compressions` and `hulls` are the texts of these names; `texts` the programs in C by role and
-    variant; `offset` is what layer.yaml calls the PE that they call PE[0, 0].
+    `compressions` and `hulls` are the texts of these names; `texts` are the programs in C by role
+    and variant; `offset` is the name in layer.yaml of the PE that is PE[0, 0] in these.
     """
     return tuple(
         _describe(

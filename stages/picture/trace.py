@@ -1,4 +1,4 @@
-"""Perfetto."""
+"""Trace of the events of PEs, for Perfetto."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from lairmake.stages.picture import LARGEST_TRACE
 if TYPE_CHECKING:
     from lairmake.stages.fabric.outcome import FabricRun
 
-# --- A trace as Perfetto reads it: messages of protobuf, and events as rows of bytes of one length
+# --- Trace in the format of Perfetto --------------------------------------------------------------
 #
-# Protobuf allows a number to have more bytes than it needs: so a million events are arrays.
+# A trace has messages of protobuf; events are rows of bytes of one length. Protobuf allows a number
+# to have more bytes than it needs: so a million events are arrays.
 #
 # Source   perfetto, protos/perfetto/trace/{trace,trace_packet}.proto and
 #          track_event/{track_event,track_descriptor,counter_descriptor}.proto: names and numbers
@@ -35,7 +36,7 @@ Ints = NDArray[Any]
 PACKAGE = "lairmake.perfetto"
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 CLEARED, NEEDED = 1, 2
-"""Of a sequence of packets: that its names are new, and that a packet needs them."""
+"""Flags of a sequence of packets: its names are new, and a packet needs them."""
 
 MESSAGES: Mapping[str, str] = {
     "Trace": "1 packet TracePacket*",
@@ -86,9 +87,9 @@ CLASSES = _describe()
 
 
 def write_head(names: Sequence[str], tracks: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return the packets that say what the tracks are, and what names are called: from 1 on.
+    """Return the packets that describe the tracks, and give names numbers from 1 on.
 
-    A track has the fields of a TrackDescriptor; `counter` is whether it counts.
+    A track has the fields of a TrackDescriptor; `counter` says whether it counts.
     """
     trace = CLASSES["Trace"]()
     first = trace.packet.add(trusted_packet_sequence_id=1, sequence_flags=CLEARED)
@@ -158,8 +159,8 @@ def _name_entry(names: Ints) -> list[Bytes]:
 def write_slices(tracks: Ints, begin: Ints, end: Ints, names: Ints, flows: Ints) -> bytes:
     """Return slices, each from its first cycle to before its last, in the order of their begin.
 
-    Where `flows` is not 0 an arrow with this number ends at a slice: it takes as many bytes as what
-    else slices have, their names as what they correlate by.
+    Where `flows` is not 0, an arrow with this number ends at a slice. Other slices have as many
+    bytes there: the numbers of their names, by which they correlate.
     """
     has_flow = (flows > 0)[:, None]
     arrow = np.concatenate([_tag(len(flows), 48, 1), _fixed(flows)], axis=1)
@@ -178,24 +179,25 @@ def write_instants(tracks: Ints, cycles: Ints, names: Ints, flows: Ints) -> byte
 
 
 def write_counts(tracks: Ints, cycles: Ints, counts: Ints) -> bytes:
-    """Return what is counted, from cycles on."""
+    """Return the counts of tracks, from cycles on."""
     count = [_tag(len(counts), 30, 0), _number(counts, 4)]
     return _packets(cycles, [*_event(COUNTER, tracks), *count]).tobytes()
 
-# --- What happened on some PEs, as a trace that Perfetto opens: a track for each thing that one
-# does
+# --- Events of PEs as tracks ----------------------------------------------------------------------
+#
+# A PE has a track for each kind of thing that it does.
 #
 # Ensures  no work in Python per event; a cycle is a nanosecond.
 
 TASKS, VECTORS, WAITS, SENT, STREAMS, QUEUES = 1, 2, 3, 4, 8, 48
-"""The places of tracks within those of a PE: the first stream and queue are those of colour 0."""
+"""Places of tracks within those of a PE; those of streams and queues are for colour 0."""
 PLACES = 96
 PLAIN = {TASKS: "tasks", VECTORS: "vector instructions", WAITS: "waits", SENT: "sends"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTrace:
-    """A trace, and how many events it has; the cycle after which the fabric stopped, if it did."""
+    """A trace, its number of events, and the cycle after which the fabric stopped, if it did."""
 
     content: bytes
     count: int
@@ -206,11 +208,11 @@ def trace(
     source: Source, record: Callable[[RunRequest], FabricRun], pes: str, cycles: tuple[int, int],
     most: int,
 ) -> EventTrace:
-    """Return the trace of a run, as far as it came.
+    """Return the trace of a run, as far as the run came.
 
-    `source` is the text of a layout, `record` runs it once more, `pes` is the text of a set, of all
-    PEs if it is empty. Raises UserError where that is none, or where there are no events, or more
-    than `most`.
+    `source` is the text of a layout, and `record` runs it once more. `pes` is the text of a set of
+    PEs, or empty for all. Raises UserError where `pes` is no such set, or where there are no
+    events, or more than `most`.
     """
     layout = read_layout(source)
     meant = _read_pes(layout, pes) if pes else isl.Set(layout.grid)
