@@ -1,1 +1,1 @@
-"""What writes documents and measures; it is not shipped."""
+"""Tools that write documents and measure; they are not shipped."""

@@ -1,4 +1,4 @@
-"""Name what is long: files and functions that a reader may want in parts. A warning, and no error.
+"""Warnings about long files and functions, which a reader may want in parts; no errors.
 
     python -m tools.sizes FILE ...
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 MOST_OF_FILE, MOST_OF_FUNCTION = 800, 60
-"""How many lines nobody asks about."""
+"""Numbers of lines up to which there is no warning."""
 
 
 def name_long(path: Path) -> Iterator[str]:
@@ -29,7 +29,7 @@ def name_long(path: Path) -> Iterator[str]:
 
 
 def main(names: Sequence[str]) -> int:
-    """Print what is long of some files; return the exit code, which is always 0."""
+    """Print warnings about some files; return the exit code, which is always 0."""
     for name in names:
         for line in name_long(Path(name)):
             print(f"warning: {line}", file=sys.stderr)

@@ -1,1 +1,1 @@
-"""How much vector instructions gain, and where the other cycles go: what `doit evaluate` writes."""
+"""Evaluation for `doit evaluate`: gains of vector instructions, and the uses of other cycles."""

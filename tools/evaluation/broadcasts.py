@@ -1,4 +1,4 @@
-"""What eliminating broadcasts gains and costs: tables and plots of docs/broadcast.md.
+"""Gain and cost of eliminating broadcasts: tables and plots of docs/broadcast.md.
 
 Source   M Sec. IV
 """
@@ -21,11 +21,11 @@ from tools.evaluation.templates import template
 
 STAGES = ("parse", "place", "schedule", "skew", "count")
 SIDES = (1, 2, 4, 8, 16, 32)
-"""The PEs along each side of the grid, of which the product of matrices is counted."""
+"""Numbers of PEs along each side of the grids on which the product of matrices is counted."""
 
 
 def counted(case: Case, workspace: Path) -> SkewCounts:
-    """Return the counts.yaml of a case, and nothing else of it is built.
+    """Return the counts.yaml of a case; nothing else of the case is built.
 
     Raises UserError or UserErrors.
     """
@@ -35,7 +35,7 @@ def counted(case: Case, workspace: Path) -> SkewCounts:
 
 
 def document(found: Mapping[str, SkewCounts], grids: Mapping[int, SkewCounts]) -> str:
-    """Return the document; counts by layer, and of the product by the side of the grid."""
+    """Return the document, from counts by layer, and of the product by the side of the grid."""
     return template("broadcast.md.j2").render(
         example=example_table(found["matmul"]),
         places=places_table(found["matmul"]),

@@ -1,4 +1,4 @@
-"""What cycles rest on: figures of a machine that nobody has measured, at half and at double.
+"""Dependence of cycles on figures that nobody has measured, at half and at double.
 
 The programs are those that were compiled for the figures as they are.
 """
@@ -27,10 +27,10 @@ from tools.evaluation.templates import template
 
 MACHINE = "wse2"
 MOVED = 0.25
-"""By more than this part of its cycles a layer moves."""
+"""Part of the cycles of a layer: by a larger change the layer counts as moved."""
 
 UNCHARGED = ("code_base", "code_task", "task_ids", "threads", "descriptors", "remote")
-"""Figures that are limits, sizes or weights: a change of them is one of what is compiled."""
+"""Figures that are limits, sizes or weights: a change of them changes what is compiled."""
 
 HEAD = ("figure", "value", "grade", "tried", "fewest", "median", "most", "moved")
 
@@ -48,7 +48,7 @@ class Change:
 def list_changes(*, charged: bool = True) -> list[Change]:
     """Return the figures that are chosen or worked out (C), each at half and at double.
 
-    They are those by which a run takes other cycles, or else those by which layers are compiled.
+    With `charged`, they are those that change the cycles of a run, else those of compilation.
     """
     profile = load_profile(MACHINE)
     found = []

@@ -1,4 +1,4 @@
-"""Layers of which the accesses are counted: on 16 x 16 PEs, in tiles that take a step each.
+"""Layers whose accesses are counted: on 16 x 16 PEs, in tiles that take a step each.
 
 Source   M Sec. IV: the
          first one; the others are what is not shown there
@@ -28,7 +28,7 @@ class Counted:
     side: int = SIDE
 
     def case(self) -> Case:
-        """Return it as a layer folder has it."""
+        """Return the layer as a case."""
         iterators = self.loops.partition(")")[0].strip("( ")
         lair = f"lair s(): {self.tensors}\n{{\n  all {self.loops}\n    {self.body}\n}}\n"
         return Case(

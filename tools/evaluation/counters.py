@@ -1,4 +1,4 @@
-"""What the counters of a layer say: which way its instances went, and how many a call runs."""
+"""Counters of a layer: the ways of its instances, and the instances of a call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_INSTANCES = ("init_", "pack_")
 class Counters:
     """The tasks of a layer that run its instances, together.
 
-    `reasons` says of each task that is a loop why it is.
+    `reasons` are the reasons why tasks of the layer are loops.
     """
 
     ways: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The document that `doit evaluate` writes: tables in Markdown, and plots.
+"""Document of `doit evaluate`: tables in Markdown, and plots.
 
 Source   V Sec. 6
 """
@@ -55,7 +55,7 @@ def picture(sweep: Sweep, swept: Swept) -> str:
 
 
 def shown(sweep: Sweep, results: Results) -> float:
-    """Return what a sweep plots of a layer."""
+    """Return the value that a sweep plots of a layer."""
     if sweep.shown == "per call":
         return per_call(results)
     return float(results.speedup if sweep.shown == "speedup" else results.cycles.simd)
@@ -87,7 +87,7 @@ def _way(results: Results) -> str:
 
 
 def group_of_layers(found: Mapping[str, Results], group: str) -> dict[str, Any]:
-    """Return a group of layers: what its counters say, the counters, why what is a loop is one."""
+    """Return a group of layers: its text and its table of counters, and the reasons for loops."""
     inside = {name: results for name, results in found.items() if group_of(results) == group}
     why: dict[str, list[str]] = {}
     for name, results in inside.items():
@@ -157,7 +157,7 @@ def _over(results: Results) -> float:
 
 
 def sweep_table(sweep: Sweep, swept: Swept) -> str:
-    """Return what was measured of each series for each value."""
+    """Return the table of a sweep: for each value, the measurements of each series."""
     speeds = sweep.shown == "speedup"
     head = [sweep.axis]
     for series in sweep.series:

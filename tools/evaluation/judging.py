@@ -1,4 +1,4 @@
-"""How good what a search takes is among all that it might take, and how good predictions are.
+"""Quality of the choice of a search among all candidates, and of predictions.
 
 Source   design, Placement by search
 """
@@ -28,19 +28,20 @@ LAYERS: Mapping[str, bool] = {
     "catalogue/softmax": True,
     "catalogue/rnn": True,
 }
-"""The layers of which candidates are simulated, and whether their tensors come and go anywhere."""
+"""Layers whose candidates are simulated, and whether their tensors come and go anywhere."""
 
 HEAD = ("layer", "open", "candidates", "tried", "refused", "best", "taken", "ratio",
         "off by: median", "nine of ten")
 RATIO, MOST_RATIO = 1.1, 1.25
-"""How many times the cycles of the best the one that is taken may take: in the median, and ever."""
+"""Cycles of the taken candidate over those of the best one: in the median, and at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The candidates of a layer, what came of some of them, and what the one takes that is taken.
+    """Candidates of a layer, with the trials of some of them, and the one that is taken.
 
-    `cycles` are simulated; None where none is taken.
+    `every` is the number of candidates. `cycles` are those of the taken one, simulated; None where
+    none is taken.
     """
 
     anywhere: bool
@@ -50,7 +51,7 @@ class Judged:
 
 
 def document(layers: str, found: Mapping[str, Judged]) -> str:
-    """Return the document, given the table of layers that have a placement."""
+    """Return the document; `layers` is the table of layers that have a placement."""
     return template("placements.md.j2").render(
         layers=layers, candidates=candidates_table(found), count=len(found), width=WIDTH, more=MORE,
         most=FIRST + REST, first=FIRST, rest=REST,
@@ -60,7 +61,7 @@ def document(layers: str, found: Mapping[str, Judged]) -> str:
 def judge(
     listed: Mapping[str, Listed], tried: Sequence[Tried], taken: Mapping[str, int | None]
 ) -> dict[str, Judged]:
-    """Return what came of each layer, given that of the candidates of all, in order."""
+    """Return the judgement of each layer; `tried` are the trials of all layers, in order."""
     left, found = iter(tried), {}
     for name, every in listed.items():
         own = tuple(next(left) for _ in every.trials)
@@ -71,7 +72,7 @@ def judge(
 
 
 def candidates_table(found: Mapping[str, Judged]) -> str:
-    """Return a row a layer, and what holds of all."""
+    """Return a table with a row a layer, and below it the ratios and errors of all layers."""
     rows = [_row(name, each) for name, each in found.items()]
     return f"{table(HEAD, rows)}\n\n" + "\n".join(_summary(list(found.values())))
 

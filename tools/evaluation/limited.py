@@ -1,4 +1,4 @@
-"""What limits and sizes of a machine do to layers, where nobody has published them.
+"""Effect on layers of limits and sizes of a machine that nobody has published.
 
 Figures that are not charged decide what programs there are, and whether any: so layers are compiled
 anew with half and with double of each.
@@ -28,9 +28,9 @@ HEAD_OF_LIMITS = ("layer", "figure", "has", "enough", "cycles", "with enough")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """A layer as it is, and with each change the cycles; None where it is refused.
+    """Results of a layer as it is, and its cycles with each change, None where it is refused.
 
-    `others` says with which changes it has other programs.
+    `others` says, for each change, whether the layer has other programs.
     """
 
     results: Results
@@ -39,7 +39,7 @@ class Tried:
 
 
 def try_limits(case: Case, workspace: Path) -> Tried:
-    """Return what becomes of a case with each of the figures that are not charged."""
+    """Return the trial of a case, with each change of the figures that are not charged."""
     folder = build(case, workspace, PIPELINE)
     results, programs = _results(folder), _programs(folder)
     cycles, others = [], []
@@ -104,7 +104,7 @@ def _row(number: int, change: Change, found: Mapping[str, Tried]) -> tuple[Any, 
 
 
 def limits_table(found: Mapping[str, Tried]) -> str:
-    """Return the layers that a limit binds, and what they take where there is enough."""
+    """Return the layers that a limit binds, and their cycles where there is enough."""
     return table(HEAD_OF_LIMITS, _limited(found))
 
 

@@ -1,4 +1,4 @@
-"""docs/virtual_machine.svg: the painted virtual machine of a small field, drawn from its painting.
+"""Picture docs/virtual_machine.svg: the virtual machine of a small field, from its painting.
 
 `python -m tools.evaluation.machine_picture` writes it.
 
@@ -25,7 +25,7 @@ from tools.evaluation.templates import template
 PLACE = Path(__file__).resolve().parents[2] / "docs" / "virtual_machine.svg"
 GEOMETRY = Geometry(width=10, height=6, responses=2)
 SIZE, MARGIN = 48, 20
-"""Pixels of a PE, and around all of them."""
+"""Pixels of a PE, and of the margin around all PEs."""
 
 FILLS = {"worker": "#f4f4f4", "reduction": "#d9ead3", "response": "#fde5cd",
          "executive": "#f4b6b6", "merge": "#cfe2f3"}
@@ -34,7 +34,7 @@ DRAWN = {
     "args": ("#3465a4", -8), "args_dist": ("#cc6600", 8), "ctrl_coord": ("#aa0000", 0),
     "reduction_1": ("#4e9a06", 8), "reduction_2": ("#4e9a06", 8), "reduction_4": ("#75507b", 14),
 }
-"""The colours that are drawn: how, and how many pixels from the middle of PEs."""
+"""Colours that are drawn: their strokes, and their distances in pixels from the middle of PEs."""
 
 
 def draw_machine() -> str:

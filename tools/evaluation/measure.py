@@ -1,4 +1,4 @@
-"""Build a layer as it is, but for some keys of its layer.yaml, and say what came of it.
+"""Builds of a layer with some keys of its layer.yaml changed, and their results.
 
 Source   V Sec. 6: no input of the experiments has a zero
 """

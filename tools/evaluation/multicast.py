@@ -1,4 +1,4 @@
-"""What multicast is worth: the table of docs/multicast.md.
+"""Worth of multicast: the table of docs/multicast.md.
 
 Source   M
 """

@@ -1,4 +1,4 @@
-"""What a search finds where layers are placed already: their cycles with and without its help.
+"""Placements found for layers that have one: cycles with the given and the found placements.
 
 Each layer is built as it is, then without its placement, then with ports that may be anywhere, too.
 """
@@ -25,9 +25,9 @@ HEAD = ("layer", "given", "found", "ratio", "ports anywhere", "ratio", "search, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """Cycles with the placement given, with one found, and with ports found; None where refused.
+    """Cycles with the given placement, with a found one, and with found ports; None where refused.
 
-    `seconds` of processor time went into the stages before the one that is taken was built.
+    `seconds` is the processor time of the stages up to the one that takes a candidate.
     """
 
     given: int
@@ -60,7 +60,7 @@ def leave_open(case: Case, *, anywhere: bool) -> Case:
 
 
 def find_cycles(case: Case, workspace: Path) -> int | None:
-    """Return the cycles of a case, None where it is refused."""
+    """Return the cycles of a case; None where it is refused, or a value is wrong."""
     folder = _try(case, workspace, "simulate")
     if folder is None:
         return None
@@ -80,8 +80,7 @@ def _try(case: Case, workspace: Path, last: str) -> Path | None:
 
 
 def layers_table(found: Mapping[str, Placed], *, timed: bool = True) -> str:
-    """Return the cycles of each layer, and below them the ratios of all; `timed`: the seconds, too.
-    """
+    """Return the cycles of each layer, below them the ratios of all, and if `timed` the seconds."""
     rows = [
         (name, f.given, _shown(f.found), _ratio(f.found, f.given), _shown(f.anywhere),
          _ratio(f.anywhere, f.given), f"{f.seconds:.1f}")

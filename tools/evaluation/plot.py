@@ -1,4 +1,4 @@
-"""A plot of lines: values over values, as the numbers that a picture is drawn from."""
+"""Plot of lines: values over values, as the numbers that a picture is drawn from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICKS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """Values from 0 to `most`, or their logarithms from that of `least`, onto pixels."""
+    """Scale of values, or their logarithms, from `least` to `most`: pixels `first` to `last`."""
 
     least: float
     most: float

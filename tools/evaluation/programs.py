@@ -1,4 +1,4 @@
-"""What an operation, the control and a sum of a program take on the virtual machine.
+"""Cycles of an operation, of the control and of a sum of a program, on the virtual machine.
 
 Paper    E Sec. 3, 8: its figures stand beside ours
 """
@@ -29,7 +29,7 @@ ITERATIONS = 200
 SIZES = (1, 10, 50, 100, 1000)
 RESPONSES = (1, 2, 5, 16)
 SIDES = (4, 8, 16, 32)
-"""Columns, and rows, of fields of which a sum is measured."""
+"""Columns, and rows, of the fields over which a sum is measured."""
 
 HEAD = """\
 from lairmake import numpy as np
@@ -64,7 +64,7 @@ s[...] = np.sum(a, controller=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A program that is measured: its statements, the field, numbers on a PE, responses a side."""
+    """A program to measure: its statements, the field, numbers on a PE, responses a side."""
 
     text: str
     machine: str
@@ -74,14 +74,17 @@ class Wanted:
 
     @property
     def name(self) -> str:
-        """What is said of it while it runs."""
+        """Name of the program while it runs."""
         return f"{self.field[0]} x {self.field[1]} workers on {self.machine}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A run, the cycles from the executive's first index to the merge PE's first wavelet, and the
-    share of the cycles of response PEs in which they are busy."""
+    """A run of a program.
+
+    `path` are the cycles from the executive's first index to the merge PE's first wavelet.
+    `responding` is the share of the cycles of response PEs in which they are busy.
+    """
 
     results: ProgramResults
     path: int
@@ -104,7 +107,7 @@ def taking(machine: str) -> Wanted:
 def striding(machine: str) -> Wanted:
     """Return a loop of operations with every other number along two axes, always of one neighbour.
 
-    It is that which takes most: three states of the ring are passed over before each.
+    It takes the most of all: three states of the ring are passed over before each operation.
     """
     return Wanted(text=STRIDED, machine=machine, field=(6, 4))
 
@@ -120,7 +123,7 @@ def summed(machine: str, side: int) -> Wanted:
 
 
 def list_wanted() -> list[Wanted]:
-    """Return all that is measured."""
+    """Return all programs to measure."""
     return [
         wanted for machine in MACHINES for wanted in (
             *(adding(machine, size) for size in SIZES), taking(machine), striding(machine),

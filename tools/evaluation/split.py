@@ -1,4 +1,4 @@
-"""What the cycles of a layer went into, and what kind of gain it has.
+"""Split of the cycles of a layer, and the kind of its gain.
 
 Source   V Sec. 6: the three groups of test cases
 """
@@ -10,7 +10,7 @@ from typing import Literal
 from lairmake.stages.layer.texts.results_json import Results
 
 GAIN = 1.05
-"""A speed-up below this is none."""
+"""Least speed-up that is a gain."""
 
 GROUPS = ("none", "below", "above")
 Variant = Literal["simd", "loops"]
@@ -29,10 +29,10 @@ def cycles_of(results: Results, variant: Variant) -> int:
 
 
 def split(results: Results, variant: Variant = "simd") -> dict[str, int]:
-    """Return what the cycles of a run went into; the parts add up to all of them.
+    """Return the cycles of a run by what they went into; the parts add up to all of them.
 
-    They are those of the busiest PE; what it does after the last cycle counts for nothing: it is
-    taken from the start-up, and the rest of it from what is computed.
+    They are the cycles of the busiest PE. Its work after the last cycle does not count: that is
+    taken from the start-up, and the rest of it from computing.
 
     computing  the elements of vector instructions over the lanes, extra instances included
     rounding   cycles in which lanes are left empty: the last one of a vector instruction

@@ -1,4 +1,4 @@
-"""Layers of which one figure changes from build to build.
+"""Sweeps of one figure of a layer, from build to build.
 
 Source   V Sec. 6: what the speed-up depends on
 """
@@ -43,10 +43,10 @@ STENCIL = """lair stencil(): float16 x[18][18], float16 c[3][3] -> float16 y[16]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Layers by a value and the name of a series, and what is plotted of each.
+    """Layers by a value and the name of a series, and the quantity that is plotted of each.
 
-    `shown` is `speedup`, `cycles` or `per call`; `last` is the heading of a last column of the
-    table and what stands there.
+    `shown` is `speedup`, `cycles` or `per call`. `last` is the heading of a last column of the
+    table, and a function that returns its cells.
     """
 
     name: str
@@ -122,7 +122,7 @@ def on_lanes(lanes: int, series: str) -> Case:
 
 
 def of_density(density: float, series: str) -> Case:
-    """Return a layer with a share of non-zeros in x, which arrives without its zeros or with."""
+    """Return a layer with a share of non-zeros in x; x arrives with or without its zeros."""
     sparse = "dense" not in series
     if series.startswith("conv"):
         return conv(5, density, sparse)
@@ -136,7 +136,7 @@ def per_call(results: Results) -> float:
 
 
 def overhead(results: Mapping[str, Results]) -> str:
-    """Return what a choice among sizes costs for each call, in cycles."""
+    """Return the cycles that a choice among sizes costs for each call."""
     return f"{per_call(results['enumerate']) - per_call(results['hull']):.1f}"
 
 

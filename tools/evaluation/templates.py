@@ -1,4 +1,4 @@
-"""The templates of the documents."""
+"""Templates of the documents."""
 
 from __future__ import annotations
 

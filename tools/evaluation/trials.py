@@ -1,7 +1,7 @@
 """Candidates of a layer, each built and simulated as if somebody had given it.
 
-The candidates are those that the search enumerates: all ways to place a single statement; of a
-graph, what is left where many ways are kept. Of many, a sample is tried.
+The candidates are those that the search enumerates: all placements of a single statement; for a
+graph, those that are left where many partial ones are kept. Of many candidates a sample is tried.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from lairmake.stages.skewing.elements import read_lair
 from tools.evaluation.measure import Case, build
 
 WIDTH, MORE = 240, 16
-"""How many ways to place the statements of a graph so far are kept, and of each of them."""
+"""Numbers of partial placements of a graph that are kept, and of continuations of each."""
 
 FIRST, REST = 50, 160
-"""How many candidates are tried: the first ones by what the search estimates, and of the others."""
+"""Numbers of candidates that are tried: of the first by the search's estimate, and of others."""
 
 READ = ("layer.yaml", "tasks.yaml", "simd.yaml", "routes.isl", "adapted.isl", "instances.isl",
         "memory.isl", "schedule.isl", "compressions.isl")
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A candidate of a layer, as a case that has all given; `estimate` are cycles."""
+    """A candidate of a layer, as a case that leaves nothing open; `estimate` is in cycles."""
 
     name: str
     case: Case
@@ -55,9 +55,9 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """What came of a candidate: cycles estimated before the stages, predicted after, and simulated.
+    """Cycles of a candidate: estimated before the stages, predicted after them, and simulated.
 
-    Those of one that is `refused` are None, but for the estimate.
+    For a candidate that is `refused`, all but the estimate are None.
     """
 
     estimate: int
@@ -68,7 +68,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """How many candidates a search enumerates, and those of them that are tried."""
+    """Number of candidates that a search enumerates, and those of them that are tried."""
 
     every: int
     trials: tuple[Trial, ...]
@@ -122,7 +122,7 @@ def _trial(case: Case, proposal: Proposal) -> Trial:
 
 
 def try_out(trial: Trial, workspace: Path) -> Tried:
-    """Return what came of a candidate."""
+    """Return the cycles of a candidate, or the reason why it is refused."""
     if trial.refused is not None:
         return Tried(estimate=trial.estimate, refused=f"choose: {trial.refused}")
     folder = build(trial.case, workspace, ())

@@ -1,4 +1,4 @@
-"""What `doit evaluate` does: it builds layers, and prints tables or writes documents."""
+"""Command `doit evaluate`: builds of layers, and printed tables or documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MACHINES = ("wse2", "ideal")
 
 
 def evaluate(command: LayerCommand, options: Options, words: list[str]) -> int:
-    """Build layers, and print or write what came of them; return the exit code.
+    """Build layers, and print tables or write documents; return the exit code.
 
     Raises InvalidCommand where the words are wrong, UserError where a layer is.
     """

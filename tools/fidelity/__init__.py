@@ -1,1 +1,1 @@
-"""What the simulator makes of programs whose cycles are published: docs/fidelity.md."""
+"""Fidelity of the simulator to published cycles of programs: docs/fidelity.md."""

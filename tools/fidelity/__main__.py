@@ -1,4 +1,4 @@
-"""Run the programs whose cycles are published, and write docs/fidelity.md."""
+"""Writer of docs/fidelity.md, from runs of the programs whose cycles are published."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.fidelity.tables import document, run_measured, run_models
 
 
 def main() -> None:
-    """Write the document of the present folder."""
+    """Write the document below the present folder."""
     rows = read_rows()
     with TemporaryDirectory() as folder:
         library = compiled(Path(folder))

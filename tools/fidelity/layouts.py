@@ -1,4 +1,4 @@
-"""The layouts of the programs in programs/, with values, and what must come out."""
+"""Layouts of the programs in programs/, with values and expected results."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tools.fidelity.rows import columns_of
 
 Array = NDArray[Any]
 Routes = Mapping[str, str | RouterColour]
-"""By the name of a colour, its routes, or all of it."""
+"""The routes of a colour, or all of the colour, by its name."""
 
 ROOM = 512
-"""Elements of a tensor for which most programs have room."""
+"""Number of elements of a tensor for which most programs have room."""
 
 FEW = 16
-"""Elements for which programs on many PEs have room."""
+"""Number of elements for which programs on many PEs have room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A layout, the tensors in the memory of its PEs, and what must be there at the end."""
+    """A layout, the tensors in the memory of its PEs, and the expected result."""
 
     layout: FabricLayout
     arrays: Mapping[str, Array]
@@ -34,12 +34,12 @@ class Case:
 
 
 def broadcast(elements: int, pes: int) -> Case:
-    """Return v of the first PE of a row on all others."""
+    """Return the case with v of the first PE of a row on all others."""
     return _spread("broadcast", elements, pes, 1)
 
 
 def broadcast_2d(elements: int, pes: int) -> Case:
-    """Return v of a corner PE on all others of a rectangle."""
+    """Return the case with v of a corner PE on all others of a rectangle."""
     columns = columns_of(pes)
     return _spread("broadcast", elements, columns, pes // columns)
 
@@ -59,7 +59,7 @@ def _spread(role: str, elements: int, columns: int, rows: int) -> Case:
 
 
 def star(elements: int, pes: int) -> Case:
-    """Return sums of v on PE 0, to which all others send theirs, the nearest first."""
+    """Return the case with sums of v on PE 0; all others send it theirs, the nearest first."""
     v = _values(pes, 1, elements)
     root = "[PE[0, 0] -> E[]] -> ramp[]"
     turning = RouterColour(
@@ -73,31 +73,31 @@ def star(elements: int, pes: int) -> Case:
 
 
 def chain(elements: int, pes: int) -> Case:
-    """Return sums of v on the way to PE 0."""
+    """Return the case with sums of v on the way to PE 0."""
     v = _values(pes, 1, elements)
     return _case("chain", _west(pes), v, _of_first(v, v.sum(axis=(0, 1))))
 
 
 def copy(elements: int, pes: int) -> Case:
-    """Return v of each PE."""
+    """Return the case with v of each PE."""
     v = _values(pes, 1, elements)
     return _case("copy", {}, v, v)
 
 
 def pipelined(elements: int, pes: int) -> Case:
-    """Return sums of v on PE 0."""
+    """Return the case with sums of v on PE 0."""
     v = _values(pes, 1, elements)
     return _case("pipelined", _west(pes), v, _of_first(v, v.sum(axis=(0, 1))))
 
 
 def stored(elements: int, pes: int) -> Case:
-    """Return the sum on each PE of its own v and of those behind it."""
+    """Return the case with the sum, on each PE, of its own v and of those behind it."""
     v = _values(pes, 1, elements)
     return _case("stored", _west(pes), v, np.cumsum(v[::-1], axis=0)[::-1])
 
 
 def laplacian(elements: int, side: int) -> Case:
-    """Return v of the neighbours less 4 v on `side` x `side` PEs, which a border surrounds."""
+    """Return the case with v of the neighbours less 4 v on `side` x `side` PEs inside a border."""
     last = side + 1
     v = _values(side + 2, side + 2, elements)
     y = np.zeros_like(v)
@@ -116,7 +116,7 @@ def laplacian(elements: int, side: int) -> Case:
 
 
 def difference(elements: int, pes: int) -> Case:
-    """Return v of the PE to the west less 2 v; PE 0 has none."""
+    """Return the case with v of the PE to the west less 2 v; PE 0 has none."""
     v = _values(pes, 1, elements)
     y = np.zeros_like(v)
     y[1:] = v[:-1] - 2 * v[1:]
@@ -129,7 +129,7 @@ def difference(elements: int, pes: int) -> Case:
 
 
 def vertical(elements: int, pes: int) -> Case:
-    """Return y_k = v_k - y_(k-1) / 2 on each PE."""
+    """Return the case with y_k = v_k - y_(k-1) / 2 on each PE."""
     v = _values(pes, 1, elements)
     y = v.copy()
     for k in range(1, elements):
@@ -138,7 +138,7 @@ def vertical(elements: int, pes: int) -> Case:
 
 
 def uvbke(elements: int, side: int) -> Case:
-    """Return v (v + n - (v + w) v) / 2 of the neighbours to the west, w, and to the north, n."""
+    """Return the case with v (v + n - (v + w) v) / 2, of v to the west, w, and to the north, n."""
     v = _values(side + 1, side + 1, elements)
     y = np.zeros_like(v)
     here, west, north = v[1:, 1:], v[:-1, 1:], v[1:, :-1]
@@ -155,7 +155,7 @@ def uvbke(elements: int, side: int) -> Case:
 
 
 def fmuls(elements: int, shift: int) -> Case:
-    """Return the product of v and c, which begins `shift` elements into its room, on one PE."""
+    """Return the case with v times c, which begins `shift` elements into its room, on one PE."""
     v, c = _values(1, 1, elements), _values(1, 1, elements + 1)
     y = c.copy()
     y[..., shift : shift + elements] *= v
@@ -175,7 +175,7 @@ CASES: Mapping[str, Callable[[int, int], Case]] = {
     "copy": copy, "pipelined": pipelined, "stored": stored, "laplacian": laplacian,
     "difference": difference, "vertical": vertical, "uvbke": uvbke, "fmuls": fmuls,
 }
-"""By name: a function of how many elements a PE has, and on how many PEs."""
+"""Cases by name: functions of the number of elements of a PE, and of the number of PEs."""
 
 
 def _case(role: str, routes: Routes, v: Array, y: Array, room: int = ROOM) -> Case:

@@ -1,4 +1,4 @@
-"""The rows of docs/fidelity.md: what is published, where, and how far ours may be off."""
+"""Rows of docs/fidelity.md: published cycles, their sources, and how far ours may be off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Grade = Literal["A", "B", "C"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A program of which a model gives the cycles, for any elements and PEs."""
+    """A program whose cycles a model gives, for any numbers of elements and PEs."""
 
     program: str
     title: str
@@ -57,7 +57,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """All of them, in the order of the document."""
+    """All rows, in the order of the document."""
 
     models: Models
     programs: tuple[Measured, ...]
@@ -81,5 +81,5 @@ def modelled(program: str, elements: int, pes: int, ramp: int) -> int:
 
 
 def columns_of(pes: int) -> int:
-    """Return the columns of a rectangle, as square as powers of two are."""
+    """Return the columns of a rectangle that is as square as powers of two are."""
     return 1 << (pes.bit_length() - 1) // 2

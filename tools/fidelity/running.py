@@ -1,4 +1,4 @@
-"""Compile the programs in programs/ and run them on the simulated fabric."""
+"""Compiler and runner of the programs in programs/, on the simulated fabric."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def compiled(folder: Path) -> Path:
 def cycles_of(
     library: Path, program: str, elements: int, size: int, profile: Profile
 ) -> int:
-    """Return how many cycles a program takes, until the last PE is done, or by its own stamp.
+    """Return the cycles of a program, until the last PE is done, or by its own stamp.
 
-    Raises ValueError where what it computes is wrong.
+    Raises ValueError where its result is wrong.
     """
     case = CASES[program](elements, size)
     shapes = {"y": case.expected.shape, "stamp": (1,)}

@@ -1,4 +1,4 @@
-"""The text of docs/fidelity.md, from the cycles that programs took."""
+"""Text of docs/fidelity.md, from the cycles of programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.fidelity.running import cycles_of
 
 HEAD = ("program", "machine", "published", "ours", "ratio", "within", "source", "grade")
 Cycles = Mapping[tuple[str, int, int], int]
-"""By program, elements and PEs."""
+"""Cycles by program, elements and PEs."""
 
 
 def model_machine(models: Models) -> Profile:
@@ -23,7 +23,7 @@ def model_machine(models: Models) -> Profile:
 
 
 def run_models(library: Path, models: Models) -> Cycles:
-    """Return what the programs of the models take."""
+    """Return the cycles of the programs of the models."""
     machine = model_machine(models)
     return {at: cycles_of(library, *at, machine) for at in points_of(models)}
 
@@ -36,7 +36,7 @@ def points_of(models: Models) -> Iterator[tuple[str, int, int]]:
 
 
 def run_measured(library: Path, rows: Rows) -> list[int]:
-    """Return what the other programs take, in order."""
+    """Return the cycles of the other programs, in order."""
     return [
         cycles_of(library, row.program, row.elements, row.size, load_profile(row.machine))
         for row in rows.programs

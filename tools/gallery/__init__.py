@@ -1,1 +1,1 @@
-"""The gallery: the grid of each layer of the catalogue, with its figures."""
+"""Gallery of the grids of the layers of the catalogue, with their figures."""

@@ -1,4 +1,4 @@
-"""Draw grids of layers, networks and programs, and write docs/catalogue.md: `./do gallery`."""
+"""Gallery of grids of layers, networks and programs, docs/catalogue.md: `./do gallery`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Describe = Callable[[str], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A picture: the folder below projects/, and lines below it."""
+    """A picture: its folder below projects/, its name, and the lines below it."""
 
     folder: str
     name: str
@@ -75,7 +75,7 @@ def _show(folder: LayerFolder, describe: Describe, pictures: Path) -> Shown:
 
 
 def describe_layer(results: str) -> tuple[str, ...]:
-    """Return what is said of a layer with this results.json."""
+    """Return the lines below a layer, from its results.json."""
     found = read_results(results)
     return (
         f"{found.cycles.simd} cycles, bound {found.bound.cycles}",
@@ -84,7 +84,7 @@ def describe_layer(results: str) -> tuple[str, ...]:
 
 
 def describe_network(results: str) -> tuple[str, ...]:
-    """Return what is said of a network on one fabric with this results.json."""
+    """Return the lines below a network on one fabric, from its results.json."""
     found = json.loads(results)
     columns, rows = found["fabric"]["pes"]
     return (f"{found['fabric']['cycles']} cycles, {len(found['parts'])} parts",
@@ -92,7 +92,7 @@ def describe_network(results: str) -> tuple[str, ...]:
 
 
 def describe_program(results: str) -> tuple[str, ...]:
-    """Return what is said of a program with this results.json."""
+    """Return the lines below a program, from its results.json."""
     found = json.loads(results)
     columns, rows = found["field"]
     return (f"{found['cycles']} cycles", f"{columns} x {rows} workers")

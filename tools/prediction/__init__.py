@@ -1,1 +1,1 @@
-"""How far off predictions of cycles are, over the layers that this checkout has built."""
+"""Errors of predictions of cycles, over the layers that this checkout has built."""

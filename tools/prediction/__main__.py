@@ -1,4 +1,4 @@
-"""Print what the layers of this checkout, or of the one given, were predicted to take, and took.
+"""Table of predicted and simulated cycles, for the layers of this checkout or of a given one.
 
     .venv/bin/python -m tools.prediction [CHECKOUT]
 """

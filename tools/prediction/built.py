@@ -1,4 +1,4 @@
-"""The layers that were built below a folder: what was predicted of them, and what they took."""
+"""Layers that were built below a folder, with predicted and simulated cycles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXTS = ("tasks.yaml", "simd.yaml", "memory.isl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What a layer was predicted to take, and the cycles that it took."""
+    """A layer with its prediction, and the cycles that it took."""
 
     name: str
     predicted: Prediction
@@ -28,7 +28,7 @@ class Compared:
 
     @property
     def error(self) -> float:
-        """By which part of the cycles the prediction is above them, or below."""
+        """The part of its cycles by which the prediction is above them, or below."""
         return self.predicted.cycles / self.cycles - 1
 
 
