@@ -1,4 +1,4 @@
-"""Make for mappings, for those who import it: build a folder, its results, what stages wrote."""
+"""Python interface of the Make for mappings: builds, their results, and texts of stages."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PLACES = {"build": "building", "read": "reading", "Error": "error"}
 
 
 def __dir__() -> list[str]:
-    """Return what this module has, whether it was asked for before or not."""
+    """Return all names of this module, also those that nobody asked for yet."""
     return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:
-    """Return what is imported when it is first asked for: commands of doit need none of it."""
+    """Return a name that is imported when it is first asked for: commands of doit need none."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"lairmake.{PLACES.get(name, 'outcome')}"), name)

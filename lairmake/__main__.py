@@ -17,7 +17,7 @@ from doit.exceptions import InvalidDodoFile
 DODO = "dodo.py"
 HELP = "--help"
 CALLED = "LAIRMAKE_CALLED"
-"""In the environment: what the user typed to start this program."""
+"""Variable of the environment with what the user typed to start this program."""
 NOTHING = """nothing to build here: no dodo.py, no layer.yaml and no projects/
 hint: `{} new NAME` makes a layer; one that there is, is built in its folder"""
 EMPTY = "ERROR: an empty word names no task: leave it out\n"
@@ -78,7 +78,7 @@ def _namespace(folder: Path) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what a command line says, and return doit's exit code."""
+    """Run a command line, and return doit's exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[-1] == HELP:
         words = ["help", *words[:-1][:1]]

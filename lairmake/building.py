@@ -1,4 +1,4 @@
-"""Build a folder as `doit` in it does."""
+"""Build of a folder, as by `doit` in it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lairmake.error import error_of
 from lairmake.outcome import Results, buildable, results
 
 MAIN = [sys.executable, "-P", "-m", "lairmake"]
-"""In a process of its own: a build moves to the folder of the tasks, runs what the user's dodo.py
-does, and goes by the code as it is in files, not as some process once imported it."""
+"""Command line of a build, in a process of its own: a build moves to the folder of the tasks, runs
+the user's dodo.py, and uses the code as it is in files, not as some process once imported it."""
 
 
 def build(folder: str | os.PathLike[str]) -> Results:

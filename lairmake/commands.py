@@ -1,4 +1,4 @@
-"""The commands, as the entry points of doit name them: by their classes."""
+"""Commands by their classes, as the entry points of doit name them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import importlib
 from typing import Any
 
 COLLECT = 50_000, 20, 20
-"""When Python looks for objects that only hold each other. The commands make few of these; looking
-at all that imports make, and at the end at everything, took a tenth of a build of a small layer."""
+"""Thresholds of Python's search for objects that only hold each other. The commands make few of
+these. To look at all that imports make, and at the end at everything, took a tenth of a build of a
+small layer."""
 
 
 def __getattr__(name: str) -> Any:
-    """Return a command of the compiler: it is in a module of its name, or with those of doit."""
+    """Return a command of the compiler, from a module of its name, or from that of doit's own."""
     if name.startswith("_"):
         raise AttributeError(name)
     from lairmake.stages.shipped import STAGES

@@ -1,4 +1,4 @@
-"""What is wrong in a folder, and where, as the build says it."""
+"""Errors in a folder of the user's, with their places, as the build says them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Error(Exception):
 
 
 def error_of(text: str, folder: Path) -> Error:
-    """Return what a build that ran in a folder says to be wrong, from what it wrote to stderr."""
+    """Return the errors of a build in a folder, from the text that it wrote to stderr."""
     places = list(SAID.finditer(text))
     if not places:
         return Error(text.strip())

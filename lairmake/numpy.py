@@ -1,4 +1,4 @@
-"""What objects of a program may do: `from lairmake import numpy as np`."""
+"""NumPy for objects of a program: `from lairmake import numpy as np`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a build found: values, cycles and programs."""
+"""Results of a build: values, cycles and programs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Files(Mapping[str, T], Generic[T]):
         return len(self._files)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether names and bytes are the same; what was built anew is like nothing else."""
+        """Return whether names and bytes are the same; files that were built anew are not."""
         if not isinstance(other, Files):
             return False
         try:
@@ -81,7 +81,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """Whether a tensor is what NumPy gives: bit for bit where `exact`, else within rounding."""
+    """Check of a tensor against NumPy: bit for bit where `exact`, else within rounding."""
 
     right: bool
     exact: bool
@@ -90,7 +90,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """By what a task got its instruction, and why; its sizes, calls, instances and extra ones."""
+    """A task: the way to its instruction, and why; its sizes, calls, instances and extra ones."""
 
     by: str
     why: str
@@ -102,7 +102,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """What a build found of a layer, of a network or kernel with its `parts`, or of a program.
+    """Results of a build of a layer, of a network or kernel with its `parts`, or of a program.
 
     `cycles` are those of the layer, or of all parts one after another. `outputs` are arrays by the
     names of their tensors, or objects, and `programs` C texts by their paths below `build/`. Only
@@ -123,7 +123,7 @@ class Results:
 
 
 def results(folder: str | os.PathLike[str]) -> Results:
-    """Return what the last build of a folder found, whatever was edited since.
+    """Return the results of the last build of a folder, whatever was edited since.
 
     Raises Error where there is no such build, or no such folder.
     """

@@ -1,4 +1,4 @@
-"""The isl objects in a text that a stage wrote."""
+"""Reader of the isl objects in a text that a stage wrote."""
 
 from __future__ import annotations
 
