@@ -466,11 +466,7 @@ def _read_whole(folder: LayerFolder) -> bool:
 
         return load_graph([source_of(shown_path(path), content_of(path))]).is_whole
 
-    return bool(kept_plan(folder, [NETWORK], GRAPH_PARTS, _is_truth, read, kind="whole"))
-
-
-def _is_truth(data: Any) -> bool:
-    return isinstance(data, bool)
+    return bool(kept_plan(folder, [NETWORK], GRAPH_PARTS, _is_flag, read, kind="whole"))
 
 
 def _plan_graph(folder: LayerFolder, further: dict[str, str | None]) -> Plan:
@@ -648,7 +644,6 @@ NetworkPlan = dict[str, Any]
 """`parts`: the path of every part, in the order of building; `crossings`: lists of part, tensor,
 and the part and tensor that it is; `moved`: such lists where elements move, one for each output of
 which an input is made; `whole`: whether all parts run on one fabric, too."""
-MOVES = "crossed.isl"
 KEYS = {"parts", "crossings", "moved", "whole"}
 
 
