@@ -1,4 +1,4 @@
-"""From a NumPy source to programs of a virtual machine, and their run: stages of programs."""
+"""Stages of programs: from a NumPy source to programs of a virtual machine, and their run."""
 
 PIPELINE = (
     "translate", "capture", "rehearse", "remember", "interpret", "exchange", "section", "paint",

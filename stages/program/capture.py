@@ -32,7 +32,7 @@ COLUMNS = re.compile(r"^field: \[(\d+)", re.MULTILINE)
 
 
 def run(inputs: Inputs) -> dict[str, bytes]:
-    """Return the texts of the graph, and the data that it begins with."""
+    """Return the texts of the graph, and its initial data."""
     il = inputs.text("program.il")
     tell_of_limits(inputs.program(), inputs.shown("program.yaml"))
     files = run_apart(capture_program, inputs, {"il": il}, find=partial(find_place, il))
@@ -41,7 +41,7 @@ def run(inputs: Inputs) -> dict[str, bytes]:
 
 
 def _check_field(inputs: Inputs, files: Mapping[str, bytes]) -> None:
-    """Raise UserError for a graph of no object, and for a field without room for its control."""
+    """Raise UserError for a graph without objects, or a field too narrow for its control row."""
     objects, graph = (
         Source(path=name, text=files[name].decode()) for name in ("objects.yaml", "graph.yaml"))
     if objects.text == write_entries(()):
@@ -52,7 +52,7 @@ def _check_field(inputs: Inputs, files: Mapping[str, bytes]) -> None:
 
 
 def find_place(il: str, source: Source, place: SourcePlace) -> SourcePlace:
-    """Return the place of a source that one of its program.il comes from."""
+    """Return the place in the source for a place in program.il."""
     at = place.line, place.end_line, place.column, place.end_column
     places = find_places(il, source.text, source.path)
     line, end_line, column, end_column = places.get(at) or places.get(at[:1]) or at

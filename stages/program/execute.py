@@ -38,7 +38,7 @@ WRITES = ("build/outputs/*.npy", "build/results.json", "build/usage.npz")
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
-    """Return the outputs of the fabric, and what is known of the run."""
+    """Return the outputs of the fabric, and the results of the run."""
     outputs, done, results = run_fabric_of(inputs, {})
     files: dict[str, str | bytes] = {
         f"build/outputs/{name}.npy": write_array(value) for name, value in outputs.items()}

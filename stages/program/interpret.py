@@ -63,7 +63,7 @@ WRITES = ("build/graph/*.npy", "build/counts.json")
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
-    """Return the outputs of the graph, and how often its nodes ran."""
+    """Return the outputs of the graph, and the counts of nodes that ran."""
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     accesses = read_regions(inputs.source("accesses.isl"), graph)
     addresses = read_addresses(inputs.source("addresses.yaml"), graph)
@@ -107,9 +107,9 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _find_longest(inputs: Inputs) -> float:
-    """Return how many seconds of a processor a graph may take: as much more as its program.
+    """Return the seconds of a processor for a graph: more, in proportion, if its program has more.
 
-    What the graph gives does not depend on it, so program.yaml does not count as read.
+    The result of the graph does not depend on this limit, so program.yaml does not count as read.
     """
     return LONGEST * inputs.unnoted().program().limits.seconds / ChildLimits().seconds
 
@@ -119,7 +119,7 @@ def _suggest_longer(longest: float) -> str:
 
 
 def _explain_size(graph: ProgramGraph, addresses: Addresses) -> UserError:
-    """Return what to say where a field has no room in the memory of this computer."""
+    """Return the error for a field that does not fit into the memory of this computer."""
     columns, rows = graph.field
     said = f"{columns} x {rows} PEs have {columns * rows * addresses.workers} bytes of values, " \
            "for which this computer has no memory"
@@ -127,7 +127,7 @@ def _explain_size(graph: ProgramGraph, addresses: Addresses) -> UserError:
 
 
 def _is_same(store: ValueStore, entry: GraphEntry, value: Array) -> bool:
-    """Whether an output has a value in a store, on all workers if it is uniform."""
+    """Return whether an output has a value in a store, on all workers if it is uniform."""
     return are_copies_equal(store, entry) and find_difference(
         read_value(store, entry), value) is None
 
@@ -138,7 +138,7 @@ def _read_array(inputs: Inputs, of: str, entry: GraphEntry) -> Array:
 
 
 def _find_il(inputs: Inputs) -> Source | None:
-    """Return program.il, to say where something is wrong; None where it cannot be read."""
+    """Return program.il, for the places of errors; None where it cannot be read."""
     try:
         return inputs.unnoted().source("program.il")
     except (UserError, UserErrors):

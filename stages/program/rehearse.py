@@ -31,7 +31,7 @@ DATA = (
     "../../lairmake/numpy.py", "../../numpy.py",
     "../../lairmake/objects.py", "../../objects.py",
 )
-"""What the source imports: beside `stages/` in a wheel, in `lairmake/` beside it in a checkout."""
+"""Modules that the source imports: beside `stages/` in a wheel, in `lairmake/` in a checkout."""
 
 
 def run(inputs: Inputs) -> dict[str, bytes]:

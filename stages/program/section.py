@@ -63,7 +63,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _find_source(inputs: Inputs) -> Source | None:
-    """Return the source, to say where something is wrong; None where it cannot be read."""
+    """Return the source, for the places of errors; None where it cannot be read."""
     try:
         return inputs.unnoted().program_source()
     except (UserError, UserErrors):

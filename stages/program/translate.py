@@ -29,10 +29,10 @@ HEADER = "# What the source does where NumPy runs it, whatever its comments say.
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return program.il, and what rehearse goes by.
+    """Return program.il, and build/source.yaml for rehearse.
 
-    Raises UserErrors with all that no program may have, and for a program.yaml with a machine or
-    parameters that there are not: what they are changes nothing here, but later stages take long.
+    Raises UserErrors with all faults that no program may have, and for an unknown machine or
+    parameter in program.yaml: these change nothing here, but later stages take long.
     """
     source = inputs.program_source()
     translation = translate_source(source)

@@ -1,1 +1,1 @@
-"""What a user's source gets when it runs on x86: objects that compute with NumPy at once."""
+"""Objects of a user's source on x86, which compute with NumPy at once."""

@@ -1,4 +1,4 @@
-"""What `np` of a program has, on x86: functions of objects, with the names that NumPy has.
+"""Functions of objects on x86, as `np` of a program has them, with the names of NumPy.
 
 Paper    E Sec. 5.1; `right_shift_logical` and `controller=` are as docs/programs.md says
 """
@@ -52,22 +52,22 @@ def log(x: Any) -> Any:
 
 
 def abs(x: Any) -> Any:
-    """Return values without their signs; the least integer has no such, and stays."""
+    """Return absolute values; the least integer has none, and stays."""
     return _call(np.abs, "abs", x)
 
 
 def copy(x: Any) -> Any:
-    """Return the values that an object has now."""
+    """Return a copy of the values that an object has now."""
     return _call(np.copy, "copy", x)
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """Return the larger of two, element by element; NaN where one is NaN."""
+    """Return the larger of two values, element by element; NaN where one is NaN."""
     return _call(np.maximum, "maximum", x, y)
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """Return the smaller of two, element by element; NaN where one is NaN."""
+    """Return the smaller of two values, element by element; NaN where one is NaN."""
     return _call(np.minimum, "minimum", x, y)
 
 
@@ -123,14 +123,14 @@ def _reduce(op: str, x: Any, axis: Any, controller: bool) -> Any:
 
 
 def _add_up(op: str, x: HostValue, size: tuple[int, int]) -> Array:
-    """Return one value of all elements, in the order of the machine."""
+    """Return one value of all elements, added up in the order of the machine."""
     if x.form.kind == GLOBAL_ARRAY:
         return add_global(op, take_array(x))
     return add_up(op, take_array(x), x.form.origin, size)
 
 
 def find_other(name: str) -> Any:
-    """Return what NumPy has of another name, in MACH_Compiler_Ignore. Raises ProgramError."""
+    """Return another name of NumPy, in MACH_Compiler_Ignore. Raises ProgramError elsewhere."""
     if name.startswith("_"):
         raise AttributeError(name)
     if WORLD.mode == "ignored":

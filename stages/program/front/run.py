@@ -1,4 +1,4 @@
-"""A run on x86."""
+"""Run of a source on x86, as `python` would run it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lairmake.stages.program.values.api import check_parameters, execute
 from lairmake.stages.program.values.forms import Number, ProgramError
 from lairmake.stages.program.values.operators import Initial
 
-# --- Run the source of a program on x86, as `python` would, and return its outputs --------------
+# --- Run of a source and its outputs --------------------------------------------------------------
 #
 # Paper    E Sec. 5.2: the same source runs with NumPy
 
@@ -24,10 +24,10 @@ def rehearse_program(
 ) -> dict[str, bytes]:
     """Return the outputs of a source as files, `build/numpy/NAME.npy`.
 
-    `initial` has the first values of every object: a number, "file" where they are in
-    `build/data/NAME.npy` of `data`, or None where the program writes them. The source's blocks of
-    MACH_Compiler_Ignore are left out; the digest of the others is `code`. Raises ProgramError where
-    it is not, or objects begin with other values, and whatever the source raises.
+    `initial` has the first values of every object: a number, "file" for values in
+    `build/data/NAME.npy` of `data`, or None for an object that the program writes first. Blocks of
+    MACH_Compiler_Ignore are left out; `code` is the digest of the rest. Raises ProgramError for
+    another digest, or for other first values, and any exception of the source.
     """
     tree = strip_source(source, path)
     if digest_code(tree) != code:
@@ -49,7 +49,7 @@ def _read_initial(
 
 
 def _find_output(name: str, names: Mapping[str, Any]) -> HostValue:
-    """Return an object, or a scalar that was named where it was computed. Raises ProgramError."""
+    """Return an output: an object, or a scalar that a hint named. Raises ProgramError."""
     found = WORLD.objects.get(name, names.get(name))
     if not isinstance(found, HostValue):
         said = f"the program has an output {name}, which its run on x86 did not make"

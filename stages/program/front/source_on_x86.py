@@ -1,4 +1,4 @@
-"""The part of a source that runs on x86 when it is built, and a digest of what that does.
+"""Parts of a source that a build runs on x86, and a digest of their code.
 
 Paper    E Sec. 5.2: what MACH_Compiler_Ignore holds is not run
 """
@@ -33,7 +33,7 @@ class _Stripper(ast.NodeTransformer):
         self._names = names
 
     def visit_With(self, node: ast.With) -> ast.AST:
-        """Leave nothing of a block that only `python` runs."""
+        """Remove a block that only `python` runs."""
         if any(self._is_ignored(item.context_expr) for item in node.items):
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
@@ -46,7 +46,7 @@ class _Stripper(ast.NodeTransformer):
 
 
 def digest_code(tree: ast.Module) -> str:
-    """Return a digest of what Python does for a tree, wherever its statements stand."""
+    """Return a digest of the code of a tree, independent of the places of statements."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(tree, "", "exec", dont_inherit=True)
@@ -57,7 +57,7 @@ def digest_code(tree: ast.Module) -> str:
 
 
 def _list_parts(value: object) -> Iterator[bytes]:
-    """Yield what a code object, or a constant in one, consists of, without places."""
+    """Yield the parts of a code object, or of a constant in one, without places."""
     if isinstance(value, CodeType):
         names = value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
         counts = value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount

@@ -1,4 +1,4 @@
-"""Objects on x86."""
+"""Values and objects of a program on x86."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from lairmake.stages.program.values.operators import (
     read_number,
 )
 
-# --- What one run of a program on x86 has: its objects by name, its field, and where it is just now
+# --- State of a run on x86 ------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.2: Run_On_Host and MACH_Compiler_Ignore; their rules are ours
 
@@ -51,21 +51,24 @@ Mode: TypeAlias = Literal["program", "host", "ignored"]
 
 
 class World:
-    """The run of a program: `expected` are the first values of its objects, if they are known."""
+    """The run of a program: objects by name, field and mode.
+
+    `expected` are the first values of its objects, if they are known.
+    """
 
     def __init__(self) -> None:
         self.mode: Mode = "program"
         self.begin()
 
     def begin(self, expected: Mapping[str, Initial] | None = None) -> None:
-        """Forget what there was: another program begins."""
+        """Forget the earlier program, before another one begins."""
         self.mode = "program"
         self.objects: dict[str, Any] = {}
         self.field = WorkerField()
         self.expected = expected
 
     def take(self, name: str, form: Form, initial: Initial) -> None:
-        """Let a new object be part of the program. Raises ProgramError."""
+        """Add a new object to the program. Raises ProgramError."""
         if self.mode != "program":
             where = "Run_On_Host" if self.mode == "host" else "MACH_Compiler_Ignore"
             raise ProgramError(f"object {name} is made in {where}", "make it outside of the block")
@@ -77,7 +80,7 @@ class World:
 
 
 def _is_same(form: Form, initial: Initial, expected: Initial | str) -> bool:
-    """Whether first values are the same, bit for bit; one number stands for all elements."""
+    """Return whether first values are the same, bit for bit; a number stands for all elements."""
     if initial is None or expected is None or isinstance(expected, str):
         return initial is expected
     a, b = (each if isinstance(each, np.ndarray) else round_number(each, form.type)
@@ -89,7 +92,7 @@ def _is_same(form: Form, initial: Initial, expected: Initial | str) -> bool:
 
 
 WORLD = World()
-"""The one run that a process does at a time."""
+"""The run of this process: a process has only one at a time."""
 
 
 class HostBlock:
@@ -108,17 +111,19 @@ class HostBlock:
 
 
 class Run_On_Host(HostBlock):  # noqa: N801
-    """What prepares data: it runs where the program is compiled, and is no part of the program."""
+    """A block that prepares data: it runs when the program is compiled, and is not part of it."""
 
     MODE = "host"
 
 
 class MACH_Compiler_Ignore(HostBlock):  # noqa: N801
-    """What only `python` runs: objects are arrays of NumPy here, which are read and not written."""
+    """A block that only `python` runs: objects are read-only arrays of NumPy in it."""
 
     MODE = "ignored"
 
-# --- Objects as what NumPy reads: in MACH_Compiler_Ignore arrays, elsewhere an error with a hint
+# --- Objects as arrays of NumPy -------------------------------------------------------------------
+#
+# Objects are arrays in MACH_Compiler_Ignore; elsewhere NumPy gets an error with a hint.
 #
 # Paper    ours; E Sec. 5.2 has the block
 
@@ -132,22 +137,22 @@ class Readable(Operators):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of all axes."""
+        """Return the sizes of all axes."""
         return self.form.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements."""
+        """Return the type of the elements."""
         return self._array.dtype
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """Return the number of axes."""
         return self._array.ndim
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """Return the number of elements."""
         return self._array.size
 
     def __len__(self) -> int:
@@ -182,7 +187,7 @@ class Readable(Operators):
         return int(self._array.item())
 
     def read(self, wanted: str) -> Any:
-        """Return the values as NumPy has them, to be read. Raises ProgramError."""
+        """Return the values as a read-only array of NumPy. Raises ProgramError."""
         if WORLD.mode != "ignored":
             raise ProgramError(f"a {self.form.kind} as {wanted}: its values are not known here",
                                "in `with MACH_Compiler_Ignore():` it is an array of NumPy")
@@ -209,7 +214,7 @@ class Readable(Operators):
 
 
 def _read_all(given: Any) -> list[Any]:
-    """Return arguments with arrays in place of objects, in lists and tuples too."""
+    """Return arguments with arrays in place of objects, also in lists and tuples."""
     return [
         each.read("an array") if isinstance(each, Readable)
         else type(each)(_read_all(each)) if type(each) in (list, tuple) else each
@@ -218,13 +223,13 @@ def _read_all(given: Any) -> list[Any]:
 
 
 def read_operands(given: Any) -> list[Any]:
-    """Return operands of an expression in MACH_Compiler_Ignore. Raises ProgramError elsewhere."""
+    """Return operands for NumPy in MACH_Compiler_Ignore. Raises ProgramError elsewhere."""
     if WORLD.mode == "host":
         raise ProgramError("an object in Run_On_Host, where there are only values of Python",
                            "leave it out, or let the program compute it")
     return _read_all(given)
 
-# --- Values on x86: what an object or an expression is, with the operators of Python ------------
+# --- Values with operators ------------------------------------------------------------------------
 #
 # A value has a form, for the rules of values/forms.py, and an array of NumPy of its shape.
 #
@@ -238,7 +243,7 @@ PYTHON: dict[str, Any] = {
     "abs": abs, "//": operator.floordiv, "%": operator.mod, "@": operator.matmul,
     "**": operator.pow, "divmod": divmod, "~": operator.invert,
 }
-"""What Python does with arrays of NumPy, in MACH_Compiler_Ignore."""
+"""Operators of Python for arrays of NumPy, in MACH_Compiler_Ignore."""
 
 
 def _in_place(op: str) -> Any:
@@ -265,11 +270,11 @@ class HostValue(Readable):
         return _in_place("mul")(self, self)  # type: ignore[no-any-return]
 
     def compute(self, op: str, *operands: Any) -> Any:
-        """Return what an operation gives, of which this object is an operand."""
+        """Return the result of an operation that has this object as an operand."""
         return apply(op, *operands)
 
     def refuse(self, sign: str, *operands: Any) -> Any:
-        """Raise ProgramError, but where arrays of NumPy have the operator."""
+        """Raise ProgramError, except where arrays of NumPy have the operator."""
         if WORLD.mode == "ignored":
             return PYTHON[sign](*read_operands(operands))
         return super().refuse(sign, *operands)
@@ -295,7 +300,7 @@ class HostValue(Readable):
             raise make_written()
 
     def assign(self, value: Any) -> None:
-        """Give all elements other values, of which a scalar is for each of them."""
+        """Assign new values to all elements; a scalar is assigned to each of them."""
         given = settle(value, self)
         check_assignment(self.form, given.form if isinstance(given, HostValue) else given)
         if not self._array.flags.writeable:
@@ -324,20 +329,20 @@ class HostValue(Readable):
 
 
 def make_fixed(type_: str, value: Any) -> HostValue:
-    """Return the value of a loop, a GlobalScalar that is only read."""
+    """Return the value of a loop, as a GlobalScalar that is only read."""
     array = np.array(value, type_)
     array.flags.writeable = False
     return HostValue(Form(kind=GLOBAL_SCALAR, type=type_), array)
 
 
 def make_written() -> ProgramError:
-    """Return the error for what would change the program where only `python` runs it."""
+    """Return the error for a change of the program in a block that only `python` runs."""
     return ProgramError("an object is written in MACH_Compiler_Ignore",
                         "only `python` runs such a block: write it outside")
 
 
 def settle(operand: Any, beside: HostValue | None = None) -> HostValue | Number:
-    """Return an operand as a value, or as a number of Python's. Raises ProgramError."""
+    """Return an operand as a value, or as a number of Python. Raises ProgramError."""
     if isinstance(operand, HostValue):
         return operand
     return read_number(operand, None if beside is None else beside.form)
@@ -349,7 +354,7 @@ def _combine(op: str, *operands: Form | Number) -> Form:
 
 
 def apply(op: str, *operands: Any) -> Any:
-    """Return what an operation gives, element by element; of arrays in MACH_Compiler_Ignore."""
+    """Return the result of an operation, element by element; of arrays in MACH_Compiler_Ignore."""
     if WORLD.mode != "program":
         return PYTHON[op](*read_operands(operands))
     beside = next((each for each in operands if isinstance(each, HostValue)), None)
@@ -370,7 +375,7 @@ def apply(op: str, *operands: Any) -> Any:
 
 
 def _find_form(op: str, given: list[HostValue | Number]) -> Form:
-    """Return the form of a result; numbers of one type are alike, but for what is said of them."""
+    """Return the form of a result, cached by the types of numbers; errors name the real numbers."""
     try:
         return _combine(op, *[each.form if isinstance(each, HostValue) else type(each)(0)
                               for each in given])
@@ -380,18 +385,17 @@ def _find_form(op: str, given: list[HostValue | Number]) -> Form:
 
 
 def take_array(value: HostValue) -> Array:
-    """Return the values of an object, for those who compute with them."""
+    """Return the array of an object, for computation."""
     return value._array
 
-# --- The five kinds of objects of a program, and loops that stay loops, on x86 ------------------
+# --- Objects and loops of a program ---------------------------------------------------------------
 #
 # Paper    E Sec. 5.1
 
 class _Object(HostValue):
     """An object with a name. `init_data` is an array of NumPy, or a number for all elements.
 
-    Without data it holds nothing: the program writes all of it first. An `output` is what the
-    program is run for.
+    An object without data must first be written whole. An `output` is a result of the program.
     """
 
     __slots__ = ("name", "output")
@@ -460,21 +464,21 @@ class LocalArray(_Object):
 
 
 class MACHScalar:
-    """The hint that names a new scalar: `total: MACHScalar = np.sum(x)`."""
+    """The hint for a new scalar of any kind: `total: MACHScalar = np.sum(x)`."""
 
     KIND: ClassVar[str] = SCALARS
 
     def __new__(cls, *given: Any) -> NoReturn:
-        """Refuse to make one: it is a hint only. Raises ProgramError."""
+        """Raise ProgramError: the class is only a hint."""
         raise ProgramError("MACHScalar is a hint: `total: MACHScalar = np.sum(x)`",
                            "a scalar that stands for itself is a GlobalScalar or LocalScalar")
 
 
 def global_range(*limits: Any) -> Iterator[Any]:
-    """Return the integers of a loop that stays a loop, as global scalars of int32."""
+    """Return the integers of a loop of the graph, as global scalars of int32."""
     return (make_fixed(TYPE, each) for each in range(*find_range(*limits)))
 
 
 def field(width: int, height: int) -> None:
-    """Say how many columns and rows of workers the program has. Raises ProgramError."""
+    """Set the columns and rows of the field of workers. Raises ProgramError."""
     WORLD.field.declare(width, height)

@@ -1,1 +1,1 @@
-"""What the intermediate language imports: running it records the graph. NumPy only."""
+"""Modules that the intermediate language imports: its run records the graph. NumPy only."""

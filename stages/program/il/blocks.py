@@ -1,4 +1,4 @@
-"""Loops and branches."""
+"""Loops, branches and conditions in the intermediate language."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ from lairmake.stages.program.values.forms import (
     whole_region,
 )
 
-# --- Conditions of loops and branches: logic texts over global scalars --------------------------
+# --- Conditions over global scalars ---------------------------------------------------------------
+#
+# The intermediate language has a condition as a logic text and its arguments:
 #
 #     '{0} > 100.0 and not {1}', [myGs, done]
 #
@@ -64,19 +66,19 @@ def read_arguments(given: Sequence[Any]) -> list[Source]:
 
 
 def is_plain(source: Source) -> bool:
-    """Whether an argument is a number or a cell of its own, not an element of a GlobalArray."""
+    """Return whether an argument is a number or a whole cell, not an element of a GlobalArray."""
     return not isinstance(source, RecordedPart) or not source.region
 
 
 def is_computed(source: Source) -> bool:
-    """Whether an argument is computed once, before what it is an argument of."""
+    """Return whether an argument is computed only once, before the loop that it belongs to."""
     return isinstance(source, RecordedPart) and source.cell.role == TEMPORARY
 
 
 def make_condition(text: str, sources: Sequence[Source]) -> RecordedCondition:
     """Return a condition whose arguments are read now. Raises ProgramError.
 
-    Elements of arrays are copied; numbers come into the text, as those of the type beside them.
+    Elements of arrays are copied. Numbers are written into the text, in the type beside them.
     """
     cells = [_settle(each) if isinstance(each, RecordedPart) else each for each in sources]
     tree = _parse(text, len(sources))
@@ -154,7 +156,7 @@ SIGNS: dict[type[ast.cmpop], str] = {
 
 
 def _find_type(a: Cell | int | float, b: Cell | int | float) -> str | None:
-    """Return the type in which two are compared, None for two numbers. Raises ProgramError."""
+    """Return the type of a comparison of two; None for two numbers. Raises ProgramError."""
     if isinstance(a, Cell) and isinstance(b, Cell) and a.form.type != b.form.type:
         said = f"{a.form.type} compared with {b.form.type}: types are not mixed"
         raise ProgramError(said, f'`x.astype("{a.form.type}")`')
@@ -173,7 +175,9 @@ def _spell(number: int | float, type_: str | None) -> str:
                            "`x != x` where x is NaN")
     return {"inf": "1e999", "-inf": "-1e999"}.get(text, text)
 
-# --- Loops and branches that stay such in the graph: contexts of the intermediate language ------
+# --- Contexts of loops and branches ---------------------------------------------------------------
+#
+# Loops and branches that stay in the graph are contexts of the intermediate language:
 #
 #     with for_loop('fl_0', global_range(0, 50, 1)) as fl_0:
 #         fl_0.conditional_break('{0} > 100.0', [total])
@@ -181,7 +185,7 @@ def _spell(number: int | float, type_: str | None) -> str:
 # Paper    E Sec. 5.3 and 5.4
 
 class _Context:
-    """A graph that is recorded between `with` and its end."""
+    """A graph that is recorded from `with` to the end of the block."""
 
     def __init__(self, scope: RecordingScope) -> None:
         self._scope = scope
@@ -251,7 +255,7 @@ class for_loop(_Loop):  # noqa: N801
 
 
 class while_loop(_Loop):  # noqa: N801
-    """A loop that goes on while a condition holds, which is looked at before each iteration."""
+    """A loop that runs while a condition holds, tested before each iteration."""
 
     def __init__(self, name: str, text: str, arguments: Sequence[Any]) -> None:
         sources = read_arguments(arguments)
@@ -274,7 +278,7 @@ class while_loop(_Loop):  # noqa: N801
 
 
 class if_(_Context):  # noqa: N801
-    """What runs where a condition holds; `with NAME.else_():` right behind it, what runs else."""
+    """A branch; `with NAME.else_():` directly behind it is the other one."""
 
     def __init__(self, name: str, text: str, arguments: Sequence[Any]) -> None:
         condition = make_condition(text, read_arguments(arguments))
@@ -284,7 +288,7 @@ class if_(_Context):  # noqa: N801
         super().__init__(scope)
 
     def else_(self) -> _Context:
-        """Return the context of what runs where the condition does not hold."""
+        """Return the context of the other branch."""
         steps = find_recording().scope.steps
         if not steps or steps[-1] is not self._block or self._block.otherwise:
             raise ProgramError(f"`else` of {self._scope.name} is not right behind it")
@@ -307,7 +311,7 @@ class _Else(_Context):
 
 
 def leave_loop(op: str, loop: RecordingScope, condition: RecordedCondition) -> None:
-    """Leave a loop, or its iteration, where a condition holds."""
+    """Add a node that leaves a loop, or its iteration, where a condition holds."""
     add_step(BlockExit(op=op, loop=loop, condition=condition, line=find_line()))
     scope: RecordingScope | None = find_recording().scope
     while scope is not None and scope is not loop.outer:
@@ -320,7 +324,7 @@ def _begin(what: str, name: str, sure: bool = False) -> RecordingScope:
 
 
 def _read_elements(value: GraphValue) -> Cell:
-    """Return the array that a loop is over. Raises ProgramError."""
+    """Return the array of elements that a loop goes over. Raises ProgramError."""
     part = find_part(value)
     check_iteration(part.form)
     is_whole = part.region == whole_region(part.cell.form.shape)

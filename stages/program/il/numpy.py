@@ -1,4 +1,4 @@
-"""What the intermediate language imports in the place of lairmake.numpy.
+"""The replacement of lairmake.numpy in the intermediate language.
 
 Paper    E Sec. 5.1
 """
@@ -36,12 +36,12 @@ def abs(x: Any) -> GraphValue:
 
 
 def maximum(a: Any, b: Any) -> GraphValue:
-    """Return the larger ones, element by element."""
+    """Return the larger of two values, element by element."""
     return compute("maximum", a, b)
 
 
 def minimum(a: Any, b: Any) -> GraphValue:
-    """Return the smaller ones, element by element."""
+    """Return the smaller of two values, element by element."""
     return compute("minimum", a, b)
 
 
@@ -56,7 +56,7 @@ def right_shift_logical(a: Any, count: Any) -> GraphValue:
 
 
 def copy(x: Any) -> GraphValue:
-    """Return the same values, which stay when those of `x` change."""
+    """Return a copy, which keeps its values when those of `x` change."""
     return compute("copy", x)
 
 

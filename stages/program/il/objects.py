@@ -1,4 +1,4 @@
-"""What the intermediate language imports in the place of lairmake.objects.
+"""The replacement of lairmake.objects in the intermediate language.
 
 Paper    E Sec. 5.1 to 5.3
 """
@@ -109,7 +109,7 @@ class MACHScalar:
 
 
 class Run_On_Host:  # noqa: N801
-    """What runs when the program is compiled, as it is: values of Python, and no objects."""
+    """A context of Python code without objects, which runs when the program is compiled."""
 
     def __enter__(self) -> None:
         self._before = find_recording().on_host
@@ -123,7 +123,7 @@ class Run_On_Host:  # noqa: N801
 
 
 class MACH_Compiler_Ignore:  # noqa: N801
-    """What only NumPy runs: translate takes it out, so what is entered is in another module."""
+    """A context that only NumPy runs. Translation removes it, so another module enters this one."""
 
     def __enter__(self) -> None:
         raise ProgramError("MACH_Compiler_Ignore in a module beside the program",
@@ -137,12 +137,12 @@ class MACH_Compiler_Ignore:  # noqa: N801
 
 
 def global_range(*limits: Any) -> range:
-    """Return integers that a loop of the graph goes over. Raises ProgramError."""
+    """Return the integers of a loop of the graph. Raises ProgramError."""
     return range(*find_range(*limits))
 
 
 def field(width: int, height: int) -> None:
-    """Say how many columns and rows of workers there are. Raises ProgramError."""
+    """Set the columns and rows of the field of workers. Raises ProgramError."""
     if find_recording().scope.what != PROGRAM:
         raise ProgramError("field(W, H) in a loop or branch of the graph",
                            "it stands once, at the beginning")

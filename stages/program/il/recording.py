@@ -1,4 +1,4 @@
-"""The recording of a run: nodes, their lines, and hazards between them."""
+"""Recorder of a run: nodes, their lines, and hazards between them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from lairmake.stages.program.values.forms import (
 )
 from lairmake.stages.program.values.operators import Initial, check_name
 
-# --- What is recorded of a program while its intermediate language runs -------------------------
+# --- Records of a run -----------------------------------------------------------------------------
 #
-# Nodes name parts of cells, by slices. Which PE computes, which copies are needed, and ids are
-# settled later, when all is there.
+# Nodes name parts of cells, by slices. The PEs that compute, the copies that are needed, and the
+# ids are settled after the run.
 
 OBJECT, NAMED, ITERATED, TEMPORARY = "object", "named", "iterated", "temporary"
-"""What a cell is: an object of a constructor, `x: LocalArray = ...`, the value of a loop, none."""
+"""Roles of a cell: an object of a constructor, `x: LocalArray = ...`, the value of a loop, none."""
 
 PROGRAM, FOR, WHILE, IF, ELSE = "program", "for_loop", "while_loop", "if_", "else_"
 
@@ -47,8 +47,8 @@ PROGRAM, FOR, WHILE, IF, ELSE = "program", "for_loop", "while_loop", "if_", "els
 class RecordingScope:
     """A graph: that of the program, or of the body of a loop or branch.
 
-    It is `open` while it is recorded. What it `wrote` whole is written behind it, too, if it is
-    `sure` to run; not if that was after a break or continue: it is then `left`.
+    It is `open` while it is recorded. Cells that it `wrote` whole also count as written behind it,
+    if it is `sure` to run. Cells written after a `break` or `continue`, which sets `left`, do not.
     """
 
     what: str
@@ -63,7 +63,7 @@ class RecordingScope:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Cell:
-    """A place for values. `written` is the graph in which all of it has been written."""
+    """A place for values; `written` is the graph in which all of it has been written."""
 
     role: str
     name: str
@@ -89,7 +89,7 @@ Source: TypeAlias = RecordedPart | Number
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class NodeRecord:
-    """A node; `kept` are the axes of the source that a reduction keeps, None of other nodes."""
+    """A node; `kept` are the axes of the source that a reduction keeps, None for other nodes."""
 
     op: str
     dst: RecordedPart
@@ -100,7 +100,7 @@ class NodeRecord:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class RecordedCondition:
-    """A logic text, and the global scalars whose numbers it takes."""
+    """A logic text, and the global scalars that are its arguments."""
 
     text: str
     src: tuple[Cell, ...] = ()
@@ -108,7 +108,7 @@ class RecordedCondition:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class RecordedBlock:
-    """A loop, or a branch with what runs otherwise.
+    """A loop, or a branch with its other branch.
 
     A loop over a GlobalArray or a range has the value of the iteration in the cell `value`.
     """
@@ -123,7 +123,7 @@ class RecordedBlock:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class BlockExit:
-    """`break` or `continue` of a loop."""
+    """A `break` or `continue` of a loop."""
 
     op: str
     loop: RecordingScope
@@ -136,7 +136,7 @@ Step: TypeAlias = NodeRecord | RecordedBlock | BlockExit
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class ProgramRecording:
-    """A program while it runs: the graph that is open, and all that has a name."""
+    """A program during its run: the open graph, and all that has a name."""
 
     path: str
     root: RecordingScope
@@ -145,15 +145,15 @@ class ProgramRecording:
     on_host: bool = False
     objects: dict[str, Cell] = field(default_factory=dict)
     lines: dict[int, tuple[CodeType, list[int | None]]] = field(default_factory=dict)
-    """The line of every instruction of what runs, by the id of its code, which lives as long."""
+    """The line of every instruction by the id of its code object, which is kept alive here."""
 
-# --- The program that is being recorded: who reads and writes cells, and where nodes come from ---
+# --- State of the recording -----------------------------------------------------------------------
 
 _recordings: list[ProgramRecording] = []
 
 
 def begin_recording(path: str) -> ProgramRecording:
-    """Begin a program whose code has the path."""
+    """Begin the recording of a program whose code has the path `path`."""
     root = RecordingScope(what=PROGRAM, sure=True)
     recording = ProgramRecording(path=path, root=root, scope=root, workers=WorkerField())
     _recordings[:] = [recording]
@@ -161,14 +161,14 @@ def begin_recording(path: str) -> ProgramRecording:
 
 
 def find_recording() -> ProgramRecording:
-    """Return the program that runs."""
+    """Return the recording of the program that runs."""
     if not _recordings:
         begin_recording("")
     return _recordings[-1]
 
 
 def make_temporary(form: Form) -> RecordedPart:
-    """Return the whole of a new cell, which the next node writes."""
+    """Return the whole of a new cell, which the next node must write."""
     recording = find_recording()
     cell = Cell(role=TEMPORARY, name="", form=form, scope=recording.scope)
     cell.written = recording.scope
@@ -178,17 +178,17 @@ def make_temporary(form: Form) -> RecordedPart:
 def add_node(
     op: str, dst: RecordedPart, src: tuple[Source, ...], kept: tuple[int, ...] | None = None
 ) -> None:
-    """Add a node behind those that there are."""
+    """Add a node at the end of the open graph."""
     add_step(NodeRecord(op=op, dst=dst, src=src, line=find_line(), kept=kept))
 
 
 def add_step(step: Step) -> None:
-    """Add a node, loop, branch or break behind what there is."""
+    """Add a node, loop, branch or break at the end of the open graph."""
     find_recording().scope.steps.append(step)
 
 
 def read_part(part: RecordedPart) -> RecordedPart:
-    """Return a part that a node reads. Raises ProgramError where it has no values then."""
+    """Return a part that a node reads. Raises ProgramError for a part without values."""
     cell = part.cell
     check_scope(cell)
     if cell.initial is None and (cell.written is None or not cell.written.open):
@@ -216,7 +216,7 @@ def check_scope(cell: Cell) -> None:
 
 
 def write_part(part: RecordedPart) -> RecordedPart:
-    """Return a part that a node writes. Raises ProgramError where a program may not."""
+    """Return a part that a node writes. Raises ProgramError for a write that is not allowed."""
     cell, scope = part.cell, find_recording().scope
     check_scope(cell)
     if cell.role == ITERATED:
@@ -237,12 +237,12 @@ def write_part(part: RecordedPart) -> RecordedPart:
 
 
 def open_scope(scope: RecordingScope) -> None:
-    """Let what follows be recorded in the graph of a loop or branch."""
+    """Record the following nodes in the graph of a loop or branch."""
     find_recording().scope = scope
 
 
 def close_scope(scope: RecordingScope, beside: RecordingScope | None = None) -> None:
-    """End the graph of a loop or branch; `beside` is the branch that `scope` is the other of."""
+    """End the graph of a loop or branch; `beside` is the first branch of a second one."""
     assert scope.outer is not None
     scope.open = False
     outer = find_recording().scope = scope.outer
@@ -256,7 +256,7 @@ def close_scope(scope: RecordingScope, beside: RecordingScope | None = None) -> 
 
 
 def add_object(cell: Cell) -> None:
-    """Add an object that a constructor made."""
+    """Add an object of a constructor."""
     recording = find_recording()
     recording.objects[cell.name] = cell
     recording.workers.include(cell.name, cell.form)
@@ -274,7 +274,7 @@ def check_is_outside(name: str) -> None:
 
 
 def find_line() -> int:
-    """Return the line of program.il that runs; 0 where none does."""
+    """Return the line of program.il that runs; 0 if none does."""
     recording = find_recording()
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename != recording.path:
@@ -285,22 +285,22 @@ def find_line() -> int:
 
 
 def _list_lines(recording: ProgramRecording, code: CodeType) -> list[int | None]:
-    """Return the line of each instruction; a lookup by the code itself would read all of it."""
+    """Return the line of each instruction, cached: a lookup in the code would read all of it."""
     if id(code) not in recording.lines:
         recording.lines[id(code)] = code, [place[0] for place in code.co_positions()]
     return recording.lines[id(code)][1]
 
-# --- Whether a node that writes its results at once would read some of them ---------------------
+# --- Hazards of writing at once -------------------------------------------------------------------
 #
-# Elements of other PEs arrive by moves, which have read all before the node writes; those of the
-# same PE are read one after the other. There, the same element may be read and written, in one
-# place; an element that another instance writes may not be read: the results need a place of their
-# own.
+# A node may write results in place unless it would read some of them. Elements of other PEs arrive
+# by moves, which have read everything before the node writes. Elements of the same PE are read one
+# after another: an instance may read the element that it writes, but not one that another instance
+# writes. In that case the results need a place of their own.
 #
 # Paper    ours
 
 def is_hazard(sources: Iterable[Source], target: RecordedPart) -> bool:
-    """Whether one of the sources has elements of the target's PE that another instance writes."""
+    """Return whether a source has elements of the same PE that another instance writes."""
     return any(
         isinstance(each, RecordedPart) and each.cell is target.cell and _is_crossed(each, target)
         for each in sources
@@ -322,13 +322,13 @@ def _pairs(
 
 
 def _meet(a: Axis, b: Axis) -> bool:
-    """Whether two axes may share an element: their ranges overlap, and their steps allow it."""
+    """Return whether two axes may share an element: ranges overlap, and steps allow it."""
     last_a, last_b = a.start + (a.size - 1) * a.step, b.start + (b.size - 1) * b.step
     first, last = max(min(a.start, last_a), min(b.start, last_b)), min(
         max(a.start, last_a), max(b.start, last_b))
     return first <= last and (b.start - a.start) % gcd(a.step, b.step) == 0
 
-# --- The nodes that operations, assignments and names of a program become -----------------------
+# --- Nodes of operations, assignments and names ---------------------------------------------------
 #
 # Paper    E Sec. 5.4
 
@@ -336,7 +336,7 @@ SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
 
 
 def compute_parts(op: str, operands: Sequence[Source]) -> RecordedPart:
-    """Return what one of OPERATIONS gives, element by element. Raises ProgramError."""
+    """Return the result of one of OPERATIONS, element by element. Raises ProgramError."""
     result = combine_forms(
         op, [each.form if isinstance(each, RecordedPart) else each for each in operands]
     )
@@ -348,7 +348,7 @@ def compute_parts(op: str, operands: Sequence[Source]) -> RecordedPart:
 
 
 def _read_for(result: Form, part: RecordedPart) -> RecordedPart:
-    """Return an operand; workers get an element of a GlobalArray as a scalar of its own."""
+    """Return an operand; an element of a GlobalArray is copied to a scalar for workers."""
     is_element = part.cell.form.kind == GLOBAL_ARRAY and result.kind in ON_WORKERS
     return read_part(copy_part(part) if is_element else part)
 
@@ -360,7 +360,7 @@ def convert_part(part: RecordedPart, type_: str) -> RecordedPart:
 
 
 def copy_part(part: RecordedPart) -> RecordedPart:
-    """Return the same elements in a place of their own."""
+    """Return a copy of elements in a new cell."""
     return _give("copy", part.form, (read_part(part),))
 
 
@@ -374,9 +374,9 @@ def reduce_part(op: str, part: RecordedPart, axis: int | None, controller: bool)
 
 
 def assign_part(part: RecordedPart, value: Source) -> None:
-    """Give elements of an object new values. Raises ProgramError.
+    """Assign values to elements of an object. Raises ProgramError.
 
-    A source of which elements are written before they are read is copied first.
+    A source is copied first if some of its elements would be written before they are read.
     """
     check_assignment(part.form, value.form if isinstance(value, RecordedPart) else value)
     if isinstance(value, RecordedPart) and value.cell is part.cell and value.region == part.region:
@@ -391,9 +391,10 @@ def assign_part(part: RecordedPart, value: Source) -> None:
 
 
 def name_part(part: RecordedPart, name: str, output: bool) -> None:
-    """Let a value that was computed be an object with a name. Raises ProgramError.
+    """Turn a computed value into an object with a name. Raises ProgramError.
 
-    It lies where its leftmost array lies. Only scalars of the program itself are outputs.
+    The object lies where the leftmost array of the value lies. Only scalars of the main program are
+    outputs.
     """
     cell, recording = part.cell, find_recording()
     check_scope(cell)
@@ -405,7 +406,7 @@ def name_part(part: RecordedPart, name: str, output: bool) -> None:
 
 
 def round_to(number: Number, type_: str) -> Number:
-    """Return a number of the host as the nearest one of a type. Raises ProgramError."""
+    """Return a number of the host rounded to a type. Raises ProgramError."""
     found: Number = round_number(number, type_).item()
     return found
 
@@ -417,21 +418,21 @@ def _give(
     add_node(op, part, src, kept)
     return part
 
-# --- Which copies are needed, and which processing elements compute -----------------------------
+# --- Copies to leave out, and places of temporaries -----------------------------------------------
 #
-# `x[...] = a + b` records a sum and a copy; the sum writes x itself, unless it reads elements of x
-# that it would write before. What is assigned is computed where it will lie, and so is all that is
-# computed for it alone: each operand that is a slice then comes from as far as its slice says. What
-# is used more than once, in part, or is added up, lies where its leftmost array lies.
+# `x[...] = a + b` records a sum and a copy. The sum writes x itself, unless it reads elements of x
+# that it would have written before. A value is computed on the PEs where it is assigned, and so are
+# the values that serve it alone; each sliced operand then moves only as far as its slice says. A
+# value that is used more than once, in part, or in a reduction lies where its leftmost array lies.
 #
 # Paper    E Sec. 5.4; which copies are left out is ours
 
 Origins = dict[Cell, tuple[int, int]]
-"""The PE where the first element of each temporary lies."""
+"""The PE of the first element of each temporary."""
 
 
 def leave_out_copies(scope: RecordingScope) -> None:
-    """Let nodes write what the copy behind them would write."""
+    """Let nodes write to the destinations of the copies directly behind them."""
     kept: list[Step] = []
     for step in scope.steps:
         if isinstance(step, RecordedBlock):
@@ -450,7 +451,7 @@ def leave_out_copies(scope: RecordingScope) -> None:
 
 
 def _is_one(node: NodeRecord, copy: NodeRecord) -> bool:
-    """Whether a node may write what the copy behind it writes."""
+    """Return whether a node may write to the destination of the copy behind it."""
     temporary, source = node.dst.cell, copy.src[0]
     if copy.op != "copy" or not isinstance(source, RecordedPart) or source.cell is not temporary:
         return False
@@ -466,7 +467,7 @@ def _is_one(node: NodeRecord, copy: NodeRecord) -> bool:
 
 
 def find_origins(recording: ProgramRecording) -> Origins:
-    """Return where temporaries lie that lie on PEs."""
+    """Return the places of temporaries on PEs."""
     records = list(_list_records(recording.root))
     used = {
         part.cell: (record, part)
@@ -496,13 +497,13 @@ def _find_origin(
 
 
 def find_place(part: RecordedPart, origins: Origins) -> tuple[int, int]:
-    """Return the PE where the first element of a part on PEs lies."""
+    """Return the PE of the first element of a part on PEs."""
     x, y = origins.get(part.cell, part.cell.form.origin)
     return x + part.region[0].start, y + part.region[1].start
 
 
 def _list_records(scope: RecordingScope) -> Iterator[NodeRecord]:
-    """Yield all nodes in the order in which they are."""
+    """Yield all nodes in their order, also those of inner graphs."""
     for step in scope.steps:
         if isinstance(step, NodeRecord):
             yield step
@@ -512,7 +513,7 @@ def _list_records(scope: RecordingScope) -> Iterator[NodeRecord]:
 
 
 def list_written(scope: RecordingScope) -> set[Cell]:
-    """Return what a graph, and those in it, write."""
+    """Return the cells that a graph, and its inner graphs, write."""
     return {record.dst.cell for record in _list_records(scope)}
 
 
@@ -520,18 +521,19 @@ def list_scopes(block: RecordedBlock) -> list[RecordingScope]:
     """Return the graphs of a loop, or of both branches."""
     return [block.scope, *([block.otherwise] if block.otherwise else [])]
 
-# --- The accesses of a node: its instances, and which element of each operand one of them takes
+# --- Accesses of a node ---------------------------------------------------------------------------
 #
-# Instances are counted as what is written: x and y are its PEs, and where its step is 1, so are
-# elements in memory. With a step s > 1 the node writes s*z + (start mod s), with s < 0 start + s*z
-# from z = 0. Instances of a reduction are the elements of its source.
+# Instances are counted like the elements that are written: x and y are PEs, and coordinates in
+# memory are those of the elements where the step is 1. With a step s > 1 the node writes s*z +
+# (start mod s), with s < 0 start + s*z from z = 0. Instances of a reduction are the elements of its
+# source.
 #
 # Paper    E Sec. 5.4; ours
 
 def lay_accesses(
     record: NodeRecord, node: int, names: dict[Cell, str], origins: Origins
 ) -> Iterator[GraphAccess]:
-    """Yield the accesses of a node: what it writes, and what it reads in the order of operands."""
+    """Yield the accesses of a node: its destination, then its sources in order."""
     sources = [(n, each) for n, each in enumerate(record.src) if isinstance(each, RecordedPart)]
     leader = record.dst if record.kept is None else sources[0][1]
     axes = [axis for axis in _place(leader, origins) if not axis.drops]
@@ -545,7 +547,7 @@ def lay_accesses(
 
 
 def _place(part: RecordedPart, origins: Origins) -> list[Axis]:
-    """Return the elements of a part, with the PEs of the field in axes 0 and 1."""
+    """Return the axes of a part, with axes 0 and 1 as PEs of the field."""
     if not part.cell.form.is_on_pes:
         return list(part.region)
     first = origins.get(part.cell, part.cell.form.origin)
@@ -555,7 +557,7 @@ def _place(part: RecordedPart, origins: Origins) -> list[Axis]:
 
 
 def _count(axis: Axis) -> Bounds:
-    """Return the bounds of the coordinate that counts the elements of an axis that is written."""
+    """Return the bounds of the coordinate of an axis that is written."""
     if axis.size == 1 or axis.step == 1:
         first = axis.start
     else:
@@ -566,7 +568,7 @@ def _count(axis: Axis) -> Bounds:
 def _follow(
     region: Sequence[Axis], bounds: Sequence[Bounds], counted: Sequence[int]
 ) -> tuple[Coordinate, ...]:
-    """Return each coordinate of an element; `counted` are the axes of instances that it follows."""
+    """Return the coordinates of an element; `counted` are the instance axes that it follows."""
     own = iter(counted)
     found: list[Coordinate] = []
     for axis in region:

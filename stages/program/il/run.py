@@ -1,4 +1,4 @@
-"""Run it, write the graph."""
+"""Runs of the intermediate language, and the graphs that they record."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ from lairmake.stages.program.values.api import check_parameters, execute
 from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.values.forms import ProgramError
 
-# --- From what was recorded to the graph: ids, names of temporaries, and accesses ---------------
+# --- Recording to graph ---------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.4
 
 @dataclass(slots=True, kw_only=True)
 class Captured:
-    """A graph, what its operands are, and the first values that are no single number."""
+    """A graph, its accesses, and the first values of entries with more than a single number."""
 
     graph: ProgramGraph
     accesses: list[GraphAccess]
@@ -73,7 +73,7 @@ class Captured:
 
 @dataclass(slots=True, kw_only=True)
 class _Numbering:
-    """What has a name and an id so far."""
+    """The names and ids given so far."""
 
     origins: Origins
     names: dict[Cell, str] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def finish_recording(recording: ProgramRecording) -> Captured:
 
 
 def find_one_number(array: Array) -> int | float | None:
-    """Return the number that all elements are, bit by bit; None where they differ."""
+    """Return the number that all elements equal, bit by bit; None where they differ."""
     bits = array.reshape(-1).view(f"int{8 * array.dtype.itemsize}")
     if not np.all(bits[:4096] == bits[0]) or not np.all(bits == bits[0]):
         return None
@@ -208,7 +208,7 @@ def _find_free(name: str, numbering: _Numbering) -> str:
 
 
 def _find_outer(scope: RecordingScope, numbering: _Numbering) -> list[Cell]:
-    """Return the cells of graphs around that a graph refers to, in the order of its nodes."""
+    """Return the cells of outer graphs that a graph uses, in the order of its nodes."""
     if scope not in numbering.outer:
         cells = (cell for step in scope.steps for cell in _list_cells(step, numbering))
         numbering.outer[scope] = [cell for cell in dict.fromkeys(cells) if cell.scope is not scope]
@@ -216,7 +216,7 @@ def _find_outer(scope: RecordingScope, numbering: _Numbering) -> list[Cell]:
 
 
 def _list_cells(step: Step, numbering: _Numbering) -> Iterator[Cell]:
-    """Yield the cells that a step refers to."""
+    """Yield the cells that a step uses."""
     if isinstance(step, NodeRecord):
         yield from (each.cell for each in (*step.src, step.dst) if isinstance(each, RecordedPart))
         return
@@ -227,20 +227,20 @@ def _list_cells(step: Step, numbering: _Numbering) -> Iterator[Cell]:
         for scope in list_scopes(step):
             yield from _find_outer(scope, numbering)
 
-# --- Run the intermediate language of a program, and write down the graph that it recorded ------
+# --- Run of program.il ----------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.4
 
 def capture_program(il: str, source: str, path: str) -> dict[str, bytes]:
-    """Return the files of the graph that program.il of a source gives.
+    """Return the files of the graph of program.il.
 
-    What the program raises has positions of `il`, in a file of that path.
+    Exceptions of the program have positions in `il`, in a file of the name `path`.
     """
     return write_captured(record_program(il, path))
 
 
 def record_program(il: str, path: str) -> Captured:
-    """Return the graph that program.il gives."""
+    """Return the graph that program.il records."""
     with give_room():
         tree = ValueNaming().visit(ast.parse(il, path))
     recording = begin_recording(path)
@@ -252,7 +252,7 @@ def record_program(il: str, path: str) -> Captured:
 
 @contextlib.contextmanager
 def _serve_modules() -> Iterator[None]:
-    """Let modules beside the program, which are not translated, import what it imports."""
+    """Let modules beside the program, which are not translated, import the same replacements."""
     served = {"lairmake.numpy": il_numpy, "lairmake.objects": il_objects}
     kept = {name: sys.modules.get(name) for name in served}
     sys.modules.update(served)
@@ -266,7 +266,7 @@ def _serve_modules() -> Iterator[None]:
 
 
 def write_captured(captured: Captured) -> dict[str, bytes]:
-    """Return the texts of a graph, and the data that it begins with."""
+    """Return the texts of a graph, and its initial data as files."""
     texts = {
         "objects.yaml": write_entries(captured.graph.entries.values()),
         "graph.yaml": write_graph(captured.graph),
@@ -279,7 +279,7 @@ def write_captured(captured: Captured) -> dict[str, bytes]:
         found[f"build/data/{name}.npy"] = content.getvalue()
     return found
 
-# --- Places of the source in the intermediate language: errors show what was translated ---------
+# --- Places in the source of places in program.il -------------------------------------------------
 #
 # Paper    ours
 
@@ -288,10 +288,10 @@ Place = tuple[int | None, ...]
 
 
 def find_places(il: str, source: str, path: str) -> Mapping[Place, Place]:
-    """Return the places of the source that places of `il` come from; that of a line is (line,).
+    """Return the place in the source of each place in `il`; the place of a line is (line,).
 
-    Each part of `il` that the source becomes has the place that it comes from, each other part that
-    of what stands there in the source. Without a source, or with a wrong one, there are none.
+    Parts of `il` that come from a part of the source have its place; other parts have the place of
+    the part around them. Without a source, or with a wrong one, there are no places.
     """
     with give_room():
         places: dict[Place, Place] = {}
@@ -310,9 +310,9 @@ def _convert(source: str, path: str) -> ast.Module | None:
 
 
 def _align(node: Any, like: Any, at: Any, places: dict[Place, Place]) -> None:
-    """Find the places of a node, and of what is below it, in a tree that is like it.
+    """Note the places of a node, and of the nodes below it, by means of a tree that is alike.
 
-    Where that is not, the last place that was found is taken.
+    Where the trees differ, nodes get the place of the last node that was found.
     """
     if like is not None and like._attributes:
         at = like
@@ -337,7 +337,7 @@ def _read_place(node: Any) -> Place:
 
 
 def _pair(nodes: Sequence[Any], others: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield what is in a list with what it is like: where some are missing, from both ends."""
+    """Yield each node of a list with its like in another; where some lack, from both ends."""
     more, at = len(nodes) - len(others), 0
     if not more:
         yield from zip(nodes, others, strict=True)

@@ -1,4 +1,4 @@
-"""Values of the graph."""
+"""Values of the intermediate language, whose operators record nodes."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from lairmake.stages.program.values.operators import (
     read_number,
 )
 
-# --- Values of the graph: objects, their slices, and what is computed from them -----------------
+# --- Objects, slices and results of nodes ---------------------------------------------------------
 #
-# Operators record nodes. What asks for a value while the graph is recorded is refused: there is
-# none.
+# Operators record nodes. Questions for a value are refused: there is none while the graph is
+# recorded.
 
 CLASSES: dict[str, type[GraphValue]] = {}
 """The class of the values of each kind."""
@@ -57,7 +57,7 @@ def _in_place(op: str) -> Any:
 
 
 class GraphValue(Operators):
-    """An object, a slice of one, or what a node gives."""
+    """An object, a slice of one, or the result of a node."""
 
     KIND: ClassVar[str]
     __slots__ = ("_part", "is_view")
@@ -74,32 +74,32 @@ class GraphValue(Operators):
 
     @property
     def form(self) -> Form:
-        """What kind, type and shape it has, and where it lies."""
+        """Return the kind, type and shape of the value, and its place."""
         return self._part.form
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of all axes."""
+        """Return the sizes of all axes."""
         return self.form.shape
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """Return the number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """Return the number of elements."""
         return math.prod(self.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements."""
+        """Return the type of the elements."""
         return np.dtype(self.form.type)
 
     @property
     def name(self) -> str:
-        """What the object is called; "" for what has no name."""
+        """Return the name of the object; "" for a value without one."""
         return self._part.cell.name
 
     def __len__(self) -> int:
@@ -112,11 +112,11 @@ class GraphValue(Operators):
         return f"<{self.form.kind} {self.form.type}{sizes}>"
 
     def apply_length_filter(self, x: Any, y: Any) -> Filtered:
-        """Return the object on some PEs, to be followed by the slices in memory."""
+        """Return the object on some PEs; slices in memory follow."""
         return Filtered(self, (x, y))
 
     def named(self, name: str, output: bool = False) -> GraphValue:
-        """Return the value as an object of that name. Raises ProgramError."""
+        """Return the value as an object of the name `name`. Raises ProgramError."""
         check_fresh(name, self.is_view or bool(self.name))
         name_part(self._part, name, output)
         return self
@@ -132,7 +132,7 @@ class GraphValue(Operators):
         assign_part(take_part(self._part, key), read_source(value))
 
     def compute(self, op: str, *operands: Any) -> GraphValue:
-        """Return what an operation gives, of which this value is an operand."""
+        """Return the result of an operation that has this value as an operand."""
         return compute(op, *operands)
 
     def __getattr__(self, name: str) -> Any:
@@ -172,7 +172,7 @@ class GraphValue(Operators):
 
 
 class Filtered:
-    """An object on some PEs: its slices count in memory alone."""
+    """An object on some PEs, whose subscripts have only axes in memory."""
 
     __slots__ = ("_pes", "_value")
 
@@ -190,19 +190,19 @@ class Filtered:
 
 
 def make_value(part: RecordedPart, is_view: bool = False) -> GraphValue:
-    """Return a part as what the intermediate language computes with."""
+    """Return a part as a value of the intermediate language."""
     value: GraphValue = object.__new__(CLASSES[part.form.kind])
     value._part, value.is_view = part, is_view
     return value
 
 
 def find_part(value: GraphValue) -> RecordedPart:
-    """Return the elements that a value is."""
+    """Return the elements of a value."""
     return value._part
 
 
 def take_part(part: RecordedPart, key: Any) -> RecordedPart:
-    """Return the elements that a subscript means. Raises ProgramError."""
+    """Return the elements of a subscript. Raises ProgramError."""
     form, axes = find_region(part.form, key)
     return RecordedPart(part.cell, form, take_region(part.region, axes))
 
@@ -215,33 +215,33 @@ def read_source(given: Any, beside: GraphValue | None = None) -> Source:
 
 
 def compute(op: str, *operands: Any) -> GraphValue:
-    """Return what an operation gives, element by element. Raises ProgramError."""
+    """Return the result of an operation, element by element. Raises ProgramError."""
     beside = next((each for each in operands if isinstance(each, GraphValue)), None)
     sources = [read_source(each, beside) for each in operands]
     if beside is None:
         raise make_alone(op)
     return make_value(compute_parts(op, sources))
 
-# --- Hints of kinds: what a name, an argument or a result is said to be, it is ------------------
+# --- Checks of hints ------------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.1
 
 NAMING, CHECKING, RETURNING = "__name_value__", "__check_argument__", "__check_result__"
-"""What functions of this module are called in a program that runs; no names of a user."""
+"""Names of the checking functions in a program that runs, which users cannot have."""
 
 
 class ValueNaming(ast.NodeTransformer):
-    """Lets what has a hint of a kind be checked where the hint stands.
+    """A transformer that adds checks to hints of kinds.
 
-    `x: LocalArray = (...).named("x")` is a call of `name_value`, an argument is checked when its
-    function begins, and a result where it is returned.
+    `x: LocalArray = (...).named("x")` becomes a call of `name_value`. An argument is checked when
+    its function begins, a result where it is returned.
     """
 
     def __init__(self) -> None:
         self.results: list[tuple[str, str]] = []
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
-        """What a value is called is said with the kind that its hint says."""
+        """Replace `named` under a hint by a check of the hint."""
         call = node.value
         is_named = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "named"
         hint = find_kinds(node.annotation) if is_named else ""
@@ -250,7 +250,7 @@ class ValueNaming(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """Its arguments are looked at first, behind its text."""
+        """Put checks of arguments at the beginning of a function, behind its docstring."""
         self.results.append((node.name, find_kinds(node.returns)))
         self.generic_visit(node)
         self.results.pop()
@@ -268,11 +268,11 @@ class ValueNaming(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        """What a lambda gives is no result of the function around it."""
+        """Leave a lambda as it is: its value is not a result of the function around it."""
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.Return:
-        """What is returned is what the hint of the function says."""
+        """Check a returned value against the hint of the function."""
         name, kinds = self.results[-1] if self.results else ("", "")
         if kinds and node.value is not None:
             node.value = ast.fix_missing_locations(
@@ -284,7 +284,7 @@ def _call(
     name: str, at: ast.expr | ast.arg, value: ast.expr, kinds: str, more: list[ast.expr],
     keywords: list[ast.keyword] | None = None,
 ) -> ast.Call:
-    """Return a call of a function of this module, at the place of a part of a program."""
+    """Return a call of a function of this module, at the place of a part of the program."""
     function = ast.copy_location(ast.Name(name, ast.Load()), at)
     said = ast.copy_location(ast.Constant(kinds), at)
     return ast.copy_location(ast.Call(function, [value, said, *more], keywords or []), at)
@@ -304,13 +304,13 @@ def find_kinds(annotation: ast.expr | None) -> str:
 
 
 def _fits(value: GraphValue, kinds: str) -> bool:
-    """Whether a value is of one of the kinds that a hint says."""
+    """Return whether a value is of one of the kinds of a hint."""
     return any(value.form.kind in (SCALARS if each == SCALAR else (each,))
                for each in kinds.split(" | "))
 
 
 def name_value(value: Any, kinds: str, name: str, output: bool = False) -> GraphValue:
-    """Return a value as an object of that name. Raises ProgramError where its hint is wrong."""
+    """Return a value as an object of the name `name`. Raises ProgramError for a wrong hint."""
     if not isinstance(value, GraphValue):
         kind = GLOBAL_SCALAR if kinds == SCALAR else kinds
         raise ProgramError(f"{name} is {_article(value)} of the host, and no {kinds}",
@@ -323,7 +323,7 @@ def name_value(value: Any, kinds: str, name: str, output: bool = False) -> Graph
 
 
 def check_argument(value: Any, kinds: str, name: str) -> None:
-    """Raise ProgramError for an object that is of another kind than the hint of an argument."""
+    """Raise ProgramError for an object of another kind than the hint of an argument."""
     if isinstance(value, GraphValue) and not _fits(value, kinds):
         found = value.form.kind
         raise ProgramError(f"{name} is given a {found}, and its hint says {kinds}",
@@ -331,7 +331,7 @@ def check_argument(value: Any, kinds: str, name: str) -> None:
 
 
 def check_result(value: Any, kinds: str, name: str) -> Any:
-    """Return what a function returns. Raises ProgramError for an object of another kind."""
+    """Return the result of a function. Raises ProgramError for an object of another kind."""
     if isinstance(value, GraphValue) and not _fits(value, kinds):
         found = value.form.kind
         raise ProgramError(f"{name} returns a {found}, and its hint says {kinds}",
@@ -345,4 +345,4 @@ def _article(value: Any) -> str:
 
 
 GIVEN = {NAMING: name_value, CHECKING: check_argument, RETURNING: check_result}
-"""The functions of this module, as a program that runs finds them."""
+"""The functions of this module by their names in a program that runs."""

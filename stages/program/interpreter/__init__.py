@@ -1,1 +1,1 @@
-"""The graph of a program in NumPy, its values apart or at their addresses."""
+"""Interpreter of the graph of a program in NumPy, with values apart or at their addresses."""

@@ -1,4 +1,4 @@
-"""build/counts.json: how often the nodes of a graph, and the bodies of its loops, ran."""
+"""Counts of the nodes and loop bodies that ran, in build/counts.json."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lairmake.stages.mapping.records import as_data, read_record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCounts:
-    """How often nodes ran, by operation, and the iterations of loops, by their names."""
+    """Counts of the nodes that ran, by operation, and of loop iterations, by loop."""
 
     operations: Mapping[str, int]
     iterations: Mapping[str, int]
@@ -24,5 +24,5 @@ def write_counts(counts: NodeCounts) -> str:
 
 
 def read_counts(source: Source) -> NodeCounts:
-    """Return what build/counts.json says. Raises UserErrors where it was edited to say nothing."""
+    """Return the counts of build/counts.json. Raises UserErrors for a malformed one."""
     return read_record(source, NodeCounts)

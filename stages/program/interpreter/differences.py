@@ -31,10 +31,10 @@ from lairmake.stages.program.irg.regions import RegionAccess, RegionAccesses
 from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.values.forms import ON_PES, UNIFORM
 
-# --- Whether values are equal bit for bit; a NaN equals a NaN, -0 and 0 differ ------------------
+# --- Equality bit for bit -------------------------------------------------------------------------
 
 def find_difference(found: Array, wanted: Array) -> tuple[int, ...] | None:
-    """Return the first element in which arrays of one type and shape differ; None if none does."""
+    """Return the first element at which arrays of one type and shape differ; None if none does."""
     differ = find_bits(found) != find_bits(wanted)
     if found.dtype.kind == "f":
         differ &= ~(np.isnan(found) & np.isnan(wanted))
@@ -48,11 +48,11 @@ def spell_value(value: Array) -> str:
     """Return a value in decimal and in hexadecimal."""
     return f"{value[()]!s} (0x{int(find_bits(value)):0{2 * value.dtype.itemsize}x})"
 
-# --- Runs of a graph of which each step is looked at, to say where two runs part ----------------
+# --- Traces of runs -------------------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedStep:
-    """A node that ran, the iterations of the loops around it, and a check sum of what it wrote."""
+    """A node that ran, the iterations of the loops around it, and a check sum of its results."""
 
     node: GraphNode
     iterations: tuple[tuple[str, int], ...]
@@ -78,7 +78,7 @@ def trace_steps(
 def _find_loops(
     items: Items, around: tuple[str, ...]
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the id of each node, and the loops around it."""
+    """Yield the id of each node, with the loops around it."""
     for item in items:
         match item:
             case GraphNode():
@@ -92,7 +92,7 @@ def _find_loops(
 def _sum_up(
     graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], store: ValueStore, node: GraphNode
 ) -> int:
-    """Return a check sum of what a node wrote: of all copies where workers have different ones."""
+    """Return a check sum of a node's results: over all copies where workers differ."""
     view = view_operand(store, graph.entries, node, node.dst, accesses[node.id].dst)
     bits = find_bits(view)
     if view.dtype.kind == "f":
@@ -103,13 +103,13 @@ def _sum_up(
 
 
 class _ReachedError(Exception):
-    """A run has come to the step at which it stops."""
+    """A run has reached the step at which it stops."""
 
 
 def run_until(
     graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], store: ValueStore, step: int
 ) -> None:
-    """Run a graph on a store up to a step, counted from 0, and that one."""
+    """Run a graph on a store up to and including a step, counted from 0."""
     left = step
 
     def watch(*_: object) -> None:
@@ -128,9 +128,9 @@ def find_written(
     stores: tuple[ValueStore, ValueStore],
     node: GraphNode,
 ) -> tuple[int, ...] | None:
-    """Return the first element that a node wrote in which two stores differ; None if none does.
+    """Return the first element of a node's results that differs in two stores; None if none does.
 
-    Where workers have copies it is the place of one.
+    Where workers have copies, it is the place of a worker.
     """
     entry, access = graph.entries[node.dst], accesses[node.id].dst
     one, other = (view_operand(store, graph.entries, node, node.dst, access) for store in stores)
@@ -173,14 +173,14 @@ def find_writer(
 
 
 def _has(access: RegionAccess, place: tuple[int, ...]) -> bool:
-    """Whether an element is one of an access."""
+    """Return whether an element belongs to an access."""
     for at, axis, start, step in zip(place, access.axes, access.start, access.step, strict=True):
         n, rest = divmod(at - start, step)
         if rest or not 0 <= n < (1 if axis is None else access.sizes[axis]):
             return False
     return True
 
-# --- What to say where runs differ: which output, element and values, and the node that wrote it
+# --- Errors for runs that differ ------------------------------------------------------------------
 
 Make = Callable[[], ValueStore]
 SAME = "both do the same operations in one order, so a bug of ours, if no file was edited"
@@ -194,9 +194,9 @@ def check_outputs(
     graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], make: Make, il: Source | None,
     found: Mapping[str, Array], wanted: Mapping[str, Array],
 ) -> None:
-    """Raise UserError for the first element of an output that the source on x86 gives otherwise.
+    """Raise UserError for the first element of an output that differs from the source on x86.
 
-    `make` gives the store of the graph anew, to find the node that wrote the element.
+    `make` returns a new store of the graph, for another run that finds the node that wrote it.
     """
     for name, values in found.items():
         at = find_difference(values, wanted[name])
@@ -215,10 +215,10 @@ def check_addressed(
     makes: tuple[Make, Make],
     il: Source | None,
 ) -> None:
-    """Raise UserError where values at addresses, the second store, are not those of the first.
+    """Raise UserError where values at addresses (the second store) differ from the first store.
 
-    That is at the first node that gives another value, or else at the one after which an element
-    of an output is no longer the same.
+    The error is at the first node with another result, or else at the node behind which an element
+    of an output differs.
     """
     apart, addressed = (trace_steps(graph, accesses, make()) for make in makes)
     for n, (one, other) in enumerate(zip_longest(apart, addressed)):
@@ -246,7 +246,7 @@ def _explain_step(
     step: TracedStep,
     il: Source | None,
 ) -> UserError:
-    """Return what to say of step `n`, which gives another value at addresses."""
+    """Return the error for step `n`, whose result is another one at addresses."""
     stores, name = (makes[0](), makes[1]()), step.node.dst
     for store in stores:
         run_until(graph, accesses, store, n)
@@ -265,7 +265,7 @@ def _check_kept(
     steps: list[TracedStep],
     il: Source | None,
 ) -> None:
-    """Raise UserError at the node after which an output is no longer the same in two stores."""
+    """Raise UserError at the node behind which an output differs in two stores."""
     stores = makes[0](), makes[1]()
     for store in stores:
         run_graph(graph, accesses, store)
@@ -282,7 +282,7 @@ def _check_kept(
 
 
 def find_line(il: Source | None, line: int) -> Span | None:
-    """Return the place of a line of program.il, counted from 1; None where it has no such line."""
+    """Return the place of a line of program.il, counted from 1; None for a line that it lacks."""
     lines = [] if il is None else il.text.split("\n")
     if il is None or not 1 <= line <= len(lines):
         return None
@@ -292,7 +292,7 @@ def find_line(il: Source | None, line: int) -> Span | None:
 
 
 def _spell_step(step: TracedStep) -> str:
-    """Return `node 4, add, in iteration 10 of fl_0, ` with its end; the first iteration is 1."""
+    """Return `node 4, add, in iteration 10 of fl_0, ` with that end; the first iteration is 1."""
     loops = [f"iteration {n + 1} of {name}" for name, n in reversed(step.iterations)]
     return f"node {step.node.id}, {step.node.op}, {'in ' if loops else ''}" + "".join(
         f"{each}, " for each in loops)
@@ -307,7 +307,7 @@ def _spell_at(array: Array, at: tuple[int, ...]) -> str:
 
 
 def explain_counter(error: CounterError, il: Source | None) -> UserError:
-    """Return what to say of a loop whose counter was written by something else."""
+    """Return the error for a loop whose counter was overwritten."""
     loop = error.loop
     said = f"the counter of {loop.name}, node {loop.id}, has {error.found} in iteration " \
            f"{error.iteration + 1} at its address"
@@ -317,7 +317,7 @@ def explain_counter(error: CounterError, il: Source | None) -> UserError:
 def explain_endless(
     error: EndlessError, il: Source | None, seconds: float, more: str
 ) -> UserError:
-    """Return what to say of a graph that ran too long, and how to give it `more`."""
+    """Return the error for a graph that ran too long, with the hint `more`."""
     loop = error.loop
     said = f"the graph takes more than {seconds:.0f} s of a processor: {loop.name}, node " \
            f"{loop.id}, is in iteration {error.iteration + 1}"

@@ -1,4 +1,4 @@
-"""The graph in NumPy."""
+"""Runs of a graph in NumPy, on stores of values."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from lairmake.stages.program.values.arithmetic import (
 )
 from lairmake.stages.program.values.forms import GLOBAL_ARRAY, ON_PES, REDUCTIONS, UNIFORM
 
-# --- Arrays of entries as files -----------------------------------------------------------------
+# --- Arrays of entries as files -------------------------------------------------------------------
 
 def check_array(array: Array, entry: GraphEntry, path: str) -> Array:
-    """Return an array that a stage wrote. Raises UserError where it is not of its entry."""
+    """Return an array that a stage wrote. Raises UserError where it does not suit its entry."""
     if array.dtype.name != entry.type or array.shape != entry.shape:
         said = f"{path} is {array.dtype} of shape {array.shape}, and {entry.name} is {entry.type}" \
                f" of shape {entry.shape}"
@@ -59,15 +59,16 @@ def write_array(array: Array) -> bytes:
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
 
-# --- Temporaries that may have one array in turn: a graph that was unrolled has very many of them
+# --- Temporaries that share arrays ----------------------------------------------------------------
 
 def share_temporaries(
     graph: ProgramGraph, accesses: Mapping[int, RegionAccesses]
 ) -> dict[str, str]:
-    """Return, for each temporary that may have the array of an earlier one, the name of that one.
+    """Return, for temporaries that may reuse the array of an earlier one, the name of that one.
 
-    Both lie on PEs and have one form, and only nodes of one and the same list refer to them: the
-    first one no more once the other, which is written wholly, begins. So loops do not matter.
+    A graph that was unrolled has very many temporaries. Two may share an array if both lie on PEs
+    with one form, only nodes of one list of items use them, and the first is not used any more once
+    the other is wholly written. So loops do not matter.
     """
     everywhere = Counter(name for node in list_nodes(graph.items) for name in _refer(node))
     found: dict[str, str] = {}
@@ -114,20 +115,21 @@ def _form(graph: ProgramGraph, name: str) -> tuple[object, ...]:
 def _refer(node: GraphNode) -> tuple[str, ...]:
     return (node.dst, *(each for each in node.src if isinstance(each, str)))
 
-# --- Where values are while a graph runs: in arrays of their own, or at their addresses ---------
+# --- Stores of values -----------------------------------------------------------------------------
 #
-# Memory begins with a pattern, another one in each store: what is read before it is written shows.
+# Values lie in arrays of their own, or at their addresses. Memory begins with a pattern, which
+# differs between the stores, so a value that is read before it is written shows.
 
 BITS = {2: np.uint16, 4: np.uint32}
 OWN, SHARED = 0x5A, 0xA5
-"""The patterns of both stores."""
+"""The patterns of the two stores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueStore:
     """The array of each entry, and the counter of each loop.
 
-    Where uniform scalars are `replicated` they have the shape of the field: each worker has one.
+    With `replicated`, uniform scalars have the shape of the field: each worker has its own.
     """
 
     arrays: dict[str, Array]
@@ -138,7 +140,7 @@ class ValueStore:
 def make_store(
     graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], data: Mapping[str, Array]
 ) -> ValueStore:
-    """Return a store in which each entry has an array of its own, temporaries one in turn."""
+    """Return a store in which each entry has its own array, but for temporaries that share one."""
     shared = share_temporaries(graph, accesses)
     arrays = {
         name: np.full((*entry.shape, BYTES[entry.type]), OWN, np.uint8).view(entry.type)[..., 0]
@@ -154,9 +156,9 @@ def make_store(
 def make_addressed_store(
     graph: ProgramGraph, addresses: Addresses, data: Mapping[str, Array]
 ) -> ValueStore:
-    """Return a store of one memory for each worker, and one for the executive.
+    """Return a store with one memory for each worker, and one for the executive.
 
-    Entries that have no address, for nothing refers to them, are left out.
+    Entries without an address, which no node uses, are left out.
     """
     columns, rows = graph.field
     workers = _fill((columns, rows, addresses.workers))
@@ -185,7 +187,7 @@ def make_addressed_store(
 
 
 def _fill(shape: tuple[int, ...]) -> Array:
-    """Return memory that nobody wrote; each worker's begins where 16 divides the address."""
+    """Return memory in its first pattern; each worker's begins at a multiple of 16 bytes."""
     *field, size = shape
     memory = np.full((*field, -(-max(size, 1) // 16) * 16), SHARED, np.uint8)
     kept: Array = memory[..., :size]
@@ -193,7 +195,7 @@ def _fill(shape: tuple[int, ...]) -> Array:
 
 
 def _begin(store: ValueStore, graph: ProgramGraph, data: Mapping[str, Array]) -> None:
-    """Write the values with which entries begin."""
+    """Write the first values of entries."""
     for name, array in store.arrays.items():
         initial = graph.entries[name].initial
         if initial is not None:
@@ -210,7 +212,7 @@ def read_value(store: ValueStore, entry: GraphEntry) -> Array:
 
 
 def are_copies_equal(store: ValueStore, entry: GraphEntry) -> bool:
-    """Whether all workers have the same value of a uniform scalar."""
+    """Return whether all workers have the same value of a uniform scalar."""
     array = store.arrays[entry.name]
     if not store.replicated or entry.kind != UNIFORM:
         return True
@@ -219,11 +221,11 @@ def are_copies_equal(store: ValueStore, entry: GraphEntry) -> bool:
 
 
 def find_bits(array: Array) -> Array:
-    """Return the bits of values as integers without a sign."""
+    """Return the bits of values as unsigned integers."""
     flat: Array = np.ascontiguousarray(array).view(BITS[array.dtype.itemsize])
     return flat.reshape(array.shape)
 
-# --- The operands of nodes as views of arrays, each with the axes of the node's instances -------
+# --- Operands as views of arrays ------------------------------------------------------------------
 
 def view_operand(
     store: ValueStore,
@@ -232,10 +234,10 @@ def view_operand(
     name: str,
     access: RegionAccess,
 ) -> Array:
-    """Return the elements of an operand: one axis for each axis of the instances, maybe of size 1.
+    """Return the elements of an operand, with an axis for each axis of instances, or of size 1.
 
-    Where each worker has its own copy of uniform scalars, the PEs that compute take theirs; a node
-    that gives such a scalar has all workers as instances.
+    Where uniform scalars are replicated, each PE that computes reads its own; a node whose result
+    is such a scalar has all workers as instances.
     """
     entry, array = entries[name], store.arrays[name]
     if entry.kind == UNIFORM and store.replicated:
@@ -247,7 +249,7 @@ def view_operand(
 
 
 def _slice(entry: GraphEntry, array: Array, access: RegionAccess) -> Array:
-    """Return the elements of an access; axes at one place are dropped."""
+    """Return the elements of an access; axes with a single place are dropped."""
     keys: list[int | slice] = []
     for k, axis in enumerate(access.axes):
         start = access.start[k] - (entry.origin[k] if entry.kind in ON_PES and k < 2 else 0)
@@ -260,7 +262,7 @@ def _slice(entry: GraphEntry, array: Array, access: RegionAccess) -> Array:
 
 
 def _with_axes(array: Array, access: RegionAccess) -> Array:
-    """Return an array with axes of size 1 for those of the instances that it does not have."""
+    """Return an array with axes of size 1 for the axes of instances that it lacks."""
     used = [axis for axis in access.axes if axis is not None]
     if len(used) == len(access.sizes):
         return array
@@ -268,20 +270,20 @@ def _with_axes(array: Array, access: RegionAccess) -> Array:
 
 
 def drop_axes(array: Array, access: RegionAccess) -> Array:
-    """Return the destination of a reduction with the axes alone that are left."""
+    """Return the destination of a reduction with only the axes that are left."""
     used = [axis for axis in access.axes if axis is not None]
     if not used:
         return array
     return array[tuple(slice(None) if k in used else 0 for k in range(len(access.sizes)))]
 
-# --- What a node does to a store, as a function without arguments -------------------------------
+# --- Steps of nodes as functions ------------------------------------------------------------------
 #
 # Sources are read before the destination is written, though they may overlap.
 
 Step: TypeAlias = Callable[[], object]
 
 SLAB = 2**17
-"""How many elements of a large array are computed at a time."""
+"""Elements of a large array that are computed at a time."""
 
 
 def prepare_step(
@@ -315,9 +317,9 @@ def prepare_step(
 def _prepare_slabs(
     op: str, type_: str, operands: list[Array], dst: Array, is_scattered: bool
 ) -> Step:
-    """Return a function that computes a large array in parts for which caches have room.
+    """Return a function that computes a large array in parts that fit into caches.
 
-    Where PEs lie apart in memory what they get is put together before.
+    Where PEs lie apart in memory, results are gathered before they are written.
     """
     count = max(SLAB * len(dst) // dst.size, 1)
 
@@ -334,13 +336,13 @@ def _prepare_slabs(
 
 
 def _meets(node: GraphNode, accesses: RegionAccesses) -> bool:
-    """Whether a node reads elements of its destination at other places than it writes them."""
+    """Return whether a node reads other elements of its destination than the instance writes."""
     return any(name == node.dst and access != accesses.dst
                for name, access in zip(node.src, accesses.src, strict=True))
 
 
 def _cut(operand: Array, dst: Array, n: int, count: int) -> Array:
-    """Return the part of an operand that gives `count` columns of PEs, from `n` on."""
+    """Return the part of an operand for `count` columns of PEs, from `n` on."""
     if operand.ndim < dst.ndim or len(operand) == 1:
         return operand
     return operand[n : n + count]
@@ -369,23 +371,25 @@ def _prepare_reduction(
 def _write(dst: Array, values: Array) -> None:
     dst[...] = values
 
-# --- Run a graph on a store: nodes in order of their ids, loops, branches, and what leaves loops
+# --- Runs of a graph on a store -------------------------------------------------------------------
+#
+# Nodes run in the order of their ids.
 #
 # Paper    E Sec. 5.4: evaluating nodes by id has all that they need before them
 
 LONGEST = 600.0
-"""Seconds of a processor that a graph may take, if its program has a minute."""
+"""Seconds of a processor for a graph, if its program has a minute."""
 
 Tell: TypeAlias = Callable[[float], None]
 Watch: TypeAlias = Callable[[GraphNode, Mapping[str, int]], None]
-"""Is told of each node that has run, and of the iterations that loops are in."""
+"""A function that is told of each node that has run, and of the iterations of loops."""
 
 Doing: TypeAlias = Callable[[], Leave | None]
-"""Runs an item; returns what leaves a loop, if something does."""
+"""A function that runs an item; it returns the item that leaves a loop, if one does."""
 
 
 class EndlessError(Exception):
-    """A graph ran longer than it may in `loop`, which was in iteration `iteration`."""
+    """A graph ran longer than it may, in iteration `iteration` of `loop`."""
 
     def __init__(self, loop: ForLoop | WhileLoop, iteration: int) -> None:
         super().__init__(f"{loop.name} in iteration {iteration}")
@@ -393,7 +397,7 @@ class EndlessError(Exception):
 
 
 class CounterError(Exception):
-    """The counter of a loop has another value than the iteration that it counts: `found`."""
+    """The counter of a loop is `found`, and not the number of the iteration."""
 
     def __init__(self, loop: ForLoop, found: int, iteration: int) -> None:
         super().__init__(f"{loop.name} has {found} in iteration {iteration}")
@@ -402,9 +406,9 @@ class CounterError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class GraphRun:
-    """A run of a graph: how often each operation, and the body of each loop, ran.
+    """A run of a graph: how often each operation, and each body of a loop, ran.
 
-    `iterations` has which one each loop is in.
+    `iterations` has the current iteration of each loop.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -416,7 +420,7 @@ def run_graph(
     graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], store: ValueStore,
     tell: Tell | None = None, watch: Watch | None = None, longest: float | None = None,
 ) -> GraphRun:
-    """Run a graph on a store, for `longest` seconds of a processor, None: for LONGEST.
+    """Run a graph on a store for at most `longest` seconds of a processor; None stands for LONGEST.
 
     Raises EndlessError, CounterError.
     """
@@ -433,21 +437,21 @@ def run_graph(
 
 
 class _Progress:
-    """Tells which share of `count` items is done, ten times a second at most."""
+    """A reporter of the share of `count` items that are done, at most ten times a second."""
 
     def __init__(self, tell: Tell | None) -> None:
         self.to, self.item, self.count = tell, 0, 1
         self.next = 0.0
 
     def tell(self, share: float) -> None:
-        """Say how much of the item is done that runs now."""
+        """Report the share of the current item that is done."""
         if self.to is not None and (now := time.monotonic()) > self.next:
             self.next = now + 0.1
             self.to((self.item + share) / self.count)
 
 
 class _Machine:
-    """Turns items into functions without arguments, once, and has what they share."""
+    """A maker of functions without arguments, one for each item, with their common state."""
 
     def __init__(
         self,
@@ -555,7 +559,10 @@ class _Machine:
     def body(
         self, loop: ForLoop | WhileLoop, items: Items
     ) -> Callable[[int], Leave | None]:
-        """Return what runs an iteration, and returns what ends the loop; `continue` does not."""
+        """Return a function that runs an iteration, and returns the item that ends the loop.
+
+        A `continue` of this loop does not end it.
+        """
         doings, iterations, bodies = self.prepare(items), self.run.iterations, self.run.bodies
 
         def run_body(n: int) -> Leave | None:

@@ -1,4 +1,4 @@
-"""Life and address of each entry."""
+"""Lifespans and addresses of the entries of a graph."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ from lairmake.stages.yaml_limits import pause_collector
 if TYPE_CHECKING:
     from lairmake.stages.machine.profile import Profile
 
-# --- How long each entry of a graph lives: from which node to which its memory is its own -------
+# --- Lifespans of entries -------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.5, rules 1 to 3; what they mean for loops is ours
 
 START, END = -1, 2**31
-"""Before the first id, and after the last."""
+"""Ids before the first node, and after the last."""
 
 COUNTER = ".counter"
-"""What the name of a loop has behind it where its counter is meant, which is int32."""
+"""Suffix of the name of a loop for its counter, which is int32."""
 
 Lifespan: TypeAlias = tuple[int, int]
-"""The first and the last node, both included; START and END are before and after all."""
+"""The first and the last node, inclusive; START and END are before and after all nodes."""
 
 
 @dataclass(slots=True)
 class _Summary:
-    """What the items of a graph do with entries.
+    """The entries that the items of a graph use.
 
-    `counts` has how often each is referred to. `exposed` are those of which a value from before
-    may be taken, `written` those that are wholly written, and not exposed, whatever runs.
+    `counts` has the number of references to each. `exposed` are entries whose earlier value may be
+    read, `written` entries that are always wholly written, and not exposed.
     """
 
     counts: dict[str, int]
@@ -71,7 +71,7 @@ class _Summary:
         return None
 
     def include(self, inner: _Summary) -> None:
-        """Let a graph run that may as well not run."""
+        """Include a graph that may not run."""
         for name, count in inner.counts.items():
             self.counts[name] = self.counts.get(name, 0) + count
         self.exposed |= inner.exposed - self.written
@@ -83,9 +83,9 @@ def find_lifespans(
 ) -> dict[str, Lifespan]:
     """Return the lifespan of each entry that has one, and of the counter of each loop.
 
-    What has data lives from the start, the rest from its first reference; outputs live to the end,
-    the rest to their last reference. What is referred to both in a loop and outside, and what a
-    loop may have from before or from its last iteration, lives through that loop.
+    An entry with data lives from the start, others from their first reference. An output lives to
+    the end, others to their last reference. An entry lives through a whole loop if it is also
+    referred to outside, or if the loop may read its value from before or from the last iteration.
     """
     return _Lifespans(graph, accesses).find()
 
@@ -114,7 +114,7 @@ class _Lifespans:
         return self.spans
 
     def live(self, name: str, *ids: int) -> None:
-        """Let an entry live at nodes, and between them."""
+        """Let an entry live at some nodes, and between them."""
         first, last = self.spans.get(name, (ids[0], ids[0]))
         self.spans[name] = min(first, *ids), max(last, *ids)
 
@@ -150,13 +150,13 @@ class _Lifespans:
                 self.loop(item, summary)
 
     def is_whole(self, node: GraphNode) -> bool:
-        """Whether a node writes all elements of its destination, not having read it."""
+        """Return whether a node writes all elements of its destination."""
         entry = self.graph.entries[node.dst]
         return not entry.shape or (
             node.id in self.accesses and self.accesses[node.id].dst.covers(entry))
 
     def loop(self, loop: ForLoop | WhileLoop, summary: _Summary) -> None:
-        """A loop may run no iteration; its value and counter are written before each one."""
+        """Include a loop, which may not run; each iteration first writes its value and counter."""
         body = self.summary(loop.body, loop.id)
         span = loop.id, body.last
         if isinstance(loop, WhileLoop):
@@ -173,7 +173,7 @@ class _Lifespans:
         self.loops.append((span, inside))
         summary.include(inside)
 
-# --- addresses.yaml: where each entry lies in the memory of workers, or of the executive --------
+# --- addresses.yaml: places of entries in memory --------------------------------------------------
 #
 # Paper    E Sec. 5.5: address entries have an offset and a lifespan
 
@@ -185,9 +185,9 @@ HEADER = """Where values lie, in bytes from the start of the memory of workers, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPlace:
-    """The memory of an entry, or of a loop's counter: `bytes` at an address of a space.
+    """The memory of an entry, or of the counter of a loop: `bytes` at an address of a space.
 
-    It is theirs from node `first` to node `last`, both included.
+    It is in use from node `first` to node `last`, inclusive.
     """
 
     name: str
@@ -200,7 +200,7 @@ class EntryPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addresses:
-    """The places by name, and the bytes that `workers`, and the `executive`, need for them."""
+    """The places of entries by name, and the bytes that `workers` and the `executive` need."""
 
     places: dict[str, EntryPlace]
     workers: int
@@ -219,7 +219,7 @@ def count_bytes(entry: GraphEntry) -> int:
 
 
 def find_space(entry: GraphEntry) -> str:
-    """Return in which memory an entry lies."""
+    """Return the space of an entry: the memory of workers, or that of the executive."""
     return WORKERS if entry.kind in ON_WORKERS else EXECUTIVE
 
 
@@ -242,7 +242,7 @@ def _spell(id_: int) -> str:
 
 @pause_collector()
 def read_addresses(source: Source, graph: ProgramGraph) -> Addresses:
-    """Return what addresses.yaml says. Raises UserError where that does not fit a graph."""
+    """Return the places of addresses.yaml. Raises UserError where they do not fit the graph."""
     root, reading = compose_text(source), Reading(source)
     if root is None:
         raise UserError(f"{source.path} is empty")
@@ -279,24 +279,25 @@ def _read_id(text: str) -> int | None:
 
 
 def find_wanted(graph: ProgramGraph) -> Mapping[str, tuple[str, int]]:
-    """Return space and bytes of all that may have a place: entries, and counters of loops."""
+    """Return the space and bytes of all that may have a place: entries, and counters of loops."""
     found = {name: (find_space(e), count_bytes(e)) for name, e in graph.entries.items()}
     return found | {loop.name + COUNTER: (EXECUTIVE, 4) for loop in list_loops(graph.items)}
 
 
 def find_needed(graph: ProgramGraph) -> set[str]:
-    """Return what must have a place: what the graph refers to, begins with, or gives."""
+    """Return the names that need a place: all that the graph uses, begins with, or gives."""
     return set(find_lifespans(graph, {}))
 
-# --- Give all entries of a graph addresses ------------------------------------------------------
+# --- Places of all entries ------------------------------------------------------------------------
 
 def place_entries(
     graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], alignment: int, banks: int = 0
 ) -> Addresses:
-    """Return places in which no two entries that live at one time meet.
+    """Return places in which no two entries that live at one time overlap.
 
-    Arrays begin where `alignment` (bytes) divides the address, or some bytes behind, if two that
-    are read at once would lie in one of the `banks`; all where the bytes of their elements do.
+    Arrays begin at multiples of `alignment` (bytes), or some bytes behind if two arrays that are
+    read at once would lie in the same one of `banks`. All entries begin at multiples of their
+    element's bytes.
     """
     spans, wanted = find_lifespans(graph, accesses), find_wanted(graph)
     starts = find_starts(graph, accesses, banks, alignment)
@@ -330,7 +331,7 @@ def _is_array(graph: ProgramGraph, name: str) -> bool:
     return entry is not None and bool(entry.shape[2:] if len(entry.shape) > 2 else
                                       entry.shape and entry.kind == "GlobalArray")
 
-# --- Whether the memory of a machine has room for what lives in it ------------------------------
+# --- Memory limits of PEs -------------------------------------------------------------------------
 
 SHOWN = 5
 FEWER = "fewer elements on each PE, by smaller arrays or a larger field"
@@ -340,10 +341,10 @@ REMEDIES = {"worker": FEWER, "executive": ONE_PE}
 
 
 def check_room(addresses: Addresses, machine: Profile, source: Source | None) -> None:
-    """Raise UserError where workers, or the executive, need more than a PE has.
+    """Raise UserError where workers, or the executive, need more memory than a PE has.
 
-    It names the largest entries that live where most is needed, and shows where the `source` makes
-    the largest that it does not compute in between.
+    The error names the largest entries that live at the peak. Its place is the constructor in
+    `source` of the largest of these that has one.
     """
     for space, needed in (("worker", addresses.workers), ("executive", addresses.executive)):
         if needed <= machine.memory:
@@ -361,7 +362,7 @@ def check_room(addresses: Addresses, machine: Profile, source: Source | None) ->
 
 
 def find_peak(places: Iterable[EntryPlace]) -> list[EntryPlace]:
-    """Return what lives at the first node at which most bytes are in use, the largest first."""
+    """Return the places in use at the first node with the most bytes in use, the largest first."""
     places = list(places)
     changes: dict[int, int] = {}
     for place in places:

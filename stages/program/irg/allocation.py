@@ -1,4 +1,4 @@
-"""Best fit, banks."""
+"""Allocation of memory by best fit, and banks for arrays that are read at once."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from lairmake.stages.program.irg.graph import (
 from lairmake.stages.program.irg.regions import RegionAccess, RegionAccesses
 from lairmake.stages.program.values.forms import ON_PES
 
-# --- Memory that is given out and taken back along the ids of a graph: best fit -----------------
+# --- Memory by best fit ---------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.5: emulated malloc and free; split, best fit, append
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What asks for `bytes` of memory from node `first` to node `last`, both included.
+    """A request of `bytes` of memory from node `first` to node `last`, inclusive.
 
-    It begins `start` bytes, less than `alignment`, behind an address that `alignment` divides.
+    Its address is `start` bytes (less than `alignment`) behind a multiple of `alignment`.
     """
 
     name: str
@@ -41,10 +41,11 @@ class Request:
 
 
 def place_requests(requests: Iterable[Request]) -> tuple[dict[str, int], int]:
-    """Return the address of each request, and how many bytes all of them need.
+    """Return the address of each request, and the bytes that all of them need.
 
-    In order of their first nodes; at one node the larger alignments, and larger ones, first, so
-    that small ones find holes. Memory of a node's sources is free after that node only.
+    Requests are served in order of their first nodes. At one node, larger alignments and larger
+    requests come first, so that small ones find holes. Memory of a node's sources is free only
+    behind that node.
     """
     waiting = sorted(requests, key=lambda r: (r.first, -r.alignment, -r.bytes, r.name))
     memory, live, addresses = _Memory(), list[tuple[int, int, int]](), dict[str, int]()
@@ -59,14 +60,14 @@ def place_requests(requests: Iterable[Request]) -> tuple[dict[str, int], int]:
 
 
 class _Memory:
-    """Blocks that are free, (address, size) in order of addresses, below `end`."""
+    """Free blocks, as (address, size) in order of addresses, below `end`."""
 
     def __init__(self) -> None:
         self.blocks: list[tuple[int, int]] = []
         self.end = 0
 
     def take(self, size: int, alignment: int, behind: int) -> int:
-        """Return where a block begins, taken from the smallest free one that has room for it."""
+        """Return the address of a block, taken from the smallest free one that has room for it."""
         fitting = [
             (length, n) for n, (start, length) in enumerate(self.blocks)
             if start + length >= _align(start, alignment, behind) + size
@@ -81,7 +82,7 @@ class _Memory:
         return address
 
     def append(self, size: int, alignment: int, behind: int) -> int:
-        """Return where a block begins that needs more memory; one that is free at the end grows."""
+        """Return the address of a block at the end, which includes a free block there."""
         start = self.end
         if self.blocks and sum(self.blocks[-1]) == self.end:
             start, _ = self.blocks.pop()
@@ -91,7 +92,7 @@ class _Memory:
         return address
 
     def free(self, address: int, size: int) -> None:
-        """Take a block back, and join it with the free ones beside it."""
+        """Take a block back, and join it with the free blocks beside it."""
         if not size:
             return
         insort(self.blocks, (address, size))
@@ -105,22 +106,22 @@ class _Memory:
 def _align(address: int, alignment: int, behind: int) -> int:
     return address + (behind - address) % alignment
 
-# --- In which banks of memory arrays of workers begin, so that two that are read at once lie in two
+# --- Banks of arrays that are read at once --------------------------------------------------------
 #
 # Source   CSL language guide, appendix: SIMD mode; stages/fabric/rate.c charges what remains
 
 WORD = 2
-"""Successive words of so many bytes lie in successive banks."""
+"""Bytes of a word; successive words lie in successive banks."""
 STEP = 4
-"""Arrays begin so many bytes further on, or a multiple of that: instructions want whole 32 bits."""
+"""Bytes between possible starts of arrays: instructions want whole 32 bits."""
 OF_LOOP = 10
-"""How often a loop is taken to run."""
+"""Assumed number of iterations of a loop."""
 MOST_ROUNDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pair:
-    """Arrays that an instruction reads; `meets` has the reads that wait, by words p is behind q."""
+    """Two arrays read at once; `meets[n]` counts the reads that wait if p is n words behind q."""
 
     p: str
     q: str
@@ -130,9 +131,9 @@ class _Pair:
 def find_starts(
     graph: ProgramGraph, accesses: Mapping[int, RegionAccesses], banks: int, alignment: int
 ) -> dict[str, int]:
-    """Return how many bytes behind an address that `alignment` divides some arrays should begin.
+    """Return the offset in bytes of some arrays behind a multiple of `alignment`.
 
-    Two reads meet where their words are equal modulo `banks`; 0: none do.
+    Two reads meet where their words are equal modulo `banks`; with 0 banks no reads meet.
     """
     if not banks or alignment % (banks * WORD):
         return {}
@@ -172,7 +173,7 @@ def _list_pairs(
 
 
 def _count_times(item: Item) -> int:
-    """Return how often the graphs in an item are taken to run."""
+    """Return the assumed number of runs of the graphs in an item."""
     return OF_LOOP if len(list_bodies(item)) == 1 else 1
 
 
@@ -183,7 +184,7 @@ def _list_pairs_of(
     banks: int,
     times: int,
 ) -> Iterator[_Pair]:
-    """Yield the arrays of which a node reads an element for each instance, on the PE of that."""
+    """Yield pairs of arrays of which a node reads an element for each instance, on the same PE."""
     if entries[node.dst].kind not in ON_PES:
         return
     sizes, place = accesses.dst.sizes[2:], accesses.dst.start[:2]
@@ -203,7 +204,7 @@ def _list_pairs_of(
 
 
 def _find_words(entry: GraphEntry, access: RegionAccess, sizes: Sequence[int]) -> list[int]:
-    """Return how many words further the next element lies, along each axis of instances."""
+    """Return the distance in words to the next element, along each axis of instances."""
     words = [0] * len(sizes)
     for k, row in _list_rows(entry):
         axis = access.axes[k]
@@ -213,11 +214,11 @@ def _find_words(entry: GraphEntry, access: RegionAccess, sizes: Sequence[int]) -
 
 
 def _find_first(entry: GraphEntry, access: RegionAccess) -> int:
-    """Return the word of an entry at which an access begins."""
+    """Return the first word of an access within its entry."""
     return sum(access.start[k] * row for k, row in _list_rows(entry))
 
 
 def _list_rows(entry: GraphEntry) -> Iterator[tuple[int, int]]:
-    """Yield the axes in memory of an entry, and how many words one goes on."""
+    """Yield the axes in memory of an entry, each with its stride in words."""
     for k in range(2, len(entry.shape)):
         yield k, math.prod(entry.shape[k + 1 :]) * BYTES[entry.type] // WORD

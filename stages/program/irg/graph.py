@@ -1,4 +1,4 @@
-"""The graph and its checks."""
+"""The graph of a program as data, and its checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lairmake.stages.program.values.forms import (
     check_number,
 )
 
-# --- The graph of a program: what is computed, in order, with a graph in each loop and branch ---
+# --- Graph of a program ---------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.4: ids in the order of execution, graphs in graphs, subgraph_transfer
 
@@ -35,16 +35,16 @@ Operand: TypeAlias = str | int | float
 """The name of an entry, or a number."""
 
 FROM_FILE = "file"
-"""What `initial` of an entry is whose data are in `build/data/NAME.npy`."""
+"""The value of `initial` for an entry whose data are in `build/data/NAME.npy`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphEntry:
     """A place for values: an object of the program, the value of a loop, or a temporary.
 
-    `kind` and `type` are as in values/forms.py. What lies on PEs has its first element on PE
-    `origin`. `initial` is one number for all elements, FROM_FILE, or None where the program writes
-    it first.
+    `kind` and `type` are as in values/forms.py. An entry on PEs has its first element on PE
+    `origin`. `initial` is one number for all elements, FROM_FILE, or None for an entry that the
+    program writes first.
     """
 
     name: str
@@ -59,9 +59,9 @@ class GraphEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphNode:
-    """An operation: of values/forms.py (OPERATIONS, REDUCTIONS), `copy` or `cast`.
+    """An operation: one of values/forms.py (OPERATIONS, REDUCTIONS), `copy` or `cast`.
 
-    `il` is the line of program.il that it comes from.
+    `il` is the number of its line in program.il.
     """
 
     id: int
@@ -73,7 +73,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferNode:
-    """The entries of graphs around that a graph refers to: its first node."""
+    """The first node of an inner graph: the entries of outer graphs that it uses."""
 
     id: int
     src: tuple[str, ...]
@@ -95,7 +95,7 @@ class ForLoop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhileLoop:
-    """A loop that goes on while a condition on `src` holds, looked at before each iteration."""
+    """A loop that runs while a condition on `src` holds, tested before each iteration."""
 
     id: int
     name: str
@@ -120,7 +120,7 @@ class BranchNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leave:
-    """`break` or `continue` of the loop so named, where a condition holds."""
+    """A `break` or `continue` of the loop `loop`, where a condition holds."""
 
     id: int
     op: str
@@ -138,7 +138,8 @@ Items: TypeAlias = tuple[Item, ...]
 class ProgramGraph:
     """A program: the field of workers (columns, rows), entries by name, and items in order.
 
-    Conditions are logic texts, `{0} > 100.0 and not {1}`, whose numbers are those of `src`.
+    Conditions are logic texts as `{0} > 100.0 and not {1}`; a placeholder is the index of an
+    operand in `src`.
     """
 
     field: tuple[int, int]
@@ -163,11 +164,11 @@ def list_bodies(item: Item) -> tuple[Items, ...]:
             return item.body, item.otherwise
     return ()
 
-# --- Conditions of a graph: `{0} > 100.0 and not {1}`, of comparisons, numbers, and, or, not ----
+# --- Conditions as trees --------------------------------------------------------------------------
 
 Number: TypeAlias = int | float
 Predicate: TypeAlias = Callable[[Sequence[Any]], Any]
-"""Returns what a condition, or a part of it, is for the values of its arguments."""
+"""A function from the values of the arguments to the value of a condition."""
 
 PLACEHOLDER = re.compile(r"\{(\d{1,4})\}")
 LONGEST = 2000
@@ -179,19 +180,19 @@ COMPARES = {
 }
 
 Term: TypeAlias = tuple[int | None, Number]
-"""The number of an argument, or None and a number."""
+"""A term of a comparison: the index of an argument, or None and a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownValue:
-    """What holds always, or never."""
+    """A condition that always holds, or never."""
 
     holds: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonZero:
-    """Whether an argument is not zero."""
+    """A condition that holds if an argument is not zero."""
 
     argument: int
 
@@ -208,14 +209,14 @@ class ComparisonNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotNode:
-    """What holds where another condition does not."""
+    """A condition that holds if another one does not."""
 
     part: Condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """Whether all conditions hold, or any."""
+    """A condition that holds if all of its parts hold, or any of them."""
 
     parts: tuple[Condition, ...]
     all: bool
@@ -226,7 +227,7 @@ Condition: TypeAlias = KnownValue | NonZero | ComparisonNode | NotNode | Joined
 
 @lru_cache(maxsize=1024)
 def parse_logic(text: str, types: tuple[str, ...]) -> Predicate:
-    """Return the condition that a text means, for arguments of these types ("" for a number).
+    """Return the function of a logic text, for arguments of these types ("" for a number).
 
     Numbers are rounded to the type of the argument beside them. Raises ProgramError.
     """
@@ -234,7 +235,7 @@ def parse_logic(text: str, types: tuple[str, ...]) -> Predicate:
 
 
 def parse_condition(text: str, types: tuple[str, ...]) -> Condition:
-    """Return a condition as a tree. Raises ProgramError."""
+    """Return the tree of a logic text. Raises ProgramError."""
     if len(text) > LONGEST or "_argument" in text:
         raise ProgramError("a condition that nobody writes", HINT)
     for match in PLACEHOLDER.finditer(text):
@@ -248,7 +249,7 @@ def parse_condition(text: str, types: tuple[str, ...]) -> Condition:
 
 
 def _read(node: ast.expr, types: tuple[str, ...]) -> Condition:
-    """Return a condition; a number that stands alone holds where it is not zero."""
+    """Return a condition; a number that stands alone holds if it is not zero."""
     match node:
         case ast.BoolOp():
             parts = tuple(_read(each, types) for each in node.values)
@@ -286,7 +287,7 @@ def _term(node: ast.expr) -> Term:
 
 
 def _type(left: Term, right: Term, types: tuple[str, ...]) -> str:
-    """Return the type in which terms are compared. Raises ProgramError where they have two."""
+    """Return the type of a comparison of two terms. Raises ProgramError where they have two."""
     found = {types[at] for at, _ in (left, right) if at is not None and types[at]}
     if len(found) > 1:
         raise ProgramError(f"{' and '.join(sorted(found))} compared: types are not mixed",
@@ -327,7 +328,7 @@ def _side(term: Term, type_: str, types: tuple[str, ...]) -> Predicate:
 
 
 def round_to(number: Number, type_: str) -> Any:
-    """Return a number as one of a type, rounded once. Raises ProgramError where it has none."""
+    """Return a number rounded once to a type. Raises ProgramError for a number that it has not."""
     import numpy as np
 
     from lairmake.stages.program.values.forms import check_number
@@ -336,13 +337,14 @@ def round_to(number: Number, type_: str) -> Any:
     with np.errstate(all="ignore"):
         return np.dtype(type_).type(number)
 
-# --- Which element of an entry each instance of a node takes, as text; isl is not needed for it
+# --- Accesses as relations in text ----------------------------------------------------------------
 #
 #     n4_src1 := { n4[x, y, z] -> a[1 + x, y, z - 1] : 0 <= x <= 4 and 0 <= y <= 5 and 1 <= z <= 7
 #     };
 #
-# Instances are a box. Each coordinate of an entry is a constant, or a factor times one coordinate
-# of the instance, and a constant. Of such relations stages/poly/text.py writes the same text.
+# The elements of an entry that a node accesses are written without isl. Instances are a box. Each
+# coordinate of an entry is a constant, or a factor times one coordinate of the instance, plus a
+# constant. stages/poly/text.py writes the same text of such relations.
 #
 # Paper    E Sec. 5.4
 
@@ -354,12 +356,12 @@ LETTERS = "ijklmnpqrstuvwabcdfgh"
 Bounds: TypeAlias = tuple[int, int]
 """The first and the last coordinate of an axis of instances."""
 Coordinate: TypeAlias = tuple[int, int, int]
-"""(axis, factor, constant): `factor` times that axis of the instance, and the constant."""
+"""(axis, factor, constant): the coordinate is `factor` times that axis, plus the constant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphAccess:
-    """One operand of a node: `place` is `dst`, `src0`, `src1` ...; `entry` is what it accesses."""
+    """An operand of a node: `place` is `dst`, `src0`, `src1` ...; `entry` is the accessed one."""
 
     node: int
     place: str
@@ -419,7 +421,7 @@ def _name_axes(count: int, on_pes: bool) -> Sequence[str]:
 
 
 def _spell(coordinate: Coordinate, names: Sequence[str], instances: Sequence[Bounds]) -> str:
-    """Return `2z - 1`, `1 + x`, `7 - z`; a number where there is one value alone."""
+    """Return `2z - 1`, `1 + x`, `7 - z`; a number for a coordinate with only one value."""
     axis, factor, constant = coordinate
     if not factor:
         return str(constant)
@@ -433,7 +435,7 @@ def _spell(coordinate: Coordinate, names: Sequence[str], instances: Sequence[Bou
         return f"{constant} + {name}"
     return f"{name} - {-constant}" if constant else name
 
-# --- What the kinds and types of a node's operands must be, whoever wrote the graph -------------
+# --- Checks of operands ---------------------------------------------------------------------------
 
 SOURCES = {"neg": 1, "abs": 1, "sqrt": 1, "exp": 1, "log": 1, "copy": 1, "cast": 1, "where": 3}
 SOURCES |= dict.fromkeys(REDUCTIONS, 1)
@@ -442,11 +444,11 @@ REDUCED = {
     LOCAL_SCALAR: (GLOBAL_SCALAR, UNIFORM),
     LOCAL_ARRAY: (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR, LOCAL_ARRAY),
 }
-"""What a sum of a kind may be."""
+"""Kinds of a sum by the kind of its source."""
 
 
 def check_node(node: GraphNode, entries: Mapping[str, GraphEntry]) -> None:
-    """Raise ProgramError where a node has not the sources, kinds and types of its operation."""
+    """Raise ProgramError for sources, kinds or types that the operation of a node does not take."""
     dst = entries[node.dst]
     wanted = SOURCES.get(node.op, 2)
     if len(node.src) != wanted:
@@ -464,7 +466,7 @@ def check_node(node: GraphNode, entries: Mapping[str, GraphEntry]) -> None:
 
 
 def _is_element(dst: GraphEntry, src: GraphEntry) -> bool:
-    """Whether one element of an array on PEs, or of the executive, may go to a smaller kind."""
+    """Return whether an element of an array may go to a smaller kind in the same place."""
     return (dst.kind, src.kind) in (
         (GLOBAL_SCALAR, GLOBAL_ARRAY), (LOCAL_SCALAR, LOCAL_ARRAY))
 
@@ -495,7 +497,7 @@ def _check_types(node: GraphNode, dst: GraphEntry, entries: Mapping[str, GraphEn
 def check_over(
     name: str, over: str | tuple[int, int, int], entries: Mapping[str, GraphEntry]
 ) -> None:
-    """Raise ProgramError where a loop's value is not what it runs over."""
+    """Raise ProgramError where the value of a loop has another kind or type than its elements."""
     value = entries[name]
     if value.kind != GLOBAL_SCALAR:
         raise ProgramError(f"{name}, the value of a loop, is a {value.kind}")
@@ -510,7 +512,7 @@ def check_over(
 
 
 def check_when(when: str, src: tuple[Operand, ...], entries: Mapping[str, GraphEntry]) -> None:
-    """Raise ProgramError for a condition that is none, or that is not on global scalars."""
+    """Raise ProgramError for a malformed condition, or one that is not on global scalars."""
     for each in src:
         if isinstance(each, str) and entries[each].kind != GLOBAL_SCALAR:
             kind = entries[each].kind

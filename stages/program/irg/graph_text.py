@@ -1,5 +1,4 @@
-"""The graph of a program, and its entries, as text of YAML, written without a library: there are
-many nodes."""
+"""Writer of the graph of a program and its entries as YAML, without a library: nodes are many."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from lairmake.stages.program.irg.graph import (
 )
 
 WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
-"""What YAML does not read as a name."""
+"""Words that YAML does not read as names."""
 
 
 def spell_number(number: int | float, type_: str) -> str:
@@ -42,7 +41,7 @@ def spell_number(number: int | float, type_: str) -> str:
 
 
 def spell_name(name: str) -> str:
-    """Return a name so that it is read as one."""
+    """Return a name in YAML, in quotes if YAML reads the word as something else."""
     return f"'{name}'" if name.lower() in WORDS else name
 
 
@@ -52,15 +51,15 @@ def quote(text: str) -> str:
 
 
 def spell_list(spelt: Iterable[object]) -> str:
-    """Return a list of what is spelt already, on one line."""
+    """Return a YAML list of spelt items, on one line."""
     return f"[{', '.join(map(str, spelt))}]"
 
 
 def spell_mapping(spelt: Mapping[str, object]) -> str:
-    """Return a mapping of what is spelt already, on one line."""
+    """Return a YAML mapping of spelt values, on one line."""
     return f"{{{', '.join(f'{key}: {value}' for key, value in spelt.items())}}}"
 
-# --- The graph of a program as text: a line for each node, and the graphs of loops below them ---
+# --- graph.yaml: one line for each node -----------------------------------------------------------
 #
 #     field: [6, 6]
 #     nodes:
@@ -133,16 +132,16 @@ def _say(item: Item, entries: Mapping[str, GraphEntry]) -> dict[str, object]:
 
 
 def _operands(src: tuple[Operand, ...], types: list[str]) -> str:
-    """Return the operands; numbers are of the type of the last one that is an entry.
+    """Return the operands as text; numbers have the type of the last operand that is an entry.
 
-    That is the one of the values of `where`, whose first operand is a mask.
+    For `where` this is the type of the values, as its first operand is a mask.
     """
     return spell_list(
         spell_name(each) if isinstance(each, str) else spell_number(each, types[-1])
         for each in src
     )
 
-# --- The entries of a graph as text: one line each ----------------------------------------------
+# --- objects.yaml: one line for each entry --------------------------------------------------------
 #
 # myLA: {kind: LocalArray, type: float32, shape: [6, 6, 8], initial: file, output: true}
 

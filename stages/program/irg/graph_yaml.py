@@ -1,4 +1,4 @@
-"""graph.yaml and objects.yaml, read and checked."""
+"""Reader of graph.yaml and objects.yaml."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from lairmake.stages.program.values.forms import (
 )
 from lairmake.stages.yaml_limits import check_depth, compose, pause_collector
 
-# --- Nodes of YAML, read by hand: large texts quickly, and an error at whatever is wrong --------
+# --- YAML nodes with places for errors ------------------------------------------------------------
 
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 INTEGER = re.compile(r"-?\d{1,30}", re.ASCII)
@@ -52,13 +52,13 @@ Fields: TypeAlias = dict[str, yaml.Node]
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Makes nodes alone: what a scalar means those say who read it."""
+    """A loader of nodes alone; the readers give scalars their meaning."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[object]]] = {}
 
 
 def compose_text(source: Source) -> yaml.Node | None:
-    """Return the node of a YAML text, None for an empty one. Raises UserErrors if it is none."""
+    """Return the node of a YAML text; None if it is empty. Raises UserErrors if it is malformed."""
     try:
         check_depth(source.text)
         return _composed(_Loader(source.text))
@@ -75,14 +75,14 @@ def _composed(loader: _Loader) -> yaml.Node | None:
 
 
 def span_of(source: Source, node: yaml.Node) -> Span:
-    """Return the place of a node; of one that has several lines, the first."""
+    """Return the place of a node; of a node on several lines the first line."""
     start, end = node.start_mark.index, node.end_mark.index
     line = source.text.find("\n", start)
     return Span(source=source, start=start, end=min(end, line) if line >= 0 else end)
 
 
 class Reading:
-    """Reads the nodes of one text. All methods raise UserError at the node that is wrong."""
+    """A reader of the nodes of one text. All methods raise UserError at the node that is wrong."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -92,7 +92,7 @@ class Reading:
         return UserError(message, span_of(self.source, node), hint)
 
     def pairs(self, node: yaml.Node, what: str) -> list[tuple[yaml.Node, yaml.Node]]:
-        """Return the keys and values of a mapping, in order; an empty value is an empty one."""
+        """Return the keys and values of a mapping, in order; an empty value is an empty mapping."""
         if isinstance(node, yaml.ScalarNode) and not node.value:
             return []
         if not isinstance(node, yaml.MappingNode):
@@ -190,7 +190,7 @@ class Reading:
         except ValueError:
             raise self.error(node, f"{what} is {found}, no number") from None
 
-# --- Read graph.yaml and objects.yaml, and check that they are a graph: ids, names, types, sources
+# --- Reader and checks of a graph -----------------------------------------------------------------
 #
 # Paper    E Sec. 5.4
 
@@ -203,11 +203,10 @@ WIDEST = 1_000_000
 @lru_cache(maxsize=1)
 @pause_collector()
 def read_graph(graph: Source, objects: Source) -> ProgramGraph:
-    """Return the graph of graph.yaml, whose entries are those of objects.yaml.
+    """Return the graph of graph.yaml with the entries of objects.yaml.
 
-    The one that was read last is kept: each stage asks for it.
-
-    Raises UserError, or UserErrors, at the first thing that is wrong in them.
+    The last graph that was read is cached, since each stage asks for it. Raises UserError, or
+    UserErrors, at the first fault in either file.
     """
     root = compose_text(graph)
     reading = Reading(graph)
@@ -224,9 +223,9 @@ def read_graph(graph: Source, objects: Source) -> ProgramGraph:
 
 
 def read_entries(source: Source, field: tuple[int, int] | None = None) -> dict[str, GraphEntry]:
-    """Return the entries of objects.yaml by name; with a field none is larger than that.
+    """Return the entries of objects.yaml by name; with a `field`, none may be larger than it.
 
-    Raises UserError, or UserErrors, at the first thing that is wrong.
+    Raises UserError, or UserErrors, at the first fault.
     """
     root = compose_text(source)
     if root is None:
@@ -283,7 +282,7 @@ def _read_initial(reading: Reading, node: yaml.Node, type_: str) -> int | float 
 def fit_number(
     reading: Reading, node: yaml.Node, number: int | float, type_: str
 ) -> int | float:
-    """Return a number that a type has. Raises UserError."""
+    """Return a number if a type has it. Raises UserError otherwise."""
     try:
         check_number(number, type_)
     except ProgramError as error:
@@ -292,7 +291,7 @@ def fit_number(
 
 
 class _Items:
-    """Reads the items of a graph, ids in ascending order through all graphs in graphs."""
+    """A reader of items, whose ids ascend through all graphs, also the inner ones."""
 
     def __init__(self, reading: Reading, entries: dict[str, GraphEntry]) -> None:
         self.reading, self.entries = reading, entries
@@ -300,7 +299,7 @@ class _Items:
         self.names: set[str] = set()
 
     def read(self, node: yaml.Node, around: dict[str, bool]) -> Items:
-        """Return the items of a graph; `around` has the names of what it is in, true for loops."""
+        """Return the items of a graph; `around` has the names of outer items, true for loops."""
         items: list[Item] = []
         for key, value in self.reading.pairs(node, "a graph"):
             id_ = self.reading.integer(key, "an id")

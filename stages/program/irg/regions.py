@@ -1,4 +1,4 @@
-"""Which elements the operands of a node are: relations of accesses.isl as slices.
+"""Operands of nodes as slices, read from the relations of accesses.isl.
 
 Paper    E Sec. 5.4: nodes and edges have the specifics of accesses to data
 """
@@ -36,7 +36,7 @@ class RegionAccess:
     step: tuple[int, ...]
 
     def covers(self, entry: GraphEntry) -> bool:
-        """Whether these are all elements of an entry."""
+        """Return whether the access covers all elements of an entry."""
         counts = [1 if axis is None else self.sizes[axis] for axis in self.axes]
         return counts == list(entry.shape)
 
@@ -57,15 +57,15 @@ def list_nodes(items: Items) -> Iterator[GraphNode]:
 def read_regions(source: Source, graph: ProgramGraph) -> dict[int, RegionAccesses]:
     """Return the operands of each node by its id.
 
-    Raises UserError where a relation is missing, is of no operand, is no slice, or leaves its
-    entry.
+    Raises UserError for a relation that is missing, belongs to no operand, is no slice, or leaves
+    its entry.
     """
     reader = _Reader(source, graph)
     return {node.id: reader.operands(node) for node in list_nodes(graph.items)}
 
 
 class _Reader:
-    """Reads relations; of those that are equal but for the names of nodes and entries, one."""
+    """A reader of relations; relations that differ only in names are parsed once."""
 
     def __init__(self, source: Source, graph: ProgramGraph) -> None:
         self.source, self.graph = source, graph
@@ -140,14 +140,14 @@ class _Reader:
         return access
 
     def check_whole(self, node: GraphNode, access: RegionAccess, which: str) -> None:
-        """Raise UserError where two instances have one element: a node writes each once."""
+        """Raise UserError where two instances have one element: a node writes each element once."""
         used = {axis for axis in access.axes if axis is not None}
         if any(size > 1 and k not in used for k, size in enumerate(access.sizes)):
             name = f"n{node.id}_{which}"
             raise self.error(self.relations[name], f"{name} has an element more than once")
 
     def check_reduction(self, node: GraphNode, dst: RegionAccess, src: RegionAccess) -> None:
-        """Raise UserError where what is added up is neither all nor one axis in memory."""
+        """Raise UserError for a sum over PEs whose result is an array."""
         kept = [axis for axis in dst.axes if axis is not None]
         gone = [k for k, size in enumerate(src.sizes) if k not in kept and size > 1]
         first = self.graph.entries[str(node.src[0])]
@@ -174,9 +174,9 @@ def _check_inside(
 
 @lru_cache(maxsize=4096)
 def _read_relation(text: str) -> tuple[tuple[str, str], RegionAccess | None]:
-    """Return the tuples of a relation, and the slice that it is of; None if it is none.
+    """Return the tuple names of a relation, and the access; None where it is no slice.
 
-    Raises isl.Error or ValueError where a text is no relation between two tuples with names.
+    Raises isl.Error or ValueError for a text that is no relation between two named tuples.
     """
     union = isl.UnionMap(text)
     if union.n_map() != 1:
@@ -208,7 +208,7 @@ def _find_access(relation: isl.Map) -> RegionAccess | None:
 
 
 def find_box(domain: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return least instance and sizes of a box; None if the set is none, or has no end."""
+    """Return the least instance and the sizes of a box; None if the set is no bounded box."""
     if domain.is_empty() or not domain.is_bounded() or domain.dim(isl.dim_type.param):
         return None
     rank = domain.dim(SET)
@@ -226,7 +226,7 @@ def find_box(domain: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
 def _find_row(
     aff: isl.Aff, low: tuple[int, ...], sizes: tuple[int, ...]
 ) -> tuple[int | None, int, int] | None:
-    """Return axis, start and step of what an axis of an entry is; None if that is no slice."""
+    """Return axis, start and step of one coordinate of an entry; None if it is no slice."""
     if aff.dim(isl.dim_type.div) or not aff.get_denominator_val().is_one():
         return None
     start, axis, step = aff.get_constant_val().to_python(), None, 1

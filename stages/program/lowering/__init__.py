@@ -1,1 +1,1 @@
-"""PE programs of the virtual machine, in C, and the layout that they run on."""
+"""Programs of the PEs of the virtual machine, in C, and the layout that they run on."""

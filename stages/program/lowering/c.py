@@ -1,4 +1,4 @@
-"""What programs ask of the place of their PE, as values of PE_X and PE_Y: it is charged nothing.
+"""Geo-vars as expressions of PE_X and PE_Y, which cost a PE no cycles.
 
 Paper    E Sec. 6.2: geo-vars
 """
@@ -15,7 +15,7 @@ from lairmake.stages.program.lowering.lowered import Material
 
 
 def find_geo_condition(material: Material, name: str, role: str) -> Value:
-    """Return whether a PE of a role is in the set of a geo-var: 1 or 0 where all or none are."""
+    """Return whether a PE of a role is in the set of a geo-var; 1 or 0 if all or none are."""
     variable, pes = material.variables[name], material.roles[role]
     assert isinstance(variable, isl.Set), f"{name} is a set"
     if variable.is_disjoint(pes):
@@ -26,7 +26,7 @@ def find_geo_condition(material: Material, name: str, role: str) -> Value:
 
 
 def _widen(condition: isl.Set, pes: isl.Set) -> isl.Set:
-    """Return a condition that holds on the same of some PEs: of fewer axes, or convex."""
+    """Return a simpler condition that holds on the same ones of `pes`: of fewer axes, or convex."""
     condition = inside = condition.intersect(pes)
     for widen in (_without_axis(0), _without_axis(1), _hull):
         wider = widen(condition)
@@ -44,7 +44,7 @@ def _hull(condition: isl.Set) -> isl.Set:
 
 
 def find_geo_number(material: Material, name: str, role: str) -> Value:
-    """Return the number that a geo-var { PE[x, y] -> [n] } has on a PE of a role."""
+    """Return the value that a geo-var { PE[x, y] -> [n] } has on a PE of a role."""
     variable = material.variables[name]
     assert isinstance(variable, isl.Map), f"{name} is a map"
     pes = material.roles[role]

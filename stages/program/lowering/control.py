@@ -1,4 +1,4 @@
-"""Reduction, response, merge PEs."""
+"""Programs of the reduction PEs, the response PEs and the merge PE."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ from lairmake.stages.program.vm.colours import (
     REDUCTION_BROADCAST,
 )
 
-# --- The program of reduction PEs: those of the strips, between workers and the control row -----
+# --- Program of reduction PEs ---------------------------------------------------------------------
+#
+# The reduction PEs of the strips lie between workers and the control row.
 #
 # Paper    E Sec. 4.2, Fig. 4
 
@@ -94,17 +96,17 @@ BEGIN, SENT, FINISH = Task("begin"), Task("sent"), Task("finish")
 TOOK_ROWS, TOOK_COLUMNS = Task("took_rows"), Task("took_columns")
 TASKS = (RUN.name, SENT.name, TOOK_COLUMNS.name, TOOK_ROWS.name)
 FUNCTIONS = 12
-"""Those of a program with reductions, of which code is estimated."""
+"""Functions of a program with reductions; an estimate of code counts them."""
 
 REDUCING, WAITS, IS_LOCAL = Field("reducing"), Field("waits"), Field("is_local")
 ADDING, SENDING = Address(Field("adding")), Address(Field("sending"))
 NONE = Number(-1)
-"""Where a reduction would be under way."""
+"""The number of no procedure, for `reducing` while no reduction is under way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:
-    """What procedures add up, or find: the instruction, what they begin with, the result's type."""
+    """A reduction of one or more procedures: its instruction, first value, and type of result."""
 
     operation: str
     neutral: Literal
@@ -112,20 +114,20 @@ class Reduction:
 
     @property
     def kept(self) -> Field:
-        """Where it is added up."""
+        """Return the field of memory that adds up the values."""
         return Field(KEPT + self.neutral.type)
 
     @property
     def operand(self) -> Operand:
-        """What is added up, as an operand."""
+        """Return this field as an operand."""
         return make_operand(self.neutral.type, (0,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlWriter:
-    """Writes the functions of reductions: the numbers of procedures by what they add up.
+    """A writer of the functions of reductions: `reductions` has the numbers of their procedures.
 
-    `asked` are geo-vars; `results` the colours of results.
+    `asked` are geo-vars, `results` the colours of results.
     """
 
     reductions: Mapping[Reduction, Sequence[int]]
@@ -133,13 +135,13 @@ class ControlWriter:
     results: Sequence[str]
 
     def write(self) -> list[Function]:
-        """Return the functions, in the order in which they use each other, but for `begin`."""
+        """Return the functions, each behind those that it uses, but for uses of `begin`."""
         return [write() for write in (
             self._sent, self._finish, self._took_columns, self._took_rows, self._begin,
             self._reduce)]
 
     def by_reduction(self, block: Block, write: Callable[[Block, Reduction], None]) -> None:
-        """Append what is to be done for the reduction that is under way."""
+        """Append statements for the reduction that is under way."""
         if len(self.reductions) == 1:
             write(block, *self.reductions)
             return
@@ -149,7 +151,7 @@ class ControlWriter:
             write(switch.nest(Case(tuple(numbers), said)), reduction)
 
     def add(self, block: Block, colour: str, count: Value, then: Value) -> None:
-        """Append what adds up so many values that come on a colour."""
+        """Append statements that add up `count` values from a colour, and then start a task."""
         def write(block: Block, reduction: Reduction) -> None:
             kept, place = reduction.operand, Address(reduction.kept)
             block.add(Configure(ADDING, None, reduction.operation, (count,), (kept, kept, kept)),
@@ -158,8 +160,10 @@ class ControlWriter:
         self.by_reduction(block, write)
 
     def send(self, block: Block, colour: str, stays: Value) -> None:
-        """Append what sends the value; behind it this router turns, to let others pass, unless it
-        stays, for which the control wavelet that follows sees to it.
+        """Append statements that send the value, and turn this router to let others pass.
+
+        Where the position `stays`, the router does not turn: the control wavelet that follows turns
+        it.
         """
         def write(block: Block, reduction: Reduction) -> None:
             kept = reduction.operand
@@ -183,8 +187,9 @@ class ControlWriter:
         return body.finished()
 
     def _finish(self) -> Function:
-        """Return what adds up the values of all four inner PEs; the last one leaves as the result
-        when it comes. Workers get the result in its own type.
+        """Return the function that adds up the values of all four inner PEs, and sends the result.
+
+        Workers get the result in its own type.
         """
         body = self._body(FINISH, "Add up the values of all inner PEs, and send the result.")
         body.block.charge(scalar=1)
@@ -282,7 +287,7 @@ def write_reduction(material: Material, conditions: Mapping[str, Value]) -> PePr
 
 
 def _list_locals(reductions: Mapping[Reduction, Sequence[int]], most: int) -> list[Local]:
-    """Return what was added up so far, of each type in the same memory, and arguments."""
+    """Return the memory of a program: arguments, and one field for each type that is added up."""
     kept = {each.kept.name: each.neutral.type for each in reductions}
     return [*(Local(name, type_, (), 0) for name, type_ in kept.items()),
             Local(ARGUMENT.name, "int16", (most,), 4 if kept else 0)]
@@ -300,7 +305,7 @@ def _list_fields(reduces: bool) -> list[Kept]:
 
 
 def _write_others(names: set[str]) -> list[Function]:
-    """Return the functions of procedures that concern workers alone, and of the end."""
+    """Return the functions of procedures that concern only workers, and of the end."""
     drop, halt = (Body(name=name, comment=comment) for name, comment in (
         ("drop", "It concerns workers alone."), ("halt", "End.")))
     drop.block.add(UnblockColour(ON_CONTROL))
@@ -309,7 +314,7 @@ def _write_others(names: set[str]) -> list[Function]:
 
 
 def find_results(sections: Sections) -> tuple[str, ...]:
-    """Return the colours on which results of reductions go: to all workers, to the executive."""
+    """Return the colours that results of reductions use: to all workers, to the executive."""
     reduced = {number for number, each in enumerate(sections.procedures) if each.kind == REDUCE}
     local = {call.arguments[0] for calls in sections.sections for call in calls
              if call.procedure in reduced}
@@ -324,14 +329,13 @@ def _find_reduction(procedure: Procedure) -> Reduction:
     return Reduction(operation=VECTORS[STEPS[procedure.op]], neutral=neutral,
                      result=procedure.types[0])
 
-# --- The program of response PEs, and their tables: the part that each has of every section -----
+# --- Program and tables of response PEs -----------------------------------------------------------
 #
 # Paper    E Sec. 4.1, 6.1.2: the oscillating systolic drain
 
 OUTERMOST = "outermost"
 SECTION, CONTROL, ARGUMENT_STREAM = "section", "control", "argument"
-"""What a response PE keeps: of each section the first argument, how many there are, the first
-procedure, how many; and these."""
+"""Fields of a response PE: its entries of sections, its procedures, and its arguments."""
 
 RESPONSE_VECTORS = ("arguments", "procedures")
 COORD, THROUGH, LOOK_UP = Name(CTRL_COORD.upper()), Task("through"), Task("look_up")
@@ -339,10 +343,11 @@ COORD, THROUGH, LOOK_UP = Name(CTRL_COORD.upper()), Task("through"), Task("look_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlTables:
-    """What response PEs hold, int16, by part: right 1, left 1, right 2...
+    """Tables of response PEs in int16, by part: right 1, left 1, right 2...
 
-    `sections` [part][section] has four numbers: where its arguments begin, how many there are,
-    where its procedures begin in `control`, how many. All have the room that the longest needs.
+    `sections` [part][section] has four numbers: the start and the count of its arguments, then the
+    start and the count of its procedures in `control`. Each table has the length of the longest
+    part.
     """
 
     sections: Array
@@ -351,7 +356,7 @@ class ControlTables:
 
 
 def lay_tables(sections: Sections) -> ControlTables:
-    """Return the tables of all response PEs. Offsets are of 16 bits, without a sign."""
+    """Return the tables of all response PEs. Offsets are unsigned numbers of 16 bits."""
     parts = 2 * sections.responses
     control: list[list[int]] = [[] for _ in range(parts)]
     arguments: list[list[int]] = [[] for _ in range(parts)]
@@ -373,7 +378,7 @@ def cut_calls(calls: Sequence[SectionCall], shares: Sequence[int]) -> list[Seque
 
 
 def _align(lists: Sequence[Sequence[int]]) -> Array:
-    """Return lists as rows of int16; what is missing in one is 0."""
+    """Return lists as rows of int16, filled with zeros to one length."""
     found = np.zeros((len(lists), max(1, *map(len, lists))), np.uint16)
     for row, each in zip(found, lists, strict=True):
         row[: len(each)] = np.array(each, np.int64).astype(np.uint16)
@@ -432,10 +437,12 @@ def _look_up(sections: int, outermost: Mapping[str, Value]) -> Function:
 
 
 def _read(word: Value) -> Value:
-    """Return a word of 16 bits without its sign."""
+    """Return a word of 16 bits as an unsigned number."""
     return Computed("unsigned", (word,), "int16")
 
-# --- The program of the merge PE, which has neither tasks nor memory ----------------------------
+# --- Program of the merge PE ----------------------------------------------------------------------
+#
+# The merge PE has neither tasks nor memory.
 #
 # Paper    E Sec. 4.1, 6.1: nothing in it varies but the numbers of colours
 

@@ -1,4 +1,4 @@
-"""The program of the executive: a state machine that decides which section runs next.
+"""Program of the executive: a state machine that decides which section runs next.
 
 Paper    E Sec. 4.1, 5.4, 6.1.1
 """
@@ -71,10 +71,10 @@ from lairmake.stages.program.values.arithmetic import find_accumulator
 from lairmake.stages.program.vm.colours import CTRL_COORD, GLOBAL_BROADCAST, REDUCTION_3
 
 JUMPS = 16
-"""How often a task jumps back before others have their turn: no task runs for ever."""
+"""Backward jumps of a task before it lets other tasks run: no task runs for ever."""
 
 OWN = ("state", "section", "jumps", "sum", "came")
-"""What the executive keeps besides values, 4 bytes each; a sum of each type in the same ones."""
+"""Fields of the executive besides values, 4 bytes each; one `sum` holds sums of all types."""
 
 STATE, SECTION, ALL_JUMPS, _, CAME = map(Field, OWN)
 JUMPED, STEP, TAKE_SUM, SUM = Name("jumped"), Task("step"), Task("take_sum"), "sum_"
@@ -117,7 +117,7 @@ def write_executive(material: Material) -> PeProgram:
 
 
 class _Writer:
-    """Writes states; `sums` are the types of sums that come."""
+    """A writer of states; `sums` are the types of the sums that arrive."""
 
     def __init__(self, material: Material) -> None:
         self.graph, self.states = material.graph, material.sections.states
@@ -128,7 +128,7 @@ class _Writer:
         self.sums: dict[str, None] = {}
 
     def step(self) -> Function:
-        """Return the function that goes through states."""
+        """Return the function that steps through states."""
         body = Body(name=STEP.name, comment="Go on until a wavelet is sent, or waited for, or it "
                     f"went back {JUMPS} times.")
         body.block.add(Declare(JUMPED.name, "int", Number(0), fixed=False))
@@ -144,7 +144,7 @@ class _Writer:
         return body.finished()
 
     def take_sum(self) -> Function:
-        """Return the function to which a sum comes."""
+        """Return the function that takes an arriving sum."""
         body = Body(name=TAKE_SUM.name, comment="Take a sum, and go on.", kind="data")
         body.block.add(
             *(Assign(Field(SUM + type_), WaveletValue(type_)) for type_ in self.sums),
@@ -152,7 +152,7 @@ class _Writer:
         return body.finished()
 
     def write(self, block: Block, number: int, state: State) -> str:
-        """Append a state, and return what it does."""
+        """Append a state, and return a comment on it."""
         match state:
             case SendSection(section=section):
                 return self.send_section(block, number, section)
@@ -192,7 +192,7 @@ class _Writer:
         return f"send {name} to workers"
 
     def take(self, block: Block, number: int, id_: int) -> str:
-        """Append a state that waits: the task that takes the sum comes back to it.
+        """Append a state that waits until the task that takes the sum comes back to it.
 
         A sum travels in the type in which it was added up, and is rounded here.
         """
@@ -218,7 +218,7 @@ class _Writer:
         return f"{node.dst} by node {id_}, {node.op} of {', '.join(map(str, node.src))}"
 
     def next(self, block: Block, number: int, loop: ForLoop, otherwise: int) -> str:
-        """Append the state that begins an iteration: the counter is one ahead in it."""
+        """Append the state that begins an iteration, and increases the counter."""
         counter = self.known.find_counter(loop.name)
         if isinstance(loop.over, str):
             count = self.graph.entries[loop.over].shape[0]
@@ -240,7 +240,7 @@ class _Writer:
         return f"{loop.name} goes on, or ends"
 
     def go_unless(self, block: Block, number: int, item: Item, to: int) -> str:
-        """Append a state that goes on where a condition holds."""
+        """Append a state that goes on if a condition holds, and else to state `to`."""
         assert not isinstance(item, GraphNode | ForLoop) and hasattr(item, "when")
         arguments: list[Argument] = [
             (self.known.find_field(each), self.type_of(each)) if isinstance(each, str) else each
@@ -261,12 +261,12 @@ def _go(to: int) -> StatementNode:
 
 
 def _end(number: int) -> Sequence[StatementNode]:
-    """Return what ends a task behind a state."""
+    """Return the statements that end a task behind a state."""
     return _go(number + 1), Activate(STEP), Return()
 
 
 def _jump(number: int, to: int) -> Sequence[StatementNode]:
-    """Return what goes to a state; back there only some times in a task."""
+    """Return the statements that go to a state; backward jumps are counted."""
     back = (Increase(ALL_JUMPS), Increase(JUMPED)) if to <= number else ()
     return _go(to), *back
 

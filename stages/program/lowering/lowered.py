@@ -1,4 +1,4 @@
-"""The parts of lowered programs: tensors, calls, arguments."""
+"""Lowered programs as data: their roles, operands and common functions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from lairmake.stages.program.sections.program import ARRAY, COMPUTE, REDUCE, Pro
 from lairmake.stages.program.vm.colours import ARGS, COLOURS, CTRL
 from lairmake.stages.program.vm.geometry import Geometry
 
-# --- What programs of the virtual machine are made of, and what each of them needs of a PE ------
+# --- Programs and their needs ---------------------------------------------------------------------
 
 WORKER, REDUCTION, RESPONSE = "worker", "reduction", "response"
 EXECUTIVE, MERGE = "executive", "merge"
@@ -53,10 +53,10 @@ EXECUTIVE, MERGE = "executive", "merge"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What the stages before wrote.
+    """The results of earlier stages that programs are made of.
 
-    `colours` has the number of each colour that is used; `roles` the PEs { PE[x, y] } of each;
-    `variables` what programs may ask of the place of theirs: such sets, and { PE[x, y] -> [n] }.
+    `colours` has the number of each colour in use, and `roles` the set { PE[x, y] } of each role.
+    `variables` are the geo-vars of programs: such sets, and maps { PE[x, y] -> [n] }.
     """
 
     graph: ProgramGraph
@@ -72,12 +72,12 @@ class Material:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeProgram:
-    """The program of a role, and what it needs of a PE.
+    """The program of a role, and its needs of a PE.
 
-    `data` is the bytes of its memory, which begins with `tensors`. `activated` are the tasks
-    that are activated, at once or behind a stream; `reacting` the colours to whose wavelets tasks
-    react; `functions` all functions, of which code is estimated; `vectors` the descriptors of
-    instructions and streams.
+    `data` is the size of its memory in bytes, which begins with `tensors`. `activated` are the
+    tasks that are activated, at once or behind a stream; `reacting` the colours that start tasks by
+    wavelets. `functions` counts all functions, for an estimate of code; `vectors` the descriptors
+    of instructions and streams.
     """
 
     role: str
@@ -89,20 +89,20 @@ class PeProgram:
     reacting: tuple[str, ...] = ()
     vectors: int = 0
 
-# --- Where the arguments of a procedure are, and the operands of its instructions ---------------
+# --- Arguments and operands of procedures ---------------------------------------------------------
 #
 # Paper    E Sec. 6.1.4
 
 ONE, SAME = Number(1), Number(0)
-"""Strides: of elements that follow each other, and of what is the same for all instances."""
+"""Strides of adjacent elements, and of one element for all instances."""
 
 DATA, ARGUMENT = Field("data"), Field("argument")
-"""What a worker keeps: entries, and what is kept besides; and the arguments of a call."""
+"""Fields of a worker: its memory of entries, slots and more, and the arguments of a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorInMemory:
-    """An operand in memory: where it begins, and a stride for each size."""
+    """An operand in memory: its first place, and a stride for each size."""
 
     type: str
     place: Value
@@ -110,16 +110,16 @@ class VectorInMemory:
 
     @property
     def operand(self) -> Operand:
-        """The operand as programs configure it."""
+        """Return the operand as programs configure it."""
         return Operand(self.type, self.strides)
 
     @property
     def is_array(self) -> bool:
-        """Whether it has an element for each instance."""
+        """Return whether it has an element for each instance."""
         return any(each != SAME for each in self.strides)
 
     def find_element(self, loops: Sequence[Name]) -> Value:
-        """Return the number of its element for some values of loops."""
+        """Return the index of its element for some values of loop variables."""
         terms = tuple(
             loop if stride == ONE else Operation("*", (loop, stride))
             for loop, stride in zip(loops, self.strides, strict=True) if stride != SAME
@@ -129,9 +129,9 @@ class VectorInMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """Numbers of arguments: of the sizes, the filters of who computes and who sends, and turns.
+    """Indices of arguments: of sizes, of the filters of computing and sending PEs, and of turns.
 
-    `operands` are those in the order of their addresses, the destination first, if there is one.
+    `operands` are in the order of their addresses, with the destination first if there is one.
     """
 
     operands: tuple[VectorInMemory, ...]
@@ -143,11 +143,11 @@ class Arguments:
 
     @property
     def charged(self) -> tuple[int, int]:
-        """The scalar operations and addresses that setting up takes.
+        """Return the scalar operations and the addresses that setting up takes.
 
-        An address each is that of an operand and of a filter. A scalar operation each is a size,
-        and a stride that is an argument, of an operand; a product of a size and a filter; and to
-        join two streams.
+        Each operand and each filter takes an address. A scalar operation is taken by each size of
+        an operand, each stride that is an argument, each product of a size and a filter, and the
+        join of two streams.
         """
         filters = 2 if self.senders else 1
         strides = sum(each not in (ONE, SAME) for op in self.operands for each in op.strides)
@@ -155,22 +155,22 @@ class Arguments:
         return sizes + strides + filters + (filters == 2), len(self.operands) + filters
 
     def begin_sizes(self, first: Value) -> tuple[Value, ...]:
-        """Return the sizes: the first one, and those that are arguments."""
+        """Return the sizes: `first`, and the others as arguments."""
         return first, *map(find_argument, self.sizes[1:])
 
 
 def find_argument(number: int) -> Value:
-    """Return an argument."""
+    """Return an argument as a value."""
     return Element(ARGUMENT, (Number(number),))
 
 
 def find_entry(number: int) -> Value:
-    """Return what lies at the address that an argument is."""
+    """Return the place in memory whose address is an argument."""
     return AtWord(DATA, find_argument(number))
 
 
 def find_arguments(procedure: Procedure) -> Arguments:
-    """Return where the arguments are of a procedure that computes, accumulates or reduces."""
+    """Return the indices of the arguments of a procedure that computes, accumulates or reduces."""
     reduces = procedure.kind == REDUCE
     kinds = procedure.sources if reduces else (ARRAY, *procedure.sources)
     types = procedure.types[1:] if reduces else procedure.types
@@ -190,7 +190,7 @@ def find_arguments(procedure: Procedure) -> Arguments:
                          before=at + 2, behind=at + 3)
     return found
 
-# --- What programs have in common: colours, and of those that are called procedures by number ---
+# --- Functions and tables that programs share -----------------------------------------------------
 #
 # Paper    E Sec. 4.1, 6.1.4
 
@@ -204,7 +204,7 @@ def make_listing(
     functions: Sequence[Function], *, locals_: Sequence[Local] = (), fields: Sequence[Kept] = (),
     early: Sequence[str] = (), tables: Sequence[Table] = (), numbered: int = 0,
 ) -> Listing:
-    """Return the program of a role; `colours` are those that it uses, and `numbers` of all."""
+    """Return the program of a role; `colours` are those in use, `numbers` those of all colours."""
     wanted = set(colours)
     named = tuple(Colour(each.upper(), numbers[each]) for each in COLOURS if each in wanted)
     return Listing(
@@ -215,37 +215,38 @@ def make_listing(
 
 
 def ask(variables: Iterable[str], conditions: Mapping[str, Value]) -> dict[str, Value]:
-    """Return what a program asks of the painting: `conditions`, by name.
+    """Return the values of the geo-vars that a program asks for, by name.
 
-    What is not painted is so nowhere: a field of one row has no neighbours to the north.
+    A geo-var that is not painted is 0: a field of one row has no neighbours to the north.
     """
     return {each: conditions.get(each, Number(0)) for each in variables}
 
 
 def find_most_arguments(procedures: Sequence[Procedure]) -> int:
-    """Return how many arguments a procedure has at most; 1 if none has any."""
+    """Return the largest number of arguments of a procedure; 1 if none has any."""
     return max((each.count for each in procedures), default=0) or 1
 
 
 def find_limit(procedures: Sequence[Procedure], profile: Profile) -> int | None:
-    """Return the first procedure that has no control task of its own; None if each has one.
+    """Return the first procedure without a control task of its own; None if each has one.
 
-    The last control task of a machine looks up all that have none.
+    The last control task of a machine looks up all procedures without one.
     """
     limit = profile.control_tasks
     return limit - 1 if 0 < limit < len(procedures) else None
 
 
 def count_arguments(procedures: Sequence[Procedure]) -> Table:
-    """Return how many arguments each procedure has."""
+    """Return the table with the number of arguments of each procedure."""
     return Table(COUNTS.name, "int16", tuple(each.count for each in procedures))
 
 
 def write_calls(
     procedures: Sequence[Procedure], names: Sequence[str], profile: Profile, *, timed: bool = False
 ) -> tuple[Function, Function]:
-    """Return the function that runs what was called, by the names of functions, and that which
-    takes its arguments; it keeps when that was if calls are `timed`.
+    """Return the function that runs the called procedure, and the one that takes its arguments.
+
+    `names` are the functions of the procedures. With `timed`, the cycle of each call is kept.
     """
     run = Body(name=RUN.name, comment="Run what was called: its arguments are here.")
     run.block.charge(address=1)
@@ -268,11 +269,11 @@ def write_calls(
 
 
 def react(body: Body) -> Function:
-    """Return the function that begins, and reacts to what is called."""
+    """Return the main function, which sets the reaction to calls."""
     body.block.add(OnControl(ON_CONTROL, ON_CALL))
     return body.finished()
 
 
 def begin() -> Body:
-    """Return the function with which a program begins."""
+    """Return the body of the main function of a program."""
     return Body(name="pe_main", comment="Say what the PE reacts to.")

@@ -1,4 +1,4 @@
-"""All roles, their layout and data."""
+"""Programs of all roles, with their arrays, queues, needs and layout."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ from lairmake.stages.program.vm.geometry import Geometry
 from lairmake.stages.program.vm.paint_isl import spell_pes
 from lairmake.stages.program.vm.regions import Painting
 
-# --- The programs of all roles ------------------------------------------------------------------
+# --- Programs of all roles ------------------------------------------------------------------------
 #
 # Paper    E Sec. 6.1
 
@@ -94,16 +94,16 @@ def _ask(material: Material, role: str) -> dict[str, Value]:
         if isinstance(variable, isl.Set) or not variable.domain().is_disjoint(here)
     }
 
-# --- The arrays that a run of the virtual machine begins with: initial data, filters, and tables
+# --- Arrays in memory before the start ------------------------------------------------------------
 #
 # Paper    E Sec. 6.1.1, 6.1.2
 
 def make_arrays(
     graph: ProgramGraph, sections: Sections, geometry: Geometry, data: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """Return the array of each tensor that is in memory before the start.
+    """Return the array of each tensor in memory before the start: data, filters and tables.
 
-    `data` are those of entries that are no single number.
+    `data` has the arrays of entries whose `initial` is not a single number.
     """
     found = {
         entry.name: _fill(entry.initial, entry.type, entry.shape)
@@ -124,17 +124,17 @@ def _fill(number: int | float, type_: str, shape: tuple[int, ...]) -> Array:
 
 
 def _make_filters(sections: Sections, geometry: Geometry) -> Array:
-    """Return [filter][column][row] of the field, 1 inside the box of the filter."""
+    """Return the filters as [filter][column][row] of the field: 1 inside the box of the filter."""
     found = np.zeros((len(sections.filters), geometry.width, geometry.height), np.int16)
     for number, (left, right, top, bottom) in enumerate(sections.filters):
         found[number, left : right + 1, top : bottom + 1] = 1
     return found
 
-# --- The queues of PEs: which each colour gets that a PE takes, or sends on ---------------------
+# --- Queues of colours ----------------------------------------------------------------------------
 #
-# Colours that no PE of a role takes both share a queue. The deepest queues are for what moves
-# arrays, then for the widest wavelets; where tasks that react take the ids of their colours, those
-# need none.
+# Each colour that a PE takes, or sends on, gets a queue. Colours of which no PE of a role takes
+# both share one. The deepest queues go to colours that move arrays, then to those with the widest
+# wavelets. On machines whose data tasks take the ids of colours, these colours need no queue.
 #
 # Paper    ours
 
@@ -142,13 +142,13 @@ Queues = Mapping[str, Queue] | None
 Ends = Mapping[str, tuple[isl.UnionSet, isl.UnionSet]]
 RAMP = isl.UnionSet("{ ramp[] }")
 WIDE = 2
-"""Words of 16 bits of a wavelet with an element of 32 bits, or of a control wavelet."""
+"""Words of 16 bits of a wavelet with 32 bits, or of a control wavelet."""
 
 WORDS = {"input_queues": "takes what comes on", "output_queues": "sends on"}
 
 
 def find_ends(painting: Painting) -> Ends:
-    """Return by colour the PEs that send, and those that take."""
+    """Return, for each colour, the PEs that send on it, and the PEs that take it."""
     routes = {name: functools.reduce(isl.UnionMap.union, map(isl.UnionMap, each.positions))
               for name, each in painting.colours.items()}
     return {name: (_find_senders(each),
@@ -159,9 +159,9 @@ def find_ends(painting: Painting) -> Ends:
 def assign_queues(
     program: PeProgram, pes: isl.Set, ends: Ends, sections: Sections, profile: Profile
 ) -> tuple[Queues, Queues]:
-    """Return the input and the output queues of a role, by colour. None: as many as are wanted.
+    """Return the input and the output queues of a role, by colour; None for unlimited queues.
 
-    `pes` are those of the role. Raises UserError where a PE has too few.
+    `pes` are those of the role. Raises UserError where a PE has too few queues.
     """
     apart = program.reacting if profile.data_tasks == "colours" else ()
     here = isl.UnionSet.from_set(pes)
@@ -175,7 +175,7 @@ def assign_queues(
 
 
 def find_words(sections: Sections) -> dict[str, int]:
-    """Return the words of 16 bits of wavelets of each colour that has no wide ones."""
+    """Return the words of 16 bits of a wavelet, by colour, for colours without wide wavelets."""
     found = dict.fromkeys((CTRL_COORD, ARGS, ARGS_DIST, CTRL_DIST), 1)
     kinds = {
         CHECKER: [p for p in sections.procedures if p.side != "center"],
@@ -199,9 +199,9 @@ def _assign(
     figure: str, pes: Mapping[str, isl.UnionSet], words: Mapping[str, int], profile: Profile,
     used: Collection[int] = (),
 ) -> Queues:
-    """Return the queue of each colour that some of the PEs have to do with.
+    """Return the queue of each colour that some of the PEs use.
 
-    Numbers that are `used` come last, for queues of one number share a thread on some machines.
+    Numbers in `used` come last, since queues of one number share a thread on some machines.
     """
     depths: Sequence[int] = getattr(profile, figure)
     pes = {name: each for name, each in pes.items() if not each.is_empty()}
@@ -221,7 +221,7 @@ def _assign(
     wide = {name: words.get(name, WIDE) for name in pes}
     return number_queues(groups, wide, depths, used, is_output=figure == "output_queues")
 
-# --- What programs need of a machine: memory, ids of tasks, descriptors -------------------------
+# --- Needs of programs on a machine ---------------------------------------------------------------
 #
 # Paper    ours
 
@@ -229,14 +229,14 @@ SPACES = {WORKER: OF_WORKERS, EXECUTIVE: OF_EXECUTIVE}
 
 
 def count_code(program: PeProgram, profile: Profile) -> int:
-    """Return the bytes of code of a program, an estimate."""
+    """Return an estimate of the bytes of code of a program."""
     return profile.code_base + profile.code_task * program.functions
 
 
 def check_needs(program: PeProgram, material: Material, source: Source | None) -> None:
-    """Raise UserError where a PE has less memory, ids of tasks or descriptors than are needed.
+    """Raise UserError for a program that needs more memory, tasks or descriptors than a PE has.
 
-    `source` is that of the program, to show where it makes what is largest.
+    `source` is the source of the program; the error has the place of its largest objects.
     """
     profile = material.profile
     _check_memory(program, material, source)
@@ -289,14 +289,14 @@ def _find_remedy(program: PeProgram, code: int, profile: Profile) -> str:
         return "`control: {responses: n}` with a larger n"
     return ONE_PE if program.role == EXECUTIVE else FEWER
 
-# --- The layout that the programs of the virtual machine run on ---------------------------------
+# --- Layout of the virtual machine ----------------------------------------------------------------
 #
 # Paper    E Sec. 4, 6.2
 
 def make_layout(
     material: Material, painting: Painting, programs: Sequence[PeProgram]
 ) -> FabricLayout:
-    """Return the layout. Raises UserError where a PE has too few queues, or a machine colours."""
+    """Return the layout. Raises UserError for too few queues of a PE, or colours of a machine."""
     geometry, ends = material.geometry, find_ends(painting)
     return FabricLayout(
         grid=f"{{ PE[x, y] : 0 <= x < {geometry.width} and 0 <= y < {geometry.rows} }}",

@@ -1,4 +1,4 @@
-"""Results.json."""
+"""Results of a run of a program: cycles, sums and memory, in results.json."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from lairmake.stages.program.values.arithmetic import Array
 from lairmake.stages.program.vm.colours import REDUCTION_1, REDUCTION_3, REDUCTION_BROADCAST
 from lairmake.stages.program.vm.geometry import Geometry
 
-# --- What the cycles of workers went into, by their own clocks ----------------------------------
+# --- Cycles of workers and their uses -------------------------------------------------------------
 #
-# A worker counts for each procedure its calls and elements, and the cycles from where its control
-# task begins to where it is complete: all others it waits for the control.
+# A worker counts the calls and elements of each procedure, and the cycles from the start of its
+# control task to its completion. In all other cycles it waits for the control.
 #
 # Paper    E Sec. 8.3 says 50 to 60 cycles for the set-up of an operation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerShares:
-    """What the cycles of workers went into, as shares of all.
+    """Shares of all cycles of workers, by use.
 
-    `elements` has, of what is no vector instruction, all but the set-up of one; `set_up` all else
-    that calls took; `sums` the waiting for one, or for a scalar of the executive; `control` the
-    waiting for a call.
+    `elements` are cycles for elements, and for procedures that are no vector instruction all but
+    one set-up; `set_up` is the rest of the cycles of calls; `sums` is the wait for a sum, or for a
+    scalar of the executive; `control` is the wait for a call.
     """
 
     elements: float
@@ -58,9 +58,11 @@ class WorkerShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What a procedure took: how often workers were told to run it, its elements on all workers
-    and calls, and the cycles of a call, the mean of all workers and calls. What is no vector
-    instruction counts no elements."""
+    """The cost of a procedure: calls, cycles of a call, and elements.
+
+    `calls` is the number that each worker was told to run, `cycles` the mean of all workers and
+    calls, `elements` the number on all workers and calls; None for what is no vector instruction.
+    """
 
     calls: int
     cycles: float
@@ -73,9 +75,9 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallTotals:
-    """What workers counted of a procedure: calls of one, and of each its elements and cycles.
+    """Counts of workers for a procedure: calls of one worker, elements and cycles of each worker.
 
-    `sent` are elements that went to a neighbour.
+    `sent` has the elements that each worker sent to a neighbour.
     """
 
     procedure: Procedure
@@ -86,7 +88,7 @@ class CallTotals:
 
 
 def find_called(run: FabricRun, sections: Sections, machine: Profile) -> list[CallTotals]:
-    """Return what workers counted, by procedure; the first dispatch is part of a call."""
+    """Return the counts of workers, by procedure; the first dispatch is part of a call."""
     points, counts = run.points[WORKER], run.counters[WORKER]
     count, workers = len(sections.procedures), len(points)
     calls = [each.calls // max(1, workers) for each in counts[:count]]
@@ -103,10 +105,11 @@ def find_called(run: FabricRun, sections: Sections, machine: Profile) -> list[Ca
 def find_set_up(
     called: Sequence[CallTotals], machine: Profile, with_neighbour: bool
 ) -> float | None:
-    """Return how many cycles an operation takes besides its elements; None where there is none.
+    """Return the cycles of an operation besides its elements; None without such operations.
 
-    It is the mean over all calls of operations that are one instruction, on those workers whose
-    elements take longest; `with_neighbour`: of those whose one source comes from a neighbour.
+    The mean is over all calls of operations that are one instruction, on the workers whose elements
+    take longest. `with_neighbour` selects operations with a source that comes from a neighbour, or
+    without.
     """
     cycles, calls = 0.0, 0
     for each in called:
@@ -120,14 +123,15 @@ def find_set_up(
 
 
 def is_instruction(procedure: Procedure, machine: Profile) -> bool:
-    """Whether a procedure computes with one vector instruction."""
+    """Return whether a procedure computes with one vector instruction."""
     return procedure.kind == COMPUTE and find_instruction(procedure, machine) is not None
 
 
 def find_element_cycles(called: CallTotals, machine: Profile) -> Reals:
-    """Return for each worker how long the elements of an instruction take.
+    """Return the cycles of the elements of an instruction, on each worker.
 
-    Those of a neighbour take a cycle each; where a PE has one datapath, so do those that it sends.
+    An element from a neighbour takes a cycle; so does one that is sent, where a PE has one
+    datapath.
     """
     procedure = called.procedure
     if procedure.side != CENTER:
@@ -141,7 +145,7 @@ def find_element_cycles(called: CallTotals, machine: Profile) -> Reals:
 
 
 def find_shares(run: FabricRun, called: Sequence[CallTotals], machine: Profile) -> WorkerShares:
-    """Return what the cycles of workers went into."""
+    """Return the shares of the cycles of workers, by use."""
     whole = max(1, run.cycles * len(run.points[WORKER]))
     set_up = find_set_up(called, machine, False) or find_set_up(called, machine, True) or 0.0
     elements = within = sums = 0.0
@@ -163,7 +167,7 @@ def find_shares(run: FabricRun, called: Sequence[CallTotals], machine: Profile) 
 
 
 def find_spent(called: Sequence[CallTotals]) -> dict[str, Spent]:
-    """Return what each procedure took that ran."""
+    """Return the cost of each procedure that ran."""
     return {
         each.procedure.name: Spent(
             calls=each.calls, elements=int(each.elements.sum()) or None,
@@ -178,7 +182,7 @@ def _round(share: float) -> float:
 
 
 def find_probes(geometry: Geometry, layout: FabricLayout) -> dict[str, isl.Set]:
-    """Return where to look for the last values of sums, and for the sums: see find_latency."""
+    """Return the PEs to probe, by colour, for last values and results of sums: see find_latency."""
     g = geometry
     last = [0, g.rows - 1] if g.upper else [g.rows - 1]
     wanted = {
@@ -194,10 +198,10 @@ def find_probes(geometry: Geometry, layout: FabricLayout) -> dict[str, isl.Set]:
 
 
 def find_latency(run: FabricRun) -> int | None:
-    """Return the cycles from the last value of the last sum to that sum; None without sums.
+    """Return the cycles from the last value of the last sum to its result; None without sums.
 
-    The value is that of the last worker of a column to send, far from the middle; the sum is known
-    where the executive's router hands it over, or the reduction PE's begins to broadcast it.
+    The last value is sent by the worker of a column that is farthest from the middle. The result is
+    known when the executive's router hands it over, or the reduction PE begins to broadcast it.
     """
     last = {
         colour: max((each.last for each in probes if each.last is not None), default=None)
@@ -210,18 +214,18 @@ def find_latency(run: FabricRun) -> int | None:
 
 
 def count_sums(called: Sequence[CallTotals]) -> int:
-    """Return how many values of all workers were brought together."""
+    """Return the number of reductions over all workers."""
     return sum(each.calls for each in called if each.procedure.kind == REDUCE)
 
-# --- build/results.json of a program: outputs, cycles and what they went into, sums, and memory
+# --- build/results.json of a program --------------------------------------------------------------
 
 Number = int | float | str
-"""As JSON has it, which has no NaN and no infinity: these are texts."""
+"""A number of JSON, which has no NaN and no infinity: these are texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """Whether an output is what NumPy and the graph give, bit for bit; a scalar's value."""
+    """An output: whether all runs give the same bits, and the value if it is a scalar."""
 
     right: bool
     value: Number | None = None
@@ -237,7 +241,7 @@ class SetUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SumTotals:
-    """How many sums there were, and the cycles of the last one, from its last value on."""
+    """The number of sums, and the cycles of the last one, from its last value on."""
 
     count: int
     latency: int | None = None
@@ -257,9 +261,9 @@ class UsedMemory:
 class ProgramResults:
     """The content of build/results.json.
 
-    `field` is its columns and rows, `responses` the response PEs on a side. `procedures` are those
-    that workers ran, `usage` is of PEs of all roles. `operations` counts nodes of the graph that
-    ran, `iterations` has those of outermost loops.
+    `field` is its columns and rows, `responses` the number of response PEs on a side. `procedures`
+    are those that workers ran, and `usage` covers the PEs of all roles. `operations` counts the
+    nodes of the graph that ran, `iterations` those of outermost loops.
     """
 
     machine: str
@@ -281,7 +285,7 @@ def describe_run(
     run: FabricRun, outputs: Mapping[str, Array], graph: ProgramGraph,
     sections: Sections, machine: Profile, counts: NodeCounts,
 ) -> ProgramResults:
-    """Return what is said of a run; `outputs` are right, or nothing would be said."""
+    """Return the results of a run; its `outputs` have been found right."""
     called = find_called(run, sections, machine)
     return ProgramResults(
         machine=machine.name,
@@ -318,7 +322,7 @@ def write_results(results: ProgramResults) -> str:
 
 
 def _spell(value: Array) -> Number:
-    """Return the shortest number that reads as the value."""
+    """Return the shortest number that reads as the value, or a text for NaN and infinity."""
     if value.dtype.kind == "i":
         return int(value)
     return float(str(value[()])) if math.isfinite(value) else str(value[()])

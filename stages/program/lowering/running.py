@@ -1,4 +1,4 @@
-"""Run on the fabric."""
+"""Runs of programs on the simulated fabric, and checks of their outputs."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ from lairmake.stages.shipped import users_cache
 if TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
 
-# --- What the fabric gives for the outputs of a program, compared with what NumPy and the graph
-# gave
+# --- Outputs compared with other runs -------------------------------------------------------------
 #
 # Paper    ours
 
@@ -50,11 +49,11 @@ OURS = "the compiler is at fault, not the program, unless what it wrote was edit
 
 FABRIC = "on the fabric"
 Runs = Mapping[str, Mapping[str, Array]]
-"""Outputs by name, by what gave them: `in the graph`."""
+"""Outputs by name, for each other run, such as `in the graph`."""
 
 
 def take_output(entry: GraphEntry, found: Array) -> Array:
-    """Return the value of an output. Raises UserError where workers have several of a scalar."""
+    """Return the value of an output. Raises UserError where workers differ in a uniform scalar."""
     if entry.kind != UNIFORM:
         return found.astype(entry.type, copy=False)
     first = found[0, 0]
@@ -67,7 +66,7 @@ def take_output(entry: GraphEntry, found: Array) -> Array:
 
 
 def check_outputs(outputs: Mapping[str, Array], others: Runs) -> None:
-    """Raise UserError for the first element that another run gave otherwise."""
+    """Raise UserError for the first element that differs from another run."""
     for name, found in outputs.items():
         for run, values in others.items():
             at = find_difference(found, values[name])
@@ -77,7 +76,7 @@ def check_outputs(outputs: Mapping[str, Array], others: Runs) -> None:
                        f"{spell_value(values[name][at])} {run}"
                 raise UserError(said, hint=OURS)
 
-# --- Run the programs of the virtual machine on the simulated fabric ----------------------------
+# --- Runs of programs -----------------------------------------------------------------------------
 #
 # Paper    E Sec. 3: the machine is the controller, the workers, and what they do
 
@@ -85,16 +84,16 @@ EDITED = "lower writes it anew once it is deleted"
 PROGRAMS = "vm"
 """The folder of the programs in `build/`."""
 TASKS = 3
-"""About how many of a worker an operation is: its call, its arguments, and what it computes."""
+"""Approximate tasks of a worker for an operation: its call, its arguments, its computation."""
 
 
 def find_cycle_limit(
     graph: ProgramGraph, sections: Sections, counts: NodeCounts, machine: Profile
 ) -> int:
-    """Return more cycles than a run can take, of a graph that ran so often.
+    """Return a limit of cycles that no right run reaches, from the counts of nodes that ran.
 
-    An operation has as many calls as hops bring what it reads; a loop over elements takes four
-    addresses of each at most, three sources and a destination.
+    A node has as many calls as its hops need. A loop over elements takes at most four addresses for
+    each: three sources and a destination.
     """
     ran = 1 + sum(counts.operations.values()) + sum(counts.iterations.values())
     calls = Counter(call.node for section in sections.sections for call in section
@@ -109,7 +108,7 @@ def find_cycle_limit(
 
 
 def count_tasks(graph: ProgramGraph, counts: NodeCounts) -> int:
-    """Return about how many tasks a run has."""
+    """Return the approximate number of tasks of a run."""
     columns, rows = graph.field
     return TASKS * columns * rows * (1 + sum(counts.operations.values()))
 
@@ -129,9 +128,9 @@ def run_programs(
     recorded: bool = False,
     asked: RunRequest | None = None,
 ) -> FabricRun:
-    """Compile the programs, and run them on a layout, of which `source` is the text.
+    """Compile the programs, and run them on a layout whose text is `source`.
 
-    Raises UserError where they do not end well: they are ours.
+    Raises UserError for a run that fails: a fault of the compiler, or of an edited file.
     """
     shapes = {entry.name: find_shape(entry, graph) for entry in graph.entries.values()}
     limit = find_cycle_limit(graph, sections, counts, machine)
@@ -160,7 +159,7 @@ def run_programs(
 
 
 def _stuck(error: FabricStuck, source: Source, limit: int) -> UserError:
-    """Return a run that stopped as an error, with how far the program was."""
+    """Return the error for a run that stopped, with the section that it had reached."""
     assert error.run is not None, "it ran"
     _, section, jumps = map(int, error.run.outputs[STATE][0])
     further = f"after section {section}, and {jumps} times back in loops"
@@ -172,7 +171,7 @@ def _stuck(error: FabricStuck, source: Source, limit: int) -> UserError:
 
 
 def check_layout(layout: FabricLayout, graph: ProgramGraph, source: Source) -> None:
-    """Raise UserError where a layout is wrong, has other roles, or lacks what is read."""
+    """Raise UserError for a layout with faults, other roles, or without a tensor to read."""
     check_texts(layout, source)
     path = source.path
     if set(layout.roles) != set(ROLES):
@@ -187,12 +186,12 @@ def check_layout(layout: FabricLayout, graph: ProgramGraph, source: Source) -> N
 
 
 def find_shape(entry: GraphEntry, graph: ProgramGraph) -> tuple[int, ...]:
-    """Return the shape of what the fabric gives: of a uniform scalar the value of each worker."""
+    """Return the shape of an output of the fabric: for a uniform scalar, a value of each worker."""
     return graph.field if entry.kind == UNIFORM else entry.shape
 
 
 def record(inputs: Inputs, asked: RunRequest | None) -> FabricRun:
-    """Run the programs once more, and record it, with the events that are asked for."""
+    """Run the programs once more, and record the run with the events asked for."""
     return run_fabric_of(inputs, {}, recorded=True, asked=asked)[1]
 
 
@@ -200,7 +199,7 @@ def run_fabric_of(
     inputs: Inputs, further: Mapping[str, isl.Set], *, recorded: bool = False,
     asked: RunRequest | None = None,
 ) -> tuple[dict[str, Array], FabricRun, ProgramResults]:
-    """Return the outputs, the run, and what is known of it; `further` probes are PEs by colour."""
+    """Return the outputs, the run and its results; `further` has more PEs to probe, by colour."""
     machine = read_machine(inputs.program(), inputs)
     graph = read_graph(inputs.source("graph.yaml"), inputs.source("objects.yaml"))
     sections = read_sections(

@@ -52,7 +52,9 @@ from lairmake.stages.program.values.arithmetic import (
 )
 from lairmake.stages.program.values.forms import REDUCTIONS
 
-# --- Operations and numbers as nodes, bit for bit as values/arithmetic.py has them --------------
+# --- Operations and numbers as nodes --------------------------------------------------------------
+#
+# They give the same bits as values/arithmetic.py.
 #
 # Paper    E Sec. 6.1: from nodes to text
 
@@ -65,7 +67,7 @@ COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="
 def operate(
     target: Value, op: str, types: Sequence[str], operands: Sequence[Value]
 ) -> StatementNode:
-    """Return the statement that keeps what an operation of OPERATIONS, `copy` or `cast` gives.
+    """Return the statement that stores the result of one of OPERATIONS, `copy` or `cast`.
 
     `types` are those of the target and of the operands, which are elements or numbers.
     """
@@ -88,19 +90,19 @@ def operate(
 
 
 def compare(sign: str, left: Value, right: Value, type_: str) -> Compared:
-    """Return a comparison of values that were loaded of a type."""
+    """Return a comparison of two values that were loaded in a type."""
     return Compared(sign, left, right, type_ if is_integer(type_) else "float32")
 
 
 def load(value: Value, type_: str) -> Value:
-    """Return an element of a type as it is computed with: a float as float32."""
+    """Return an element in the type in which it is computed: a float as float32."""
     if is_integer(type_):
         return value
     return Literal(value.value, "float32") if isinstance(value, Literal) else Loaded(value, type_)
 
 
 def _cast(result: str, type_: str, operand: Value) -> Value:
-    """Return a value of another type, which a float is before it is rounded."""
+    """Return a value as a type; of floats before they are rounded to it."""
     if not is_integer(result):
         return Loaded(operand, type_)
     if is_integer(type_):
@@ -109,23 +111,23 @@ def _cast(result: str, type_: str, operand: Value) -> Value:
 
 
 def make_literal(value: forms.Number, type_: str) -> Literal:
-    """Return a number, rounded to a type."""
+    """Return a number rounded to a type."""
     rounded = round_number(value, type_)
     return Literal(int(rounded) if is_integer(type_) else float(rounded), type_)
 
 
 def count_scalars(op: str) -> int:
-    """Return how many scalar operations a loop is charged for an element of an operation."""
+    """Return the scalar operations that a loop is charged for an element of an operation."""
     return 0 if op == "copy" else 1
 
-# --- Conditions of loops, branches and leaves as nodes, and how many operations they take -------
+# --- Conditions as nodes --------------------------------------------------------------------------
 
 Argument: TypeAlias = tuple[Value, str] | graph.Number
 """An element and its type, or a number."""
 
 
 def make_condition(text: str, arguments: Sequence[Argument]) -> tuple[Value, int]:
-    """Return a condition of a graph for these arguments, and how many comparisons it takes at most.
+    """Return a condition with its arguments, and the largest number of comparisons that it takes.
 
     Raises ProgramError.
     """
@@ -173,16 +175,16 @@ def _make_comparison(comparison: ComparisonNode, arguments: Sequence[Argument]) 
 def _load(term: Argument, type_: str) -> Value:
     return load(term[0] if isinstance(term, tuple) else make_literal(term, type_), type_)
 
-# --- Nodes of the graph that the executive computes: scalars, arrays, and their sums ------------
+# --- Graph nodes of the executive -----------------------------------------------------------------
 
 SCRATCH = "scratch_"
 
 
 @dataclass(slots=True, kw_only=True)
 class Globals:
-    """What the executive keeps: the graph's entries and counters of loops, each a field of memory.
+    """Memory of the executive: a field for each entry of the graph, and each counter of a loop.
 
-    `scratch` is how many results of each type are kept apart at most.
+    `scratch` is the largest number of results of each type that are kept apart.
     """
 
     graph: ProgramGraph
@@ -195,7 +197,7 @@ class Globals:
         self.names = _name(n for n, place in self.places.items() if place.space == EXECUTIVE)
 
     def find_entry(self, name: Operand) -> GraphEntry:
-        """Return an entry by the name that a node has."""
+        """Return an entry by the operand of a node that names it."""
         return self.graph.entries[str(name)]
 
     def find_field(self, name: str) -> Field:
@@ -218,7 +220,7 @@ class Globals:
 
 
 def _name(names: Iterable[str]) -> dict[str, str]:
-    """Return the field of each entry: no two are the same, and none is a word of C."""
+    """Return the field of each entry: all differ, and none is a word of C."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
@@ -233,10 +235,10 @@ def _name(names: Iterable[str]) -> dict[str, str]:
 
 
 def compute_node(block: Block, node: GraphNode, known: Globals) -> None:
-    """Append a node whose destination, and so whose sources, the executive has.
+    """Append a node whose destination and sources lie on the executive.
 
-    Of a destination that is read at other places than it is written, results are kept apart until
-    all are computed; a single one is computed before it is written.
+    If the destination is also read at other elements than are written, results are kept apart until
+    all are computed.
     """
     accesses = known.accesses[node.id]
     if node.op in REDUCTIONS:
@@ -298,7 +300,7 @@ def _reduce(block: Block, node: GraphNode, accesses: RegionAccesses, known: Glob
 
 
 def _find_element(entry: GraphEntry, access: RegionAccess, known: Globals) -> Value:
-    """Return the element that instance i0, i1... has."""
+    """Return the element of an entry for instance i0, i1..."""
     place = known.find_field(entry.name)
     axes = zip(access.axes, access.start, access.step, strict=True)
     return Element(place, tuple(_find_index(*each) for each in axes)) if access.axes else place
@@ -315,15 +317,14 @@ def _find_index(axis: int | None, start: int, step: int) -> Value:
 
 
 def _number(sizes: Sequence[int]) -> Value:
-    """Return the number of instance i0, i1... in lexicographic order."""
+    """Return the lexicographic number of instance i0, i1..."""
     strides = list(accumulate(sizes[:0:-1], lambda a, b: a * b, initial=1))[::-1]
     terms = tuple(_find_index(k, 0, stride) for k, stride in enumerate(strides))
     return terms[0] if len(terms) == 1 else Operation("+", terms)
 
 
 def nest(block: Block, sizes: Sequence[int]) -> Block:
-    """Append loops over i0, i1... and return the innermost block; what they take is charged apart.
-    """
+    """Append loops over i0, i1... without charging them, and return the innermost block."""
     for k, size in enumerate(sizes):
         name = Name(f"i{k}")
         block = block.nest(For(name, Number(0), Operation("<", (name, Number(size)))))

@@ -1,7 +1,7 @@
-"""What lies in the memory of PEs before the start, and what is read from it at the end.
+"""Tensors in the memory of PEs: those written before the start, and those read at the end.
 
-A tensor is called as its entry; others have the role before a dot, which no entry has. Of a uniform
-scalar the value on every worker is read.
+A tensor has the name of its entry. Other tensors have their role before a dot, which no entry has.
+Of a uniform scalar, the values on all workers are read.
 
 Paper    E Sec. 5.5: an address is the same on all workers
 """
@@ -31,12 +31,12 @@ STATE = f"{EXECUTIVE}.state"
 
 
 def find_filters_address(sections: Sections) -> int:
-    """Return the byte at which the filters of workers begin: behind entries and slots."""
+    """Return the byte address of the filters of workers: behind entries and slots."""
     return -(-max(sections.workers, 1) // 8) * 8
 
 
 def list_worker_tensors(material: Material) -> dict[str, LocalTensor]:
-    """Return entries that begin with data or are outputs, constants, and the filters."""
+    """Return the tensors of workers: entries with data, outputs, constants, and the filters."""
     geometry, sections = material.geometry, material.sections
     found = dict(_list_entries(material, OF_WORKERS))
     for slot in sections.slots:
@@ -54,7 +54,10 @@ def list_worker_tensors(material: Material) -> dict[str, LocalTensor]:
 
 
 def list_executive_tensors(material: Material, state: int, words: int) -> dict[str, LocalTensor]:
-    """Return entries that begin with data or are outputs, and `words` from address `state` on."""
+    """Return the tensors of the executive: entries with data, outputs, and its state.
+
+    The state has `words` words of 32 bits, from address `state` on.
+    """
     found = dict(_list_entries(material, OF_EXECUTIVE))
     found["state"] = LocalTensor(
         type="int32", shape=(words,), address=state, tensor=STATE, transfer="out",
@@ -65,9 +68,9 @@ def list_executive_tensors(material: Material, state: int, words: int) -> dict[s
 def list_response_tensors(
     geometry: Geometry, sections: int, control: int, arguments: int
 ) -> dict[str, LocalTensor]:
-    """Return the tables of response PEs, one behind the other, of as many elements each.
+    """Return the tables of response PEs, one behind another; arguments are their lengths.
 
-    They are by the number of the part that a PE has of each section: right 1, left 1, right 2...
+    The first index is the number of a part: right 1, left 1, right 2...
     """
     found, address = {}, 0
     shapes: tuple[tuple[str, str, tuple[int, ...]], ...] = (
@@ -90,7 +93,7 @@ def list_response_tensors(
 
 
 def _list_parts(geometry: Geometry) -> Iterator[tuple[str, str]]:
-    """Yield the part that a response PE has, right and left, and where that is so."""
+    """Yield the number of a part as a text of x, and its PEs: on the right, then on the left."""
     right, left, most = geometry.executive + 1, geometry.merge - 1, geometry.responses
     more = most - 1
     yield f"2x - {2 * right}", f"{right} <= x <= {right + more}" if more else f"x = {right}"
@@ -98,7 +101,7 @@ def _list_parts(geometry: Geometry) -> Iterator[tuple[str, str]]:
 
 
 def _list_entries(material: Material, space: str) -> Iterator[tuple[str, LocalTensor]]:
-    """Yield what is put into memory, and what is read from it: an entry may be both."""
+    """Yield the tensors of entries with data to write, and of outputs to read; some are both."""
     for name, entry in material.graph.entries.items():
         if find_space(entry) != space or name not in material.addresses.places:
             continue
@@ -130,7 +133,7 @@ def _make_tensor(
 def _spell_entry(
     entry: GraphEntry, geometry: Geometry, local: str, indices: Sequence[str], bounds: str
 ) -> str:
-    """Return which element of an array on PEs a local one is: the first lies on PE `origin`."""
+    """Return the map from a local element to its element in the array, which begins on `origin`."""
     (left, top), (width, height) = entry.origin, entry.shape[:2]
     elements = ", ".join([_less("{x}", left), _less("{y}", top), *indices])
     where = f"{left} <= {{x}} < {left + width} and {top} <= {{y}} < {top + height}"
@@ -143,9 +146,9 @@ def _less(name: str, number: int) -> str:
 
 
 def _spell_halves(geometry: Geometry, local: str, element: str, where: str) -> str:
-    """Return a map of workers: {x} and {y} are the place in the field.
+    """Return a map of workers; {x} and {y} stand for the place in the field.
 
-    The rows between the halves are no rows of the field.
+    The rows between the two halves of the virtual machine are not rows of the field.
     """
     halves = ((f"y < {geometry.upper}", "y"),
               (f"y >= {geometry.upper + BETWEEN}", f"y - {BETWEEN}"))

@@ -1,4 +1,4 @@
-"""Procedures of workers."""
+"""Program of the workers, with a function for each procedure."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ from lairmake.stages.program.vm.colours import (
     REDUCTION_BROADCAST,
 )
 
-# --- The ring of transfers between neighbours: its states, in each of which PEs take from one side
+# --- Ring of transfers between neighbours ---------------------------------------------------------
+#
+# In each state of the ring, PEs take from one side.
 #
 # Paper    E Sec. 5.3
 
@@ -94,19 +96,19 @@ STATES = ("west", "east", "north", "south")
 """The sides from which PEs take, in the order of states."""
 
 SENDS = ("has_east", "has_west", "has_south", "has_north")
-"""Whether a PE sends in a state: to its neighbour on the other side."""
+"""The geo-vars for sending in each state: to the neighbour on the opposite side."""
 
 ASKED = ("even", *sorted(SENDS))
-"""What a worker asks that sends to its neighbours."""
+"""The geo-vars of a worker that sends to its neighbours."""
 
 ADVANCE, RESET = "ADVANCE", "RESET"
 MOST = 3
-"""States that are passed over at most."""
+"""Largest number of states that are passed over."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransferRing:
-    """Where a worker sends and takes; the states up to which some are passed over are noted."""
+    """The colours on which a worker sends and takes; `passed` are target states of pass-overs."""
 
     passed: dict[int, None] = field(default_factory=dict)
     sends_on: Name = field(default=Name("sends_on"))
@@ -120,13 +122,13 @@ class TransferRing:
                 self.takes_on.name: Choice(even, first, second)}
 
     def leave(self, block: Block, state: int, condition: tuple[Value, ...] = ()) -> None:
-        """Append what turns this router, and those to which it sends, to the following state."""
+        """Append commands that turn this router, and those it sends to, to the next state."""
         sends = Name(SENDS[state % len(STATES)])
         inner = block.nest(If(require_all((*condition, sends))))
         inner.add(SendCommands(self.sends_on, (ADVANCE,)))
 
     def pass_over(self, state: int, states: Value) -> Call:
-        """Return what leaves so many states, up to `state`."""
+        """Return a call that passes over some states, up to `state`."""
         self.passed[state] = None
         return Call(_name(state), (states,))
 
@@ -147,7 +149,7 @@ class TransferRing:
 def _name(state: int) -> Task:
     return Task(f"pass_over_to_{STATES[state]}")
 
-# --- The function of a procedure of workers: its operands, instruction and charges --------------
+# --- Functions of procedures ----------------------------------------------------------------------
 #
 # A procedure is a vector instruction where the machine has one that gives the same bits, else a
 # loop.
@@ -162,7 +164,7 @@ VECTORS = {
 """Vector instructions that give the bits of an operation; neg subtracts from a zero."""
 
 NAMES = ("a", "b", "c")
-"""What a loop calls its sources."""
+"""Names of the sources in a loop."""
 
 COMPUTING, SENDING = Address(Field("computing")), Address(Field("sending"))
 CALLED_PROCEDURE, COMPLETE, SIZE, SENT = (
@@ -173,15 +175,15 @@ CALLED_PROCEDURE, COMPLETE, SIZE, SENT = (
 )
 TARGET, NUMBER = Name("d"), Name("number")
 KEPT = "kept_"
-"""What a worker adds up lies in a field for each type, which begins so."""
+"""Prefix of the fields, one for each type, in which a worker adds up."""
 
 
 @dataclass(slots=True, kw_only=True)
 class WorkerWriter:
-    """Writes procedures of a machine; `filters` is how many there are, at least 1.
+    """A writer of procedures; `filters` is the number of filters, at least 1.
 
-    `asked` are what workers ask of their places; `procedures` is how many are called. `kept` are
-    the types in which a worker adds up.
+    `asked` are geo-vars and colours of workers, `procedures` is the number of procedures, and
+    `kept` has the types in which a worker adds up.
     """
 
     profile: Profile
@@ -209,7 +211,7 @@ class WorkerWriter:
         return body.finished()
 
     def take_part(self, block: Block, arguments: Arguments, name: Name, filter_: int) -> None:
-        """Declare how many elements this PE has to do with: none where a filter is 0."""
+        """Declare the number of elements for this PE: none where its filter is 0."""
         of = find_argument(filter_)
         block.add(Demand(of, self.filters, "filters"))
         size = find_argument(arguments.sizes[0])
@@ -217,7 +219,7 @@ class WorkerWriter:
         block.add(Declare(name.name, "int", inside))
 
     def keep(self, procedure: Procedure, rank: int) -> VectorInMemory:
-        """Return where a PE adds up what it has of a reduction: the same for all instances."""
+        """Return the field that adds up a PE's part of a reduction: the same for all instances."""
         type_ = find_accumulator(procedure.op, procedure.types[-1])
         self.kept[type_] = None
         return VectorInMemory(
@@ -334,7 +336,7 @@ def _moves(stride: Value) -> Value:
 
 
 def _declare_number(block: Block, number: Literal, rank: int) -> VectorInMemory:
-    """Append a number of its own as an operand, the same for all instances."""
+    """Append a number as an operand: the same for all instances."""
     block.add(Declare(NUMBER.name, number.type, number))
     return VectorInMemory(type=number.type, place=Address(NUMBER), strides=(SAME,) * rank)
 
@@ -350,7 +352,7 @@ def find_instruction(procedure: Procedure, profile: Profile) -> str | None:
 
 
 def _truncates(procedure: Procedure) -> bool:
-    """Whether a float becomes an integer: it is cut, and what is too large is the largest."""
+    """Return whether a procedure cuts floats to integers, which saturate."""
     result, *of = procedure.types
     return procedure.op == "cast" and is_integer(result) and not is_integer(of[0])
 
@@ -383,7 +385,7 @@ def _widen(
     block: Block, operation: str, operands: tuple[VectorInMemory, VectorInMemory, VectorInMemory],
     kept: Sequence[Name], added: tuple[Value, ...], neutral: Literal,
 ) -> None:
-    """Append loops that add up each element in a wider type and round it."""
+    """Append loops that add up each element in a wider type, and round it."""
     destination, source, wide = operands
     block.add(Configure(COMPUTING, CALLED_PROCEDURE, operation, added,
                         (wide.operand, wide.operand, source.operand)))
@@ -398,7 +400,7 @@ def _widen(
 
 
 def find_beginning(procedure: Procedure) -> Literal:
-    """Return what a reduction begins with, in the type in which it adds up."""
+    """Return the first value of a reduction, in the type in which it adds up."""
     type_ = find_accumulator(procedure.op, procedure.types[-1])
     return make_literal(find_neutral(procedure.op, procedure.types[-1]).item(), type_)
 
@@ -418,7 +420,7 @@ def _take(procedure: Procedure) -> Body:
 
 
 def _describe(procedure: Procedure) -> str:
-    """Return a line about a procedure: what it computes, and of what."""
+    """Return a line that describes a procedure, for a comment."""
     result, *of = procedure.types
     whose = [f"the {procedure.side} neighbour's" if k == procedure.streamed else
              "an array" if kind == ARRAY else "a scalar"
@@ -427,17 +429,19 @@ def _describe(procedure: Procedure) -> str:
     types = result if set(of) == {result} else f"{result} of {', '.join(of)}"
     return f"{procedure.op} of {' and '.join(whose)}: {types}{rank}."
 
-# --- The program of workers: one whatever the size of the field ---------------------------------
+# --- Program of workers ---------------------------------------------------------------------------
+#
+# It is the same for every size of the field.
 #
 # Paper    E Sec. 6.1.4, Listing 7
 
 OF_KINDS = {
     REDUCE: REDUCTION_1, TAKE_SUM: REDUCTION_BROADCAST, TAKE_GLOBAL: GLOBAL_BROADCAST,
 }
-"""The colours that procedures of some kinds use."""
+"""The colours of procedures, by their kinds."""
 
 FUNCTIONS = 6
-"""Those beside the procedures, of which code is estimated."""
+"""Functions besides those of procedures; an estimate of code counts them."""
 
 
 def write_worker(
@@ -482,8 +486,9 @@ def write_worker(
 def _list_locals(
     address: int, filters: int, most: int, kept: Iterable[str]
 ) -> list[Local]:
-    """Return what a worker keeps: entries and slots, as words; filters, 1 where this PE takes part,
-    else 0; arguments; what it adds up, by types.
+    """Return the memory of a worker: entries and slots, filters, arguments, and sums by type.
+
+    A filter is 1 on workers that take part, else 0.
     """
     found = [Local(DATA.name, "int16", (address // 2,), 0),
              Local("filter", "int16", (filters,), address),

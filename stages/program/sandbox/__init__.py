@@ -1,1 +1,1 @@
-"""The process that runs the code of a user, and what its parent knows of it."""
+"""The process that runs the code of a user, and its link to the parent process."""

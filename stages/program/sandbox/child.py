@@ -24,14 +24,12 @@ from lairmake.stages.program.sandbox.limits import (
 from lairmake.stages.program.sandbox.modules import add_paths, find_beside
 from lairmake.stages.program.values.api import set_parameters
 
-# --- What runs in the process that runs a user's code: one function, called once ----------------
-
 FEW_COLLECTIONS = 100_000
-"""How many objects Python makes before it looks for cycles: trees and graphs have hardly any."""
+"""Objects that Python makes before it looks for cycles: trees and graphs have hardly any."""
 
 
 def serve(answer: int, held: int) -> None:
-    """Read what to call from standard input, call it, write what it gives, and end this process."""
+    """Read a request from standard input, call the function, write its result, and exit."""
     gc.set_threshold(FEW_COLLECTIONS)
     end_with(held)
     with open(0, "rb", closefd=False) as file:
@@ -50,7 +48,7 @@ def serve(answer: int, held: int) -> None:
 
 
 def _call(told: dict[str, Any], files: dict[str, bytes], watch: FileWatch) -> dict[str, bytes]:
-    """Call the function that is named as the program would be run: in its folder, by its name."""
+    """Call the function that is named, in the folder of the program and under its name."""
     function = getattr(importlib.import_module(told["module"]), told["function"])
     path = os.path.join(watch.folder, told["program"])
     arguments = {"path": path, **told["arguments"]}

@@ -1,4 +1,4 @@
-"""What went wrong in a user's code, and where in its folder."""
+"""Faults of a user's code: their messages, hints and places in the folder."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from lairmake.stages.shipped import STAGES
 
 OURS = f"{STAGES}{os.sep}"
 IMPORTS = f"{STAGES}/program/sandbox/modules.py"
-"""Where modules of a user are read, which may be damaged."""
+"""The file that reads modules of a user, which may be damaged."""
 MOST_CAUSES = 100
-"""How far back causes are followed, which may be those of each other."""
+"""Longest chain of causes that is followed: exceptions may be causes of each other."""
 MOST = 300
-"""How many characters of what code says are shown."""
+"""Longest text of an exception that is shown, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePlace:
-    """Lines, from 1, and the bytes of them, from 0, in a file below the folder."""
+    """Lines of a file below the folder, counted from 1, and columns in bytes, counted from 0."""
 
     file: str
     line: int
@@ -46,9 +46,9 @@ class SourcePlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFault:
-    """What is wrong, what to do, and where, as the fields of a Place, or with which `parameter`.
+    """A fault: its message, its hint, its place (the fields of SourcePlace), or its `parameter`.
 
-    With the text of a `bug` it is one of ours.
+    `bug` is the traceback of a fault of the compiler itself, and None for faults of the user.
     """
 
     message: str
@@ -59,7 +59,7 @@ class SourceFault:
 
 
 def describe(error: BaseException, watch: FileWatch, limits: ChildLimits = LIMITS) -> SourceFault:
-    """Return what is wrong in a program that raised an exception."""
+    """Return the fault of a program that raised an exception."""
     message, hint = _said(_refusal_in(error) or error, limits)
     place = _place_of_syntax(error, watch) or _place_of(error.__traceback__, watch)
     bug = "".join(traceback.format_exception(error)) if _is_ours(error) else None
@@ -69,7 +69,7 @@ def describe(error: BaseException, watch: FileWatch, limits: ChildLimits = LIMIT
 
 
 def _refusal_in(error: BaseException) -> RefusedError | None:
-    """Return what was refused, where a library made another error of it."""
+    """Return the refusal that a library may have turned into another error; None for others."""
     cause: BaseException | None = error
     for _ in range(MOST_CAUSES):
         if cause is None or isinstance(cause, RefusedError):
@@ -105,7 +105,7 @@ def _remedy_module(name: str) -> str:
 
 
 def _suggest(error: NameError) -> str | None:
-    """Return which name may be meant by one that is not known where it stands."""
+    """Return a hint with a known name that is near to an unknown one; None where none is near."""
     frames = list(traceback.walk_tb(error.__traceback__))
     if not frames or not isinstance(error.name, str):
         return None
@@ -115,7 +115,7 @@ def _suggest(error: NameError) -> str | None:
 
 
 def _text(error: BaseException) -> str:
-    """Return what an exception of a user says, whose own code may fail at that."""
+    """Return the text of an exception of a user; "" where its own code fails at that."""
     try:
         text = " ".join(str(error).split())
     except Exception:
@@ -130,7 +130,7 @@ def _clean(text: str) -> str:
 
 
 def _place_of_syntax(error: BaseException, watch: FileWatch) -> SourcePlace | None:
-    """Return where a module beside the program cannot be parsed."""
+    """Return the line at which a module beside the program cannot be parsed."""
     if not isinstance(error, SyntaxError) or error.lineno is None:
         return None
     if not os.path.isabs(error.filename or ""):
@@ -161,7 +161,7 @@ def _place_of(trace: TracebackType | None, watch: FileWatch) -> SourcePlace | No
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Return whether our code raised what is no word to a user: a bug of ours."""
+    """Return whether our own code raised an error that no user should see: a bug of ours."""
     known = (ProgramError, RefusedError, MemoryError, RecursionError, SystemExit, KeyboardInterrupt)
     frames = list(traceback.walk_tb(error.__traceback__))
     if isinstance(error, known) or not frames:

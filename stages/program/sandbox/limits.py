@@ -16,16 +16,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-# --- How much a user's code may take, and what the process that runs it does where that is reached
+# --- Limits of time and memory --------------------------------------------------------------------
 
 WAITING = 10
-"""How many times as long as it may compute a program may take by the clock: it waits, too."""
+"""Limit of time by the clock, in multiples of the limit of processors: a program waits, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildLimits:
-    """How many seconds of processors code may take, how many bytes of addresses, and how many bytes
-    it may give back. `clock` is how many seconds it may last, None: WAITING times as many."""
+    """Limits of user code: seconds of processors, bytes of `memory` and of its `answer`.
+
+    `memory` counts addresses. `clock` is the limit in seconds of the clock; None stands for WAITING
+    times `seconds`.
+    """
 
     seconds: float = 60
     memory: int = 4 << 30
@@ -34,20 +37,20 @@ class ChildLimits:
 
     @property
     def longest(self) -> float:
-        """How many seconds of the clock code may last, which others may keep from a processor."""
+        """Return the limit in seconds of the clock; other processes may use some of them."""
         return WAITING * self.seconds if self.clock is None else self.clock
 
 
 LIMITS = ChildLimits()
 MOST = ChildLimits(seconds=86_400, memory=1 << 40, answer=1 << 33)
-"""What program.yaml may set them to: a day, 1 TiB, 8 GiB."""
+"""The largest limits that program.yaml may set: a day, 1 TiB, 8 GiB."""
 
 
 def set_limits(limits: ChildLimits, report: int) -> None:
-    """Limit this process for good. What ends it is told on the file `report`, with the line.
+    """Limit this process for good. The file `report` gets the line where a limit ended it.
 
-    A thread of C watches the clock: code that never comes back from C is ended, too. The system
-    counts what processors do, of all threads.
+    The limit of processors counts all threads. A thread of C watches the clock, so that code which
+    never comes back from C is ended, too.
     """
     faulthandler.enable(report)
     faulthandler.dump_traceback_later(limits.longest, exit=True, file=report)
@@ -59,7 +62,7 @@ def set_limits(limits: ChildLimits, report: int) -> None:
 
 
 def spell_bytes(count: int) -> str:
-    """Return `4 GiB`, or a number of bytes that is no whole number of such."""
+    """Return a number of bytes as `4 GiB` or `2 MiB` where it is a multiple, else in bytes."""
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20)):
         if count and not count % size:
             return f"{count // size} {unit}"
@@ -67,14 +70,14 @@ def spell_bytes(count: int) -> str:
 
 
 def suggest_more(key: str, now: float) -> str:
-    """Return how program.yaml raises a limit that was reached; "" where it is the largest."""
+    """Return a hint to raise a limit in program.yaml; "" where it is the largest already."""
     times = 10 if key == "seconds" else 2
     more = min(times * now, getattr(MOST, key))
     return f"; or more, in program.yaml: `limits: {{{key}: {more:.0f}}}`" if more > now else ""
 
 
 def _limit(kind: int, soft: int, hard: int | None = None) -> None:
-    """Set a limit, where the system has it and allows as much."""
+    """Set a limit, as far as the system has it and allows it."""
     known = resource.getrlimit(kind)[1]
     hard = soft if hard is None else hard
     if known != resource.RLIM_INFINITY:
@@ -93,13 +96,13 @@ def end_with(held: int) -> None:
     if ended.poll(0):
         sys.exit(1)
 
-# --- What a user's code may not do, and which files below its folder it opens -------------------
+# --- Refused operations and watched files ---------------------------------------------------------
 #
 # An audit hook is no sandbox: it sees what Python does, not what C does that Python calls.
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 OWN = ("build", "cache", ".lairmake")
-"""Folders below that of a program which builds write."""
+"""Folders inside the folder of a program that builds write."""
 
 STARTS = "starts another process"
 SENDS = "sends signals"
@@ -124,16 +127,16 @@ REFUSED = {
     **dict.fromkeys(("resource.setrlimit", "resource.prlimit"), CHANGES_LIMITS),
     **dict.fromkeys(("ctypes.dlsym", "ctypes.dlsym/handle"), CALLS),
 }
-"""What code may not do, by the name that Python gives to it."""
+"""Refused operations by the names of their audit events."""
 KINDS = {"socket": CONNECTS, "shutil": WRITES}
-"""What it may not do whatever stands after the dot."""
+"""Refused families of audit events by the names before the dot."""
 LISTING = ("os.listdir", "os.scandir")
 UNSEEN = {"mkfifo": WRITES, "mknod": WRITES}
-"""Functions of `os` that no hook is told of."""
+"""Refused functions of `os` that raise no audit event."""
 
 
 class RefusedError(PermissionError):
-    """Something that a user's code may not do; it was not done."""
+    """An operation that user code may not do; it was not done."""
 
     def __init__(self, what: str, how: str) -> None:
         super().__init__(f"the program {what}: {how}")
@@ -141,12 +144,12 @@ class RefusedError(PermissionError):
 
 
 class FileWatch:
-    """Refuses what code may not do, and notes the files below `folder` that it opens.
+    """A watch on user code: it refuses operations, and notes the files below `folder`.
 
-    `opened` has, by their names there, what the system said of each when it was first opened: time
-    of content, time of change, size and inode; None where there was no such file. The names of
-    folders that were listed end in `/`; that of the folder itself is `./`. What lies in `others`,
-    folders from which Python takes modules, is none of the user's.
+    `opened` maps the name of a file in the folder to its state when user code first opened it: time
+    of content, time of change, size and inode; None for a file that was not there. The names of
+    folders that were listed end in `/`; the folder itself is `./`. Files in `others`, folders from
+    which Python takes modules, do not count as files of the user.
     """
 
     def __init__(self, folder: str, others: Iterable[str]) -> None:
@@ -156,7 +159,7 @@ class FileWatch:
         self.opened: dict[str, tuple[int, int, int, int] | None] = {}
 
     def begin(self) -> None:
-        """Look at what this process does, from here to its end."""
+        """Watch this process until its end."""
         import _posixsubprocess
 
         for name, what in UNSEEN.items():
@@ -165,7 +168,7 @@ class FileWatch:
         sys.addaudithook(self.look)
 
     def look(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note one thing that is about to be done. Raises RefusedError."""
+        """Note one operation that is about to be done. Raises RefusedError."""
         if event == "open":
             self._open(*arguments)
         elif event in LISTING:
@@ -179,7 +182,7 @@ class FileWatch:
                 raise RefusedError(what, event)
 
     def name_of(self, path: Any) -> str | None:
-        """Return what a file is called from the folder; None for one that lies elsewhere."""
+        """Return the name of a file relative to the folder; None for one that lies elsewhere."""
         try:
             given = os.path.abspath(os.fsdecode("." if path is None else path))
             real = os.path.realpath(given)
@@ -199,7 +202,7 @@ class FileWatch:
         self.note(self.name_of(path), "/" if os.path.isdir(path) else "")
 
     def note(self, name: str | None, mark: str) -> None:
-        """Note a file, or a folder with the `mark` of one, if it is there and the user's."""
+        """Note a file of the user, or a folder, whose name gets a `mark`. Raises RefusedError."""
         if name is None or "__pycache__" in name:
             return
         if name.split(os.sep)[0] in OWN:
@@ -212,15 +215,15 @@ class FileWatch:
 
 
 def _refusing(what: str, how: str) -> Any:
-    """Return a function that is refused."""
+    """Return a function that always raises RefusedError."""
     def refuse(*arguments: Any, **named: Any) -> NoReturn:
         raise RefusedError(what, how)
 
     return refuse
 
-# --- What passes between a build and the process that runs a user's code: JSON, and bytes by name
+# --- Messages between a build and user code -------------------------------------------------------
 #
-# Nothing that comes from that process is believed, and nothing of it is evaluated.
+# The build believes nothing that comes from that process, and evaluates nothing of it.
 
 def pack(told: Any, files: Mapping[str, bytes]) -> Iterator[bytes]:
     """Yield the parts of a message: a line of JSON with the sizes of files, then their bytes."""
@@ -230,7 +233,7 @@ def pack(told: Any, files: Mapping[str, bytes]) -> Iterator[bytes]:
 
 
 def unpack(message: bytes) -> tuple[Any, dict[str, bytes]]:
-    """Return what a message says, and its files. Raises ValueError where it is none."""
+    """Return the content of a message, and its files. Raises ValueError for a damaged one."""
     line, _, rest = message.partition(b"\n")
     try:
         head = json.loads(line)

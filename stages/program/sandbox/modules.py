@@ -1,4 +1,4 @@
-"""How modules beside a program are found: by their sources, of which nothing is kept."""
+"""Finder of the modules beside a program: always compiled from their sources, never cached."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SourceFiles(SourceFileLoader):
     """Compiles a module whenever it is imported."""
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return the code of its source, as it is now."""
+        """Return the code of the source as it is now."""
         return self.source_to_code(self.get_data(self.path), self.path)
 
 

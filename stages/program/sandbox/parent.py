@@ -29,14 +29,14 @@ from lairmake.stages.program.sandbox.limits import (
 )
 from lairmake.stages.shipped import PACKAGES
 
-# --- Start the process that runs a user's code, hear what it says, and see to it that it ends ---
+# --- Start, dialogue and end of the child ---------------------------------------------------------
 
 GRACE = 5.0
-"""How many seconds longer than it may run the process has until it is ended from here."""
+"""Seconds beyond its limit after which the parent ends the child."""
 LOOK = 0.2
-"""After how many seconds without a word it is looked whether the process is still there."""
+"""Seconds of silence after which the parent checks whether the child is still there."""
 MOST_SAID = 2000
-"""How many bytes of what code printed last are kept."""
+"""Bytes of the last output of user code that are kept."""
 
 START = (
     f"import sys; sys.path.append(sys.argv[1]); from {serve.__module__} import serve;"
@@ -47,13 +47,13 @@ SET = {
     "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
 }
 KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX")
-"""Variables without which Python may not start, or would compile all that it needs anew."""
+"""Variables without which Python may not start, or would compile all modules anew."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a process ended, what it answered, and the last that code printed in it.
+    """The end of a process: its exit code, its answer, and the last output of user code.
 
-    It lasted so many `seconds`, of which processors `computed` for it.
+    `seconds` are those of the clock, `computed` those that processors spent on it.
     """
 
     code: int
@@ -68,7 +68,7 @@ def _environment() -> dict[str, str]:
 
 
 def converse(request: bytes, folder: str, limits: ChildLimits) -> Ended:
-    """Start a process, tell it what to do, and wait for its answer; it is gone after that."""
+    """Start a process, send it a request, and return its answer once the process is gone."""
     options = ["-P", "-s", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
     held, hold = os.pipe()
     answer, theirs = os.pipe()
@@ -94,7 +94,7 @@ def converse(request: bytes, folder: str, limits: ChildLimits) -> Ended:
 
 
 def _computed() -> float:
-    """Return how many seconds processors computed for processes that ended and were begun here."""
+    """Return the seconds that processors spent on the child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -116,9 +116,9 @@ def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:
 def _exchange(
     process: subprocess.Popen[bytes], request: bytes, answer: int, limits: ChildLimits
 ) -> tuple[bytes, bytes]:
-    """Write a request, and return the answer and the last that is printed.
+    """Write a request, and return the answer and the last output.
 
-    Ends with the process, where time is up, and where the answer is too long.
+    Returns when the process ends, when time is up, or when the answer is too long.
     """
     assert process.stdin is not None and process.stdout is not None
     until = time.monotonic() + limits.longest + GRACE
@@ -151,7 +151,7 @@ def _exchange(
 
 
 def _write(file: int, rest: memoryview) -> int:
-    """Write a part, and return how long it is: all where nobody reads any more."""
+    """Write a part, and return the length written: the whole length where nobody reads any more."""
     try:
         return os.write(file, rest)
     except BlockingIOError:
@@ -167,38 +167,38 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
     except subprocess.TimeoutExpired:
         return -signal.SIGKILL
 
-# --- Run a user's code in a process of its own, and tell what came of it ------------------------
+# --- Runs of user code and their faults -----------------------------------------------------------
 #
 # Paper    no: E leaves open where a program is run
 
 LINES_SAID = 3
-"""How many of the lines that code printed last an error shows."""
+"""Lines of the last output of user code that an error shows."""
 
 DUMPED = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
 MOST_DUMPED = 100_000
-"""How many bytes are looked at of what faulthandler says."""
+"""Bytes of the report of faulthandler that are read."""
 MARK = 4
-"""How many numbers tell whether a file was written."""
+"""Numbers in the record of a file that was opened: two times, its size and its inode."""
 SLOW = "a loop that ends, fewer steps or a smaller field"
 WAITS = "nothing comes from outside while a program is built: what waits is put under " \
         "MACH_Compiler_Ignore"
 
 
 Find: TypeAlias = Callable[[Source, SourcePlace], SourcePlace]
-"""Returns the place of a source that one of what runs in its stead comes from."""
+"""A function from a place in the code that runs to the place in the source behind it."""
 
 
 class RunFiles(Protocol):
     """The files of a program's folder, as a stage has them."""
 
     def path(self, name: str) -> Path:
-        """Return where a file lies."""
+        """Return the path of a file."""
 
     def program(self) -> RunSettings:
         """Return program.yaml."""
 
     def program_source(self) -> Source:
-        """Return the source that it names."""
+        """Return the source that program.yaml names."""
 
     def note_opened(self, opened: Mapping[str, Sequence[int] | None]) -> None:
         """Let the stage depend on files that code opened."""
@@ -208,7 +208,7 @@ class RunFiles(Protocol):
 
 
 class LimitedRun(Protocol):
-    """What program.yaml says that its source may take."""
+    """Limits of program.yaml on its source."""
 
     seconds: float
     memory: int
@@ -216,23 +216,23 @@ class LimitedRun(Protocol):
 
 
 class RunSettings(Protocol):
-    """What program.yaml says."""
+    """The settings of a program in program.yaml."""
 
     parameters: dict[str, Any]
 
     @property
     def limits(self) -> LimitedRun:
-        """Return what its source may take."""
+        """Return the limits on the source."""
 
     def span(self, *path: str | int) -> Span | None:
-        """Return where a key stands."""
+        """Return the place of a key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramToRun:
-    """A program: its text, the folder that it lies in, its name there, and its program.yaml.
+    """A program: its text, its folder, its name in the folder, and its program.yaml.
 
-    `find` gives the places of its text for those of what runs.
+    `find` maps places of the code that runs to places of the text.
     """
 
     source: Source
@@ -247,13 +247,12 @@ def run_apart(
     data: Mapping[str, bytes] | None = None, limits: ChildLimits | None = None,
     find: Find = lambda source, place: place,
 ) -> dict[str, bytes]:
-    """Return what a function of ours gives that runs the code of a program.
+    """Run a function of ours on the code of a program, in a process of its own; return its files.
 
-    It is called with the text and the path of the program, `source` and `path`, with `arguments`,
-    which JSON has to hold, and with `data`, where they are given. Its `limits` are those that
-    program.yaml says, unless others are given. Where it does not run the source itself, `find`
-    gives places of that. Raises UserError where the program does what it
-    may not, or raises something.
+    The function gets the text and the path of the program as `source` and `path`, then `arguments`
+    (values of JSON), and `data` if given. `limits` default to those of program.yaml. If the
+    function runs other code than the source, `find` maps places of that code to places of the
+    source. Raises UserError where the program does what is refused, or raises an exception.
     """
     program = _open_program(files, find)
     limits = limits or _limits_of(program.settings)
@@ -280,7 +279,7 @@ def _limits_of(settings: RunSettings) -> ChildLimits:
 
 
 def tell_of_limits(settings: RunSettings, path: str) -> None:
-    """Say on stderr that code is about to run which program.yaml gives more than it would have."""
+    """Warn on stderr of code to run with higher limits in program.yaml than the defaults."""
     given = _limits_of(settings)
     parts = [f"{given.seconds:g} s of a processor"] if given.seconds > LIMITS.seconds else []
     parts += [f"{spell_bytes(given.memory)} of memory"] if given.memory > LIMITS.memory else []
@@ -290,14 +289,14 @@ def tell_of_limits(settings: RunSettings, path: str) -> None:
 
 
 def _list_paths() -> list[str]:
-    """Return where this process finds modules, but for the folder that a user stands in."""
+    """Return the paths on which this process finds modules, without the current folder."""
     return [path for path in sys.path if path not in ("", os.getcwd(), str(PACKAGES))]
 
 
 def _read_answer(
     answer: bytes, most: int
 ) -> tuple[SourceFault | None, dict[str, Sequence[int] | None], dict[str, bytes]]:
-    """Return what a process answers. Raises ValueError, KeyError or TypeError for no answer."""
+    """Return the parts of an answer. Raises ValueError, KeyError or TypeError for a damaged one."""
     if len(answer) > most:
         raise ValueError("too long")
     told, found = unpack(answer)
@@ -312,7 +311,7 @@ def _read_answer(
 
 
 def _open_program(files: RunFiles, find: Find) -> ProgramToRun:
-    """Return the program of a folder; that its text is read here is not noted."""
+    """Return the program of a folder, without noting that its text is read."""
     source = files.unnoted().program_source()
     name = source.path.rpartition("/")[2]
     folder = os.path.realpath(files.unnoted().path(name).parent)
@@ -349,12 +348,12 @@ def _join(hint: str, said: str | None) -> str:
 
 
 def _first_line(source: Source) -> Span:
-    """Return where a program begins, for what is of all of it."""
+    """Return the first line of a program: the place of errors that concern all of it."""
     return Span(source=source, start=0, end=len(source.text.partition("\n")[0]))
 
 
 def _dumped_span(program: ProgramToRun, report: str) -> Span | None:
-    """Return the line of the folder that was running, as faulthandler tells it: in ASCII."""
+    """Return the line of the folder that was running, from the report of faulthandler in ASCII."""
     folder = os.path.join(program.folder, "").encode("ascii", "backslashreplace").decode()
     for path, line in DUMPED.findall(report):
         if path.startswith(folder):
@@ -379,7 +378,7 @@ def _last_said(ended: Ended) -> str | None:
 
 
 def _span(program: ProgramToRun, place: SourcePlace) -> Span:
-    """Return characters of a source; without columns all of the line that says something."""
+    """Return the span of a place; without columns it is the whole line but for spaces around."""
     name, source = place.file, program.source
     if name != program.name:
         source = _read_beside(program, name)
@@ -401,7 +400,7 @@ def _line_of(text: str, number: int) -> tuple[int, str]:
 
 
 def _characters(line: str, column: int) -> int:
-    """Return how many characters some bytes of a line are."""
+    """Return the number of characters in the first `column` bytes of a line."""
     return len(line.encode()[:column].decode("utf-8", "replace"))
 
 

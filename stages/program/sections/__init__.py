@@ -1,1 +1,1 @@
-"""Straight lines as vectors of calls and arguments, and what the executive decides."""
+"""Sections of a program as vectors of calls and arguments, and the decisions of the executive."""

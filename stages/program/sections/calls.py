@@ -1,4 +1,4 @@
-"""Calls that compute a node."""
+"""Calls of procedures that compute a node of the graph."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from lairmake.stages.program.sections.program import (
 )
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR, ON_PES, REDUCTIONS, UNIFORM
 
-# --- Elements of a worker's memory as sizes and strides, of as few axes as have all operands ----
+# --- Elements in memory as sizes and strides ------------------------------------------------------
 #
 # Paper    ours; E Sec. 6.1.4 has one length for an operation
 
@@ -62,9 +62,10 @@ Strides: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """`rank` axes, the outermost first; of rank 0 one run of `sizes[0]` with strides of 1.
+    """Axes of a node's instances in memory, as few as all operands allow, the outermost first.
 
-    `strides` has those of each operand.
+    `rank` is the number of axes; rank 0 is one run of `sizes[0]` elements, all with stride 1.
+    `strides` has the strides of each operand.
     """
 
     rank: int
@@ -73,15 +74,15 @@ class Runs:
 
 
 def pack_strides(sizes: Sequence[int]) -> Strides:
-    """Return the strides of elements that lie one after the other."""
+    """Return the strides of elements that lie one after another."""
     return tuple(math.prod(sizes[k + 1 :]) for k in range(len(sizes)))
 
 
 def join_axes(sizes: Sequence[int], strides: Sequence[Strides]) -> Runs:
-    """Return axes without those of size 1, and with those joined along which all operands go on.
+    """Return the axes without those of size 1, with axes joined that all operands pass in one run.
 
-    Axes a and b next to it are one where the stride along a is that along b times the size of b.
-    The order of instances stays.
+    Neighbours a and b are joined where the stride along a is the stride along b times the size of
+    b. The order of the instances stays.
     """
     joined: list[tuple[int, Strides]] = []
     for k, size in enumerate(sizes):
@@ -99,21 +100,21 @@ def join_axes(sizes: Sequence[int], strides: Sequence[Strides]) -> Runs:
         strides=tuple(zip(*(along for _, along in joined), strict=True)),
     )
 
-# --- The calls that let workers compute a node: hops of what lies on other PEs, then the operation
+# --- Calls for one node ---------------------------------------------------------------------------
 #
 # Paper    E Sec. 4.3, 6.1.4
 
 STREAMS = {"copy": (0,), "add": (0, 1), "mul": (0, 1), "sub": (0,), "maximum": (0,),
            "minimum": (0,), "and": (0, 1), "or": (0, 1), "xor": (0, 1)}
-"""The sources with which an operation may compute as they come."""
+"""The sources that each operation may take as a stream, without memory."""
 
 FIRST = 0
-"""The number of the state of the ring in which a section begins and ends."""
+"""The number of the state of the ring in which each section begins and ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallDraft:
-    """A call, some of whose arguments may be names of slots."""
+    """A call whose arguments may still be names of slots."""
 
     procedure: int
     arguments: tuple[Address, ...]
@@ -135,7 +136,7 @@ class CallOperand:
 
 @dataclass(slots=True, kw_only=True)
 class Caller:
-    """Turns nodes into calls; `state` is that of the ring behind the last of them."""
+    """A maker of calls for nodes; `state` is the state of the ring behind the last call."""
 
     graph: ProgramGraph
     regions: Mapping[int, RegionAccesses]
@@ -150,13 +151,13 @@ class Caller:
         self, kind: str, type_: str = "", arguments: tuple[Address, ...] = (),
         node: int | None = None,
     ) -> CallDraft:
-        """Return a call that is of no operation."""
+        """Return a call that belongs to no operation."""
         procedure = Procedure(name="", kind=kind, types=(type_,) if type_ else ())
         return CallDraft(
             procedure=self.procedures.number(procedure), arguments=arguments, node=node)
 
     def turn_back(self, calls: list[CallDraft]) -> None:
-        """Let the last transfer of a section turn the ring to its first state behind itself."""
+        """Let the last transfer of a section turn the ring back to its first state."""
         if self.state == FIRST:
             return
         procedures = list(self.procedures.numbers)
@@ -167,7 +168,7 @@ class Caller:
         self.state = FIRST
 
     def call(self, node: GraphNode) -> Iterator[CallDraft]:
-        """Yield the calls of a node; a reduction over PEs is sent, and comes later."""
+        """Yield the calls of a node; a reduction over PEs only sends, its result comes later."""
         accesses = self.regions[node.id]
         whole = accesses.src[0] if node.op in REDUCTIONS else accesses.dst
         assert whole is not None
@@ -195,10 +196,10 @@ class Caller:
     def plan(
         self, node: GraphNode, sources: list[CallOperand], dst: CallOperand
     ) -> tuple[int | None, tuple[int, ...]]:
-        """Return the source that is computed with as it comes, if one may be, and those that land.
+        """Return the source that is taken as a stream, or None, and the sources that land in slots.
 
-        What a node writes before it has read all of it lands: a sum begins by writing what is
-        neutral. Of all orders that with the fewest turns of the ring is taken.
+        A source lands if the node overwrites it before it has read it all: a sum first writes its
+        neutral element. Of all orders, the one with the fewest turns of the ring is taken.
         """
         moved = [k for k in range(len(sources)) if (node.id, k) in self.hops]
         crossed = [
@@ -218,7 +219,7 @@ class Caller:
         return best[1], (*crossed, *best[2])
 
     def may_stream(self, node: GraphNode, k: int, source: CallOperand) -> bool:
-        """Whether source k, which lies on other PEs, may be computed with as it comes."""
+        """Return whether source k, which lies on other PEs, may be taken as a stream."""
         allowed = STREAMS.get(node.op, ())
         if node.op in ("maximum", "minimum") and is_integer(source.type):
             allowed = (0, 1)
@@ -226,7 +227,7 @@ class Caller:
         return k in allowed and source.kind == ARRAY and not is_sent_entry
 
     def count_all_turns(self, node: int, order: list[int | None]) -> int:
-        """Return how many states of the ring are passed over in some hops."""
+        """Return the number of ring states that the hops of some sources pass over."""
         state, total = self.state, 0
         for k in order:
             for hop in self.hops[node, k] if k is not None else ():
@@ -243,7 +244,7 @@ class Caller:
         who: Box,
         held: list[str],
     ) -> Generator[CallDraft, None, CallOperand]:
-        """Yield the calls that bring a source into a slot, and return it there."""
+        """Yield the calls that bring a source into a slot, and return the operand in the slot."""
         inner = sizes if source.kind == ARRAY else ()
         for hop in hops or (None,):
             number = next(n for n in range(len(held) + 2) if f"landing_{n}" not in (
@@ -263,7 +264,7 @@ class Caller:
         self, node: GraphNode, dst: CallOperand, sources: list[CallOperand], sizes: tuple[int, ...],
         who: Box, streamed: int | None, hop: Hop | None,
     ) -> CallDraft:
-        """Return the call of an operation on PEs `who`, or on those that take in a hop."""
+        """Return the call of an operation on the PEs `who`, or on the takers of a hop."""
         arrays = [each.strides for each in (dst, *sources) if each.kind == ARRAY or each is dst]
         runs = join_axes(sizes, arrays)
         types = (dst.type, *(each.type for each in sources))
@@ -285,7 +286,7 @@ class Caller:
     def reduce(
         self, node: GraphNode, source: CallOperand, sizes: tuple[int, ...], who: Box
     ) -> CallDraft:
-        """Return the call that sends what a worker has of a sum over all of them."""
+        """Return the call that sends a worker's part of a sum over all workers."""
         result = self.graph.entries[node.dst]
         runs = join_axes(sizes, [source.strides])
         procedure = Procedure(
@@ -298,7 +299,7 @@ class Caller:
                      node=node.id)
 
     def source(self, node: GraphNode, k: int, sizes: tuple[int, ...]) -> CallOperand:
-        """Return source k of a node as it lies on a worker."""
+        """Return source k of a node as an operand of a worker."""
         operand, access = node.src[k], self.regions[node.id].src[k]
         if access is None or not isinstance(operand, str):
             assert not isinstance(operand, str)
@@ -320,7 +321,7 @@ class Caller:
     def operand(
         self, entry: GraphEntry, access: RegionAccess, sizes: tuple[int, ...], *, has_each: bool
     ) -> CallOperand:
-        """Return an entry of workers as an operand; one that `has_each` is never one for all."""
+        """Return an entry of workers as an operand, with `has_each` never one for all."""
         at = self.addresses.places[entry.name].address // 2
         if entry.kind not in ON_PES:
             return CallOperand(
@@ -339,7 +340,7 @@ class Caller:
 
 
 def count_turns(state: int, side: str) -> int:
-    """Return how many states of the ring are passed over up to that of a side."""
+    """Return the number of ring states to pass over from a state to the transfer from a side."""
     return (RING.index(side) - state) % len(RING)
 
 
@@ -347,13 +348,12 @@ def find_next(side: str) -> int:
     """Return the state of the ring behind a transfer from a side."""
     return (RING.index(side) + 1) % len(RING)
 
-# --- Whether calls are such that their procedures can take them, and sections such that others
-# follow
+# --- Validity of calls and sections ---------------------------------------------------------------
 #
 # Paper    E Sec. 6.1.4
 
 SMALLEST, LARGEST = -(2**15), 2**15 - 1
-"""Arguments have 16 bits."""
+"""The range of an argument: 16 bits."""
 
 
 def check_call(
@@ -364,9 +364,9 @@ def check_call(
     workers: int,
     filters: int,
 ) -> None:
-    """Raise UserError where a call has other arguments than its procedure takes.
+    """Raise UserError for a call whose arguments do not suit its procedure.
 
-    `workers` is the memory of workers in bytes, `filters` how many filters there are.
+    `workers` is the memory of workers in bytes, `filters` the number of filters.
     """
     name, arguments = procedure.name, call.arguments
     if len(arguments) != procedure.count:
@@ -398,7 +398,7 @@ def check_call(
 def check_section(
     reading: Reading, at: yaml.Node, calls: Sequence[SectionCall], procedures: Sequence[Procedure]
 ) -> None:
-    """Raise UserError where a section does not bring the ring to its first state, or goes on."""
+    """Raise UserError for a section that leaves the ring turned, or goes on after a halt."""
     state = FIRST
     for n, call in enumerate(calls):
         procedure = procedures[call.procedure]
@@ -417,7 +417,7 @@ def check_section(
         said = f"the section ends with the ring at {RING[state]}, and begins at {RING[FIRST]}"
         raise reading.error(at, said)
 
-# --- Whether workers have room for what the sections need ---------------------------------------
+# --- Memory of the workers ------------------------------------------------------------------------
 #
 # Paper    E Sec. 4
 
@@ -425,9 +425,10 @@ def check_workers(
     addresses: Addresses, slots: Sequence[ArgumentSlot], filters: int, end: int, machine: Profile,
     source: Source | None,
 ) -> None:
-    """Raise UserError where entries, slots (up to byte `end`) and filters are too many.
+    """Raise UserError where entries, slots (up to byte `end`) and filters exceed the memory.
 
-    It names the largest entries and slots, and shows where the `source` makes the largest entry.
+    The error names the largest entries and slots, and has the place in `source` that makes the
+    largest entry.
     """
     needed, room = end + 2 * filters, machine.memory - machine.code_base
     if needed <= room:
@@ -442,7 +443,7 @@ def check_workers(
     remedy = FEWER if room > 0 else MORE_MEMORY
     raise UserError(said, span, f"the largest: {listed}; {remedy}")
 
-# --- Whether a field has room for the row that controls it --------------------------------------
+# --- Least width of a field -----------------------------------------------------------------------
 #
 # Paper    E Sec. 4
 
@@ -453,7 +454,7 @@ FIELD = re.compile(r"^[ \t]*((?:\w+\.)*field\([^()\n]*\))", re.M)
 
 
 def check_width(graph: ProgramGraph, source: Source | None) -> None:
-    """Raise UserError where the control row has no room for the PEs that it must have."""
+    """Raise UserError for a field that is too narrow for the control row."""
     columns, rows = graph.field
     if columns >= NARROWEST:
         return
@@ -464,9 +465,9 @@ def check_width(graph: ProgramGraph, source: Source | None) -> None:
 
 
 def find_field(graph: ProgramGraph, source: Source | None) -> Span | None:
-    """Return the place of `field(...)` in a source, or of the first of the widest objects.
+    """Return the place of `field(...)` in a source, or that of the first of the widest objects.
 
-    Where a source writes them in other ways that is its beginning.
+    Where the source spells both in other ways, the place is the first line.
     """
     if source is None:
         return None

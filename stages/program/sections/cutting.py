@@ -1,4 +1,4 @@
-"""Graph to sections."""
+"""Cutting of a graph into sections of calls and states of the executive."""
 
 from __future__ import annotations
 
@@ -48,28 +48,29 @@ from lairmake.stages.program.sections.program import (
 )
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR
 
-# --- Cut a graph: straight lines become sections, and what is between them states of the executive
+# --- Sections and states of a graph ---------------------------------------------------------------
 #
-# A section is told to workers before the executive computes its own nodes of that line, so both run
-# at one time. Sums come in the order in which they are sent; so do global scalars.
+# A straight line of nodes becomes a section; loops, branches and leaves become states. Workers are
+# told a section before the executive computes its own nodes of that line, so both run at one time.
+# Sums arrive in the order in which they are sent; so do global scalars.
 #
 # Paper    E Sec. 4.1, 6.1.1
 
 MOST_SUMS = 2
-"""How many sums are under way at most: a result waits in the queue of those who have not taken it,
-and the next behind it, so that none waits for one that only comes once it is taken."""
+"""Largest number of sums under way. A result waits in the queue of a reader that has not taken it,
+and the next one behind it, so no result waits for another that comes only after it is taken."""
 
 
 @dataclass(slots=True)
 class SectionCut:
-    """Sections as drafts of calls, and states; while it is made, states go to labels below 0."""
+    """Sections as drafts of calls, and states, which go to labels below 0 until the cut is made."""
 
     sections: list[list[CallDraft]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
 
 
 def cut_graph(caller: Caller) -> SectionCut:
-    """Return the sections and states of a graph; `caller` has their procedures and slots."""
+    """Return the sections and states of a graph; `caller` collects their procedures and slots."""
     cutter = _Cutter(caller)
     cutter.items(caller.graph.items, is_last=True)
     cutter.say(StopState())
@@ -79,7 +80,7 @@ def cut_graph(caller: Caller) -> SectionCut:
 
 
 def _resolve(state: State, labels: Sequence[int]) -> State:
-    """Return a state that goes to the number of a state where it went to a label, -1 - k."""
+    """Return a state whose next state is a number, not a label; label -1 - k is `labels[k]`."""
     match state:
         case NextState():
             return replace(state, otherwise=labels[-1 - state.otherwise])
@@ -89,7 +90,7 @@ def _resolve(state: State, labels: Sequence[int]) -> State:
 
 
 class _Cutter:
-    """Goes through a graph in order. Labels are numbers below 0, set once states are there."""
+    """A walk through a graph in order. Labels are numbers below 0, resolved at the end."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
@@ -105,7 +106,7 @@ class _Cutter:
         return -len(self.labels)
 
     def set(self, label: int) -> None:
-        """Let a label be the next state."""
+        """Let a label stand for the next state."""
         self.labels[-1 - label] = len(self.cut.states)
 
     def items(self, items: Items, *, is_last: bool = False) -> None:
@@ -168,7 +169,7 @@ class _Cutter:
 
 
 class _Line:
-    """A straight line of nodes: what workers are told, and what the executive does meanwhile."""
+    """A straight line of nodes: the calls of workers, and the states of the executive."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller, self.entries = caller, caller.graph.entries
@@ -178,7 +179,7 @@ class _Line:
         self.sums: list[GraphNode] = []
 
     def node(self, node: GraphNode) -> None:
-        """Add a node. The value of a scalar is sent once it is there, before it is written anew."""
+        """Add a node. A scalar is sent as soon as it is there, before it is written again."""
         self.settle(node)
         if not is_on_workers(node, self.entries):
             self.states.append(ComputeState(node=node.id))
@@ -195,7 +196,7 @@ class _Line:
         self.calls += self.caller.call(node)
 
     def send(self, name: str, node: GraphNode) -> None:
-        """Let workers have the value of a scalar of the executive, unless they have it."""
+        """Send the value of a scalar of the executive to workers, unless they have it already."""
         if name in self.known:
             return
         self.known.add(name)
@@ -205,9 +206,9 @@ class _Line:
         self.calls.append(self.caller.special(TAKE_GLOBAL, type_, (slot,), node.id))
 
     def settle(self, node: GraphNode) -> None:
-        """Take the sums that a node reads or writes, or whose memory may be another's by then.
+        """Take the sums that a node reads or writes, or whose memory may belong to others by then.
 
-        Those before them are taken as well, for they come in order.
+        Earlier sums are taken as well, since sums arrive in order.
         """
         names, places = {node.dst, *node.src}, self.caller.addresses.places
         for is_global in (False, True):
@@ -231,14 +232,14 @@ class _Line:
         self.calls.append(self.caller.special(TAKE_SUM, entry.type, (at,), node.id))
 
     def finish(self, is_last: bool) -> None:
-        """Take the sums that are left, turn the ring to its first state, and halt at the end."""
+        """Take the remaining sums, turn the ring to its first state, and halt at the end."""
         while self.sums:
             self.take(self.sums[0])
         self.caller.turn_back(self.calls)
         if is_last:
             self.calls.append(self.caller.special(HALT))
 
-# --- The whole program of the virtual machine, from a graph and where its values lie ------------
+# --- Program of the virtual machine ---------------------------------------------------------------
 #
 # Paper    E Sec. 4.1
 
@@ -250,11 +251,11 @@ def make_sections(
     caller: Caller, machine: Profile, responses: int | None, span: Span | None,
     source: Source | None,
 ) -> Sections:
-    """Return the program for a machine, with so many response PEs on each side as are asked for.
+    """Return the program for a machine, with `responses` response PEs on each side.
 
-    Those are asked for at `span`; None: as few as hold the program. `source` is the program's, to
-    say where something is wrong. Raises UserError where a PE has no room for its part, or where an
-    argument needs more than 16 bits.
+    None stands for the fewest that hold the program. `span` is the place that asks for them,
+    `source` the source of the program, for the places of errors. Raises UserError where a PE has no
+    room for its part, or where an argument needs more than 16 bits.
     """
     check_width(caller.graph, source)
     cut = cut_graph(caller)
@@ -287,7 +288,7 @@ def _make_call(
 def _explain_argument(
     argument: int, draft: CallDraft, caller: Caller, source: Source | None
 ) -> UserError:
-    """Return what to say where a number is too large for workers to be told it."""
+    """Return the error for an argument of more than 16 bits."""
     names = [each for each in caller.addresses.places.values() if each.space == "workers"]
     largest = max(names, key=lambda place: place.bytes, default=None)
     name = "" if largest is None else largest.name

@@ -1,4 +1,4 @@
-"""Halos: which neighbour has what."""
+"""Hops of operands between neighbours, and the boxes of PEs that take part in them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from lairmake.stages.program.irg.graph import GraphEntry, GraphNode, ProgramGrap
 from lairmake.stages.program.irg.regions import HINT, RegionAccess, RegionAccesses, list_nodes
 from lairmake.stages.program.values.forms import ON_PES, ON_WORKERS, REDUCTIONS
 
-# --- Hops: what a PE takes from the neighbour on one side, for an operand of a node -------------
+# --- Hops from one neighbour to another -----------------------------------------------------------
 #
 # An operand that lies further than one PE away, or on a diagonal, comes in several hops, each from
-# PE to PE, through memory that workers keep for what lands there.
+# a PE to its neighbour, through slots in the memory of workers.
 #
 # Paper    E Sec. 4.3 and 6.1.4: neighbours and participation
 
 Box: TypeAlias = tuple[int, int, int, int]
-"""PEs of the field: least and greatest column, least and greatest row, all of them included."""
+"""A box of PEs of the field: least and greatest column, least and greatest row, inclusive."""
 
 RING = ("west", "east", "north", "south")
 """The sides from which PEs take, in the order in which their routers turn."""
 
 STEPS = {"west": (-1, 0), "east": (1, 0), "north": (0, -1), "south": (0, 1)}
-"""From a PE to its neighbour on a side: columns to the east, rows to the south."""
+"""The step from a PE to its neighbour on a side: columns to the east, rows to the south."""
 
 CENTER = "center"
 
@@ -43,44 +43,44 @@ class Hop:
 
     @property
     def senders(self) -> Box:
-        """The PEs that send."""
+        """Return the PEs that send."""
         (x, y), (left, right, top, bottom) = STEPS[self.side], self.takers
         return left + x, right + x, top + y, bottom + y
 
-# --- Which PEs compute a node, and by which hops its sources come to them -----------------------
+# --- Participants and hops of a node --------------------------------------------------------------
 #
 # Paper    E Sec. 4.3 and 6.1.4
 
 Hops: TypeAlias = dict[tuple[int, int], tuple[Hop, ...]]
-"""The hops of source k of node n, by (n, k), where it lies on other PEs."""
+"""The hops of source k of node n, by (n, k), for sources that lie on other PEs."""
 
 
 def is_on_workers(node: GraphNode, entries: Mapping[str, GraphEntry]) -> bool:
-    """Whether workers have part in a node: they compute it, or have what is added up."""
+    """Return whether workers take part in a node: they compute it, or have elements of its sum."""
     if entries[node.dst].kind in ON_WORKERS:
         return True
     return node.op in REDUCTIONS and entries[str(node.src[0])].kind in ON_PES
 
 
 def is_over_pes(node: GraphNode, entries: Mapping[str, GraphEntry]) -> bool:
-    """Whether a node adds up what all workers have."""
+    """Return whether a node adds up elements of all workers."""
     return node.op in REDUCTIONS and entries[node.dst].kind not in ON_PES
 
 
 def list_worker_nodes(graph: ProgramGraph) -> Iterator[GraphNode]:
-    """Yield the nodes in which workers have part, in order of their ids."""
+    """Yield the nodes in which workers take part, in order of their ids."""
     return (node for node in list_nodes(graph.items) if is_on_workers(node, graph.entries))
 
 
 def find_pes(access: RegionAccess) -> Box:
-    """Return the PEs that have the elements of an access of what lies on PEs."""
+    """Return the PEs that have the elements of an access."""
     (x, w), (y, h) = ((access.start[k], 1 if access.axes[k] is None else access.sizes[k])
                       for k in (0, 1))
     return x, x + w - 1, y, y + h - 1
 
 
 def find_participants(node: GraphNode, accesses: RegionAccesses, graph: ProgramGraph) -> Box:
-    """Return the PEs that compute a node of workers, or whose elements it adds up."""
+    """Return the PEs that compute a node of workers, or that have the elements of its sum."""
     if is_over_pes(node, graph.entries):
         assert accesses.src[0] is not None
         return find_pes(accesses.src[0])
@@ -90,10 +90,10 @@ def find_participants(node: GraphNode, accesses: RegionAccesses, graph: ProgramG
 
 
 def find_hops(graph: ProgramGraph, regions: Mapping[int, RegionAccesses], source: Source) -> Hops:
-    """Return the hops of all sources that lie on other PEs than those that compute.
+    """Return the hops of all sources that lie on other PEs than the node computes on.
 
-    `source` is accesses.isl. Raises UserError there where a source is not as far from all PEs, or
-    where in memory an element lies depends on the PE.
+    `source` is accesses.isl. Raises UserError, at the statement there, for a source whose distance
+    is not the same for all PEs, or whose address in memory depends on the PE.
     """
     found: Hops = {}
     for node in list_worker_nodes(graph):
@@ -107,7 +107,7 @@ def find_hops(graph: ProgramGraph, regions: Mapping[int, RegionAccesses], source
 def _list_sources(
     node: GraphNode, accesses: RegionAccesses, graph: ProgramGraph, source: Source
 ) -> Iterable[tuple[int, Box]]:
-    """Return the sources of a node that lie on PEs, with the PEs, if it gives a value on PEs."""
+    """Yield the sources of a node that lie on PEs, with their PEs; none for a node without PEs."""
     def refuse(which: str, said: str) -> NoReturn:
         name = f"n{node.id}_{which}"
         raise UserError(f"{name} {said}", find_statement(source, name), HINT)
@@ -130,7 +130,7 @@ def _list_sources(
 
 
 def _route(node: int, source: int, start: Box, end: Box) -> Iterator[Hop]:
-    """Yield hops from the PEs of a box to those of another: along rows first, then columns."""
+    """Yield the hops from the PEs of one box to those of another, first along rows."""
     at, number = start, 0
     for axis, sides in ((0, ("east", "west")), (2, ("south", "north"))):
         side = sides[0] if at[axis] > end[axis] else sides[1]
@@ -142,7 +142,7 @@ def _route(node: int, source: int, start: Box, end: Box) -> Iterator[Hop]:
 
 
 def find_statement(source: Source, name: str) -> Span | None:
-    """Return the place of the name of a statement, None where it is not there."""
+    """Return the place of the name of a statement; None where it does not occur."""
     found = re.search(rf"\b{name}\b", source.text)
     return Span(source=source, start=found.start(), end=found.end()) if found else None
 
@@ -150,9 +150,9 @@ def find_statement(source: Source, name: str) -> Span | None:
 def list_boxes(
     graph: ProgramGraph, regions: Mapping[int, RegionAccesses], hops: Hops
 ) -> tuple[Box, ...]:
-    """Return the different boxes of PEs that take part in something, in order of their first use.
+    """Return the different boxes of PEs that take part in nodes, in order of their first use.
 
-    Of each node those that compute, then those that take and that send in each hop.
+    The boxes of a node are its participants, then the takers and the senders of each hop.
     """
     boxes: dict[Box, None] = {}
     for node in list_worker_nodes(graph):

@@ -1,4 +1,4 @@
-"""Exchanges.isl, filters.isl."""
+"""Writers and readers of exchanges.isl and filters.isl."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from lairmake.stages.program.irg.graph import ProgramGraph, spell_box, spell_rel
 from lairmake.stages.program.irg.regions import RegionAccesses, find_box
 from lairmake.stages.program.sections.hops import STEPS, Box, Hop, Hops, find_hops, find_pes
 
-# --- exchanges.isl: from PEs that take to their neighbours that send, a statement for each hop ---
+# --- exchanges.isl: one relation for each hop -----------------------------------------------------
+#
+# The relation leads from the PEs that take to their neighbours that send:
 #
 #     n4_src1_0 := { PE[x, y] -> PE[1 + x, y] : 1 <= x <= 4 and 1 <= y <= 4 };
 #
@@ -36,7 +38,7 @@ def write_exchanges(hops: Hops) -> str:
 
 
 def name_hop(hop: Hop) -> str:
-    """Return the name that a hop has in exchanges.isl."""
+    """Return the name of a hop in exchanges.isl."""
     return f"n{hop.node}_src{hop.source}_{hop.number}"
 
 
@@ -51,10 +53,10 @@ def _spell(hop: Hop) -> str:
 def read_exchanges(
     source: Source, graph: ProgramGraph, regions: Mapping[int, RegionAccesses], accesses: Source
 ) -> Hops:
-    """Return the hops of exchanges.isl; operands may go other ways than exchange writes.
+    """Return the hops of exchanges.isl; operands may go other ways than `exchange` writes.
 
-    Raises UserError where a hop is to no neighbour, leaves the field, or where hops do not bring an
-    operand of `regions`, which are those of `accesses`, to where it is wanted.
+    Raises UserError for a hop that is not to a neighbour, or leaves the field, and for hops that do
+    not bring an operand to its PEs. `regions` are the accesses of `accesses`.
     """
     found: dict[tuple[int, int], list[tuple[IsccStatement, Hop]]] = {}
     for each in read_statements(source, EXCHANGES_HINT):
@@ -114,7 +116,7 @@ def _read_hop(source: Source, statement: IsccStatement, field: tuple[int, int]) 
 
 @lru_cache(maxsize=4096)
 def _find_transfer(expression: str) -> tuple[str, Box] | None:
-    """Return side and takers of a hop; None if a relation is none. Most are there many times."""
+    """Return the side and takers of a hop; None for a relation that is none. Most recur."""
     try:
         relation = isl.Map.from_union_map(isl.UnionMap(expression))
     except isl.Error:
@@ -130,7 +132,7 @@ def _find_transfer(expression: str) -> tuple[str, Box] | None:
 
 
 def read_box(pes: isl.Set) -> Box | None:
-    """Return the box that a set of PEs is; None if it is none."""
+    """Return a set of PEs as a box; None if it is none."""
     named = pes.get_tuple_name() == PE and pes.dim(isl.dim_type.set) == 2
     box = find_box(pes) if named else None
     if box is None:
@@ -140,7 +142,7 @@ def read_box(pes: isl.Set) -> Box | None:
 
 
 def is_inside(box: Box, field: tuple[int, int]) -> bool:
-    """Whether all PEs of a box are PEs of a field."""
+    """Return whether all PEs of a box are PEs of a field."""
     left, right, top, bottom = box
     return 0 <= left <= right < field[0] and 0 <= top <= bottom < field[1]
 
@@ -159,7 +161,9 @@ def span_of(source: Source, statement: IsccStatement) -> Span:
     return Span(
         source=source, start=statement.start, end=statement.start + len(statement.name))
 
-# --- filters.isl: the boxes of PEs that take part in something; a worker has 1 for those it is in
+# --- filters.isl: one box of PEs for each filter --------------------------------------------------
+#
+# A worker has 1 for each filter whose box it is in, and 0 for the others:
 #
 #     filter_2 := { PE[x, y] : 1 <= x <= 4 and 1 <= y <= 4 };
 #
@@ -181,7 +185,8 @@ def write_filters(boxes: Sequence[Box]) -> str:
 def read_filters(source: Source, field: tuple[int, int]) -> tuple[Box, ...]:
     """Return the boxes of filters.isl in order.
 
-    Raises UserError where one is no box of the field, is there twice, or has another number.
+    Raises UserError for a set that is no box of the field, that occurs twice, or has another
+    number.
     """
     found: dict[Box, str] = {}
     for n, each in enumerate(read_statements(source, FILTERS_HINT)):

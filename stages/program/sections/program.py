@@ -1,4 +1,4 @@
-"""Procedures, calls, states."""
+"""A program of the virtual machine as data: procedures, sections of calls, and states."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from lairmake.stages.program.interpreter.run import find_bits
 from lairmake.stages.program.irg.allocation import Request, place_requests
 from lairmake.stages.program.values.arithmetic import round_number
 
-# --- Procedures of workers, calls of them in sections, and the states of the executive ----------
+# --- Procedures, calls and states -----------------------------------------------------------------
 #
-# A section is a straight line of calls. The executive tells the response PEs its number, and these
-# send its calls and their arguments; what stands between sections the executive does by itself.
+# A section is a straight line of calls. The executive tells the response PEs the number of a
+# section, and these send its calls and their arguments. The states between sections are computed by
+# the executive itself.
 #
 # Paper    E Sec. 4.1, 6.1.1, 6.1.2
 
@@ -27,12 +28,12 @@ TAKE_SUM, TAKE_GLOBAL, HALT = "take_sum", "take_global", "halt"
 KINDS = (COMPUTE, ACCUMULATE, REDUCE, TAKE_SUM, TAKE_GLOBAL, HALT)
 
 ARRAY, SCALAR = "ar", "sc"
-"""What a source is: an element for each instance, or one for all of them."""
+"""The kinds of a source: an element for each instance, or one for all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Procedure:
-    """What all workers, and all reduction PEs, can be told to do: an RPC.
+    """A procedure that all workers, and all reduction PEs, can be told to run: an RPC.
 
     kind      arguments, each a word of 16 bits, in this order
     compute   addresses of destination and sources, without that of a streamed source's landing;
@@ -48,9 +49,9 @@ class Procedure:
     Addresses count words of 16 bits. `rank` 0: one size, and no strides, for all are 1. Else `rank`
     sizes, the outermost first, and then for the destination and for each source that is an array
     in memory on some PE (also the streamed one) `rank` strides in elements; a reduce has no
-    destination. A filter is an index into the filters of workers, each 0 or 1. Turns are how
-    many states of the ring are passed over: before a transfer up to its own, and behind the last
-    one of a section up to the first.
+    destination. A filter is an index into the filters of workers, each 0 or 1. Turns count the
+    states of the ring that are passed over: before a transfer those up to its own, and behind the
+    last transfer of a section those up to the first state.
 
     `types` are those of the destination and of the sources, of a reduce that of the result and of
     its source, of take_sum and take_global that of the value alone. `streamed` is the source that
@@ -66,7 +67,7 @@ class Procedure:
     side: str = "center"
     streamed: int | None = None
     count: int = 0
-    """How many arguments it has."""
+    """Number of arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +81,10 @@ class SectionCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentSlot:
-    """Memory of a worker behind that of the entries: `address` and `bytes` are in bytes.
+    """Memory of a worker behind the entries: `address` and `bytes` are in bytes.
 
-    `name` is `landing_0`..., `constant_0`..., or `global_NAME`, to which NAME of the executive
-    comes.
+    `name` is `landing_0`..., `constant_0`..., or `global_NAME`, where the value of NAME arrives
+    from the executive.
     """
 
     name: str
@@ -91,7 +92,7 @@ class ArgumentSlot:
     address: int
     bytes: int
     value: int | float | None = None
-    """Of a constant."""
+    """Value of a constant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +132,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextState:
-    """Take what the loop runs over at its counter, and count; if no more is there, go to a state.
-    """
+    """Take the next element of a loop and count; if there is none, go to state `otherwise`."""
 
     loop: str
     otherwise: int
@@ -140,7 +140,7 @@ class NextState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoUnless:
-    """Go to a state unless a condition holds: that of loop, branch or leave `item` of the graph."""
+    """Go to a state unless a condition holds: the one of loop, branch or leave `item`."""
 
     item: int
     to: int
@@ -155,7 +155,7 @@ class Go:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopState:
-    """The program is at its end: workers have been told to halt."""
+    """Stop: the program is at its end, and workers have been told to halt."""
 
 
 State: TypeAlias = (
@@ -175,8 +175,8 @@ State: TypeAlias = (
 class Sections:
     """A program for the virtual machine.
 
-    `filters` has for each filter the PEs of the field whose value is 1, as in filters.isl.
-    `workers` is how many bytes entries and slots take on a worker.
+    `filters` has, for each filter, the PEs of the field whose value is 1, as in filters.isl.
+    `workers` is the number of bytes that entries and slots take on a worker.
     """
 
     procedures: tuple[Procedure, ...]
@@ -189,9 +189,11 @@ class Sections:
     """Response PEs on each side."""
 
     shares: tuple[tuple[int, ...], ...] = field(default=())
-    """Of each section, how many of its calls each response PE has: right 1, left 1, right 2..."""
+    """For each section, the number of calls on each response PE: right 1, left 1, right 2..."""
 
-# --- The procedures of a program by number, in the order in which they are first called ---------
+# --- Procedures by number -------------------------------------------------------------------------
+#
+# Procedures are numbered in the order of their first calls.
 #
 # Paper    E Sec. 6.1.2: their names
 
@@ -201,28 +203,28 @@ WITH_ADDRESSES = (COMPUTE, ACCUMULATE, REDUCE)
 
 @dataclass(slots=True)
 class Procedures:
-    """The procedures that are called so far; each has its number."""
+    """The procedures that are called so far, with their numbers."""
 
     numbers: dict[Procedure, int] = field(default_factory=dict)
 
     def number(self, procedure: Procedure) -> int:
-        """Return the number of a procedure; its name and count of arguments are found here."""
+        """Return the number of a procedure, and give it its name and its number of arguments."""
         return self.numbers.setdefault(finish_procedure(procedure), len(self.numbers))
 
 
 def finish_procedure(procedure: Procedure) -> Procedure:
-    """Return a procedure with its name and its count of arguments."""
+    """Return a procedure with its name and its number of arguments."""
     return replace(
         procedure, name=name_procedure(procedure), count=count_arguments(procedure))
 
 
 def count_strides(procedure: Procedure) -> int:
-    """Return how many operands have strides: those that are arrays; a reduce gives none."""
+    """Return the number of operands with strides: arrays, and the destination but of a reduce."""
     return procedure.sources.count(ARRAY) + (procedure.kind != REDUCE)
 
 
 def count_arguments(procedure: Procedure) -> int:
-    """Return how many arguments a procedure has, as Procedure says."""
+    """Return the number of arguments of a procedure, as described in Procedure."""
     if procedure.kind not in WITH_ADDRESSES:
         return 0 if procedure.kind == HALT else 1
     shape = max(procedure.rank, 1) + procedure.rank * count_strides(procedure)
@@ -231,9 +233,10 @@ def count_arguments(procedure: Procedure) -> int:
 
 
 def name_procedure(procedure: Procedure) -> str:
-    """Return `ar_sc_addiii_float32_east0_2d`: an i for each address, or for what is before it.
+    """Return a name as `ar_sc_addiii_float32_east0_2d`, with an i for each operand.
 
-    `east0`: source 0 of several comes from the east. `2d`: it has two sizes, and strides.
+    `east0`: source 0 of several comes from the east. `2d`: the procedure has two sizes, and
+    strides.
     """
     types = "_".join(_list_types(procedure.types))
     if procedure.kind in SPECIAL:
@@ -251,12 +254,12 @@ def _list_types(types: Sequence[str]) -> list[str]:
     """Return the different types, those of sources before that of the destination."""
     return list(dict.fromkeys([*types[1:], *types[:1]]))
 
-# --- Memory of workers behind that of the entries: for what lands, for constants, for globals ---
+# --- Slots of workers -----------------------------------------------------------------------------
 #
 # Paper    ours
 
 Address: TypeAlias = int | str
-"""A word of 16 bits of a worker, or the name of a slot, whose address is known at the end."""
+"""An address as a word of 16 bits, or the name of a slot that gets its address at the end."""
 
 WIDEST = max(BYTES.values())
 
@@ -272,13 +275,13 @@ class _Use:
 
 @dataclass(slots=True)
 class Slots:
-    """The slots that are in use so far."""
+    """The slots in use so far."""
 
     uses: dict[str, _Use] = field(default_factory=dict)
     constants: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def land(self, number: int, type_: str, count: int) -> str:
-        """Return the name of the slot for what lands, and let it have room for elements."""
+        """Return the name of a landing slot, and reserve room for `count` elements in it."""
         name = f"landing_{number}"
         use = self.uses.setdefault(name, _Use(type_, 0, -1, -1))
         use.bytes = max(use.bytes, -(-count * BYTES[type_] // WIDEST) * WIDEST)
@@ -286,7 +289,7 @@ class Slots:
         return name
 
     def keep_constant(self, value: int | float, type_: str) -> str:
-        """Return the name of the slot of a number, rounded to a type; one for all uses."""
+        """Return the name of the slot of a number, rounded to a type; one slot serves all uses."""
         rounded = round_number(value, type_)
         key = type_, int(find_bits(rounded.reshape(1))[0])
         if key not in self.constants:
@@ -295,7 +298,7 @@ class Slots:
         return self.constants[key]
 
     def take_global(self, name: str, type_: str, node: int) -> str:
-        """Return the name of the slot to which a scalar of the executive comes, for a node."""
+        """Return the name of the slot in which a node finds a scalar of the executive."""
         slot = f"global_{name}"
         use = self.uses.setdefault(slot, _Use(type_, BYTES[type_], node, node))
         use.last = max(use.last, node)
@@ -303,11 +306,11 @@ class Slots:
 
 
 def place_slots(slots: Slots, start: int, alignment: int) -> tuple[tuple[ArgumentSlot, ...], int]:
-    """Return all slots with their addresses in bytes, from `start` on, and where they end.
+    """Return all slots with their addresses in bytes, from `start` on, and the end of the last one.
 
-    What lands begins where `alignment` divides the address, the rest where its bytes do. Slots of
-    global scalars may share memory where no node between the first and the last use of one uses
-    another.
+    Landing slots begin at multiples of `alignment`, other slots at multiples of their own bytes.
+    Slots of global scalars may share memory where no node between the first and the last use of one
+    uses another.
     """
     start = -(-start // WIDEST) * WIDEST if slots.uses else start
     lasting = [name for name, use in slots.uses.items() if use.first < 0]
@@ -331,19 +334,20 @@ def place_slots(slots: Slots, start: int, alignment: int) -> tuple[tuple[Argumen
         for name in sorted(placed, key=lambda name: (placed[name], slots.uses[name].first))
     ), end + size
 
-# --- How the calls of each section are divided among the response PEs, and how many there are ---
+# --- Division of calls among response PEs ---------------------------------------------------------
 #
 # Paper    E Sec. 4.1: as evenly as possible
 
 WORD = 2
 TABLE = 4 * WORD
-"""Bytes on each response PE for a section: where its arguments and calls begin, how many."""
+"""Bytes on each response PE for a section: the starts and the counts of its arguments and calls."""
 
 TASKS = 3
-"""Of a response PE, about: a section that begins, and both streams that end."""
+"""Approximate number of tasks of a response PE: the start of a section, the ends of both
+streams."""
 
 MOST = 2**15 - 1
-"""Words of a vector, at most: where a share begins is a number of 16 bits."""
+"""Largest number of words of a vector: the start of a share is a number of 16 bits."""
 
 WIDER = "a wider field: each 2 columns more are one more on each side; or a shorter program: " \
         "loops over `global_range(n)` stay loops"
@@ -351,17 +355,18 @@ MORE_MEMORY = "a machine with more `memory`"
 
 
 def find_most_responses(width: int) -> int:
-    """Return how many response PEs a side the control row of a field has room for."""
+    """Return the number of response PEs on each side for which the control row has room."""
     return max(0, min(width // 2 - 1, width - width // 2 - 1))
 
 
 def share_calls(
     sections: Sequence[Sequence[int]], parts: int
 ) -> tuple[list[tuple[int, ...]], list[int]]:
-    """Return how many calls of each section each part has, and the bytes of each part.
+    """Return the number of calls of each section on each part, and the bytes of each part.
 
-    `sections` has the bytes of each call. Each part gets as many, in order; of what is left those
-    one each that have the fewest bytes so far, the first of such that have as many.
+    `sections` has the bytes of each call. Each part gets the same number of calls, in order. The
+    remaining calls go to the parts with the fewest bytes so far, one call each; ties go to the
+    first.
     """
     filled = [TABLE * len(sections)] * parts
     shares = []
@@ -382,11 +387,11 @@ def choose_responses(
     sections: Sequence[Sequence[int]], field: tuple[int, int], machine: Profile,
     given: int | None, span: Span | None,
 ) -> tuple[int, list[tuple[int, ...]]]:
-    """Return how many response PEs there are on each side, and the shares of each section.
+    """Return the number of response PEs on each side, and the shares of each section.
 
-    They are as `given`, else the fewest whose memory holds the vectors. Raises UserError if the
-    control row has not as many, or these do not hold the vectors, at `span`: where they are asked
-    for, or else the field.
+    The number is `given`, or else the fewest PEs whose memory holds the vectors. Raises UserError
+    at `span`, which asks for the number or else is the field, if the control row has fewer PEs, or
+    if they do not hold the vectors.
     """
     most = find_most_responses(field[0])
     room = min(machine.memory - machine.code_base - TASKS * machine.code_task, WORD * MOST)

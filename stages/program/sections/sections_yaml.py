@@ -1,4 +1,4 @@
-"""Sections.yaml."""
+"""Writer and reader of sections.yaml."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ from lairmake.stages.program.sections.program import (
 from lairmake.stages.program.values.forms import GLOBAL_SCALAR, OPERATIONS, REDUCTIONS
 from lairmake.stages.yaml_limits import pause_collector
 
-# --- sections.yaml: procedures, calls of them in sections, and states of the executive, as text
+# --- sections.yaml as text ------------------------------------------------------------------------
 #
 #     responses: 1
 #     workers: 44
@@ -179,14 +179,14 @@ def _say_state(state: State) -> dict[str, object]:
         case StopState():
             return {"stop": "true"}
 
-# --- Read the states of the executive, as sections.yaml has them --------------------------------
+# --- Reader of the states of the executive --------------------------------------------------------
 #
 # Paper    E Sec. 4.1
 
 STATE_KEYS = ("send_section", "send_global", "take_sum", "compute", "begin", "next", "otherwise",
         "go_unless", "to", "go", "stop")
 WITH = {"next": "otherwise", "go_unless": "to"}
-"""The second keys of states that have two."""
+"""The second keys of states with two keys."""
 
 
 def read_states(
@@ -194,8 +194,8 @@ def read_states(
 ) -> tuple[State, ...]:
     """Return the states of sections.yaml.
 
-    Raises UserError where one is of no such section, entry, loop or node, or goes to no state, or
-    where the last neither stops nor goes elsewhere.
+    Raises UserError for a state with an unknown section, entry, loop or node, or with an unknown
+    next state, and for a last state that neither stops nor goes elsewhere.
     """
     items = {item.id: item for item in list_items(graph.items)}
     reader = _StateReader(reading, graph, items, len(nodes), sections)
@@ -275,7 +275,7 @@ class _StateReader:
             raise self.reading.error(node, f"{node.value} is no item with a condition")
         return item.id
 
-# --- Read sections.yaml, and check that it is a program for a graph -----------------------------
+# --- Reader of the whole file ---------------------------------------------------------------------
 #
 # Paper    E Sec. 4.1, 6.1.1, 6.1.2
 
@@ -284,16 +284,16 @@ SECTION_KEYS = ("responses", "workers", "slots", "procedures", "sections", "stat
 CALL = re.compile(r"([A-Za-z_]\w*)\((-?\d{1,6}(?:, -?\d{1,6})*)?\)", re.ASCII)
 NODE = re.compile(r"n(\d{1,10})", re.ASCII)
 DEEPEST = 4
-"""The highest rank: axes of the memory of a worker."""
+"""Highest rank of an operation: axes in the memory of a worker."""
 
 
 @pause_collector()
 def read_sections(source: Source, filters: Source, graph: ProgramGraph) -> Sections:
     """Return the program of sections.yaml for a graph, with the filters of filters.isl.
 
-    Raises UserError at the first thing that is wrong: what does not fit the graph, the field, or
-    what a procedure takes; what lies beyond the memory of entries and slots; a section that does
-    not leave the ring of neighbours as it was; a state that goes nowhere.
+    Raises UserError at the first fault: contents that contradict the graph, the field or a
+    procedure; addresses beyond the memory of entries and slots; a section that leaves the ring of
+    neighbours in another state; a state that goes nowhere.
     """
     root = compose_text(source)
     if root is None:

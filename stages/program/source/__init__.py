@@ -1,1 +1,1 @@
-"""From the source of a program to the intermediate language. Python's `ast` only."""
+"""The translation of a source to the intermediate language. Python's `ast` only."""

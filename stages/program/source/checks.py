@@ -1,4 +1,4 @@
-"""Rules of control flow and names."""
+"""Checks of control flow and of names in a source."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ from lairmake.stages.program.values.forms import (
     UNIFORM,
 )
 
-# --- Names of objects are bound once, by a constructor, a hint or a loop ------------------------
+# --- Bindings of the names of objects -------------------------------------------------------------
 
 RESERVED = (*OF_IL, "slice", "bool")
 ANEW = {
@@ -102,7 +102,7 @@ ANEW = {
 
 
 def check_bindings(places: SourcePlaces, program: SourceProgram) -> None:
-    """Report names that are objects and would be something else, or another object, as well."""
+    """Report names of objects that are bound again, to another object or another thing."""
     for scope in program.scopes.values():
         for name, bindings in scope.bindings.items():
             if name in RESERVED:
@@ -118,9 +118,9 @@ def check_bindings(places: SourcePlaces, program: SourceProgram) -> None:
 def _check_name(
     places: SourcePlaces, name: str, bindings: list[NameBinding], scope: ast.AST
 ) -> None:
-    """Report all that binds a name but the first place that makes it an object.
+    """Report all bindings of a name except the first one that makes it an object.
 
-    Of two branches only one runs: both may bind it alike.
+    Two branches of one `if` may bind the name alike, as only one of them runs.
     """
     first = next(each for each in bindings if each.meaning.is_object)
     sides = _find_sides(scope, {each.node for each in bindings}) if len(bindings) > 1 else {}
@@ -165,14 +165,14 @@ def _find_sides(
 def _exclude(
     sides: dict[ast.AST, dict[ast.AST, bool]], one: NameBinding, other: NameBinding
 ) -> bool:
-    """Whether only one of two places runs, and both bind objects of one kind."""
+    """Return whether only one of two places runs, and both bind objects of one kind."""
     others = sides.get(other.node, {})
     is_apart = any(others.get(each, side) != side for each, side in sides.get(one.node, {}).items())
     return is_apart and one.meaning == other.meaning and one.meaning.is_object
 
 
 def _repeats(first: NameBinding, other: NameBinding) -> bool:
-    """Whether two loops bind a name alike, or two that are unrolled to no value of the host."""
+    """Return whether two loops bind a name alike, or unrolled loops bind it to no host value."""
     if first.how == other.how == UNROLLED:
         return other.meaning.what != HOST
     return first.how == other.how == "loop" and first.meaning == other.meaning
@@ -185,7 +185,7 @@ def _say_kind(meaning: Meaning) -> str:
 
 
 def check_assignment(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report what is computed and gets a name without a hint, or a second name."""
+    """Report computed objects that get a name without a hint, and objects with a second name."""
     node, context = spot.node, spot.context
     if context.host:
         return
@@ -221,7 +221,7 @@ def _check_pair(places: SourcePlaces, context: Context, target: ast.expr, value:
 
 
 def _suggest_hint(context: Context, name: str, value: ast.expr) -> str:
-    """Return the hint that a value needs; all that it may be where only its shape tells."""
+    """Return the hint that a value needs, with all possible kinds if only its shape would tell."""
     kind = context.find(value).detail
     if kind in (GLOBAL_SCALAR, UNIFORM, SCALAR):
         return f"`{name}: {SCALAR} = ...`"
@@ -235,13 +235,13 @@ def _suggest_hint(context: Context, name: str, value: ast.expr) -> str:
 
 
 def _is_element(context: Context, node: ast.AST) -> bool:
-    """Whether a part of an expression is an element of a GlobalArray, or a row of one."""
+    """Return whether part of an expression is an element of a GlobalArray, or a row of one."""
     return isinstance(node, ast.Subscript) and (
         context.find(node.value).detail == GLOBAL_ARRAY and not context.find(node).detail)
 
 
 def _has_fewer_axes(context: Context, node: ast.AST) -> bool:
-    """Whether a part of an expression has fewer axes in memory than the array that it is of."""
+    """Return whether part of an expression has fewer axes in memory than its array."""
     if isinstance(node, ast.Subscript):
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return context.find(node.value).detail == LOCAL_ARRAY and any(
@@ -254,7 +254,7 @@ def _has_fewer_axes(context: Context, node: ast.AST) -> bool:
 
 
 def _is_bound(context: Context, value: ast.expr) -> bool:
-    """Whether a value is an object with a name, or one that is made here."""
+    """Return whether a value is an object with a name, or one that is made here."""
     if isinstance(value, ast.Name | ast.Attribute):
         return True
     if isinstance(value, ast.IfExp) and not context.find(value.test).is_object:
@@ -264,13 +264,13 @@ def _is_bound(context: Context, value: ast.expr) -> bool:
 
 
 def _is_made(context: Context, value: ast.expr) -> bool:
-    """Whether a value is what a constructor of ours makes."""
+    """Return whether a value is a call of one of our constructors."""
     called = context.find(value.func) if isinstance(value, ast.Call) else None
     return called is not None and called.what == MEMBER and called.detail.startswith(OBJECTS)
 
 
 def check_named(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report a hint of a kind for what is of another one, or no object, or has a name."""
+    """Report hints that contradict their values: of another kind, of the host, or named already."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.AnnAssign)
     hinted = read_hint(context.program, context.scope, node.annotation)
@@ -304,7 +304,7 @@ def _differ(hint: str, found: Meaning) -> bool:
 
 
 def check_imports(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report spellings of imports of ours that leave open which name is what."""
+    """Report imports of our modules that hide which name comes from which module."""
     node, context = spot.node, spot.context
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -338,13 +338,15 @@ def check_comprehension(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
                 places.report(name, f"{name.id} is an object outside of this comprehension",
                               "choose another name")
 
-# --- What loops and branches of the graph bind stays in them: they are built once, not run ------
+# --- Names bound in loops and branches ------------------------------------------------------------
 #
-# A name that the host gives another value in each iteration, or in one of two branches, would keep
+# The compiler builds loops and branches of the graph once, it does not run them. A name that the
+# host sets to another value in each iteration, or in each of two branches, would keep the value of
+# the first iteration, or of the branch that was built last.
 # that of the first iteration, or of the branch that was built last.
 
 def check_flow(places: SourcePlaces, program: SourceProgram, spots: Iterable[Spot]) -> None:
-    """Report names that loops, branches or what is ignored bind, and that are read elsewhere."""
+    """Report names that are bound in loops, branches or ignored statements, and read elsewhere."""
     bound: dict[ast.AST, set[str]] = {}
     always: dict[ast.AST, set[str]] = {}
     ignored: set[ast.AST] = set()
@@ -384,7 +386,7 @@ def _check_live(
     live: LiveNames,
     always: int,
 ) -> None:
-    """Report what a loop, a branch or ignored statements bind that is live behind them."""
+    """Report names bound in a loop, a branch or ignored statements that are live behind it."""
     node = live.node
     is_ignored = node in names.ignored
     if node not in program.loops and not is_ignored:
@@ -439,22 +441,22 @@ def _report(
                       "this would run once",
                       "make it a GlobalScalar, or unroll the loop: `for i in range(n)`")
 
-# --- What the host does in a loop or branch of the graph is done once, when the graph is made ---
+# --- Host code in loops and branches --------------------------------------------------------------
 #
-# So there it may only compute what is the same every time. This holds in functions as well that are
-# called there.
+# The host runs this code once, when the graph is made. So it may only compute values that are the
+# same every time. This holds in functions as well that are called there.
 
 ONCE = "this would run once"
 
 
 def is_looped(calls: Calls, context: Context) -> bool:
-    """Whether what stands here is in a loop or branch of the graph, or called in one."""
+    """Return whether a node is in a loop or branch of the graph, or in a function called there."""
     return not context.host and (
         bool(context.graphs) or name_function(context) in calls.looped)
 
 
 def check_change(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report what changes a value of the host."""
+    """Report statements that change a value of the host in a loop or branch of the graph."""
     node, context = spot.node, spot.context
     if not is_looped(calls, context):
         return
@@ -489,7 +491,7 @@ def _check_target(places: SourcePlaces, context: Context, target: ast.expr) -> N
 
 
 def _check_part(places: SourcePlaces, context: Context, whole: ast.expr) -> None:
-    """Report what is no object, or may be none, and a part of which is assigned."""
+    """Report an assignment to a part of a value that is no object, or may be none."""
     found, name, among = context.find(whole), ast.unparse(whole), ""
     if isinstance(whole, ast.Subscript):
         among = f"a loop `for one in {ast.unparse(whole.value)}:`, in which `one: LocalArray` " \
@@ -510,7 +512,7 @@ def name_own(context: Context) -> str:
 
 
 def check_expression(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report a statement that only calls something of the host."""
+    """Report a call of the host that stands as a statement in a loop or branch of the graph."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Expr)
     if not isinstance(node.value, ast.Call) or not is_looped(calls, context):
@@ -528,7 +530,7 @@ def check_expression(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
 
 
 def _may_be_ours(context: Context, call: ast.Call) -> bool:
-    """Whether what is called may be a function over objects."""
+    """Return whether a call may be one of a function over objects."""
     given = [*call.args, *(each.value for each in call.keywords)]
     if isinstance(call.func, ast.Attribute):
         if call.func.attr in context.program.functions:
@@ -539,7 +541,7 @@ def _may_be_ours(context: Context, call: ast.Call) -> bool:
 
 
 def check_value(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report a call of the host whose value may be another one every time."""
+    """Report a call of the host whose value may differ from call to call."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Call)
     if not is_looped(calls, context):
@@ -565,7 +567,7 @@ def _check_made(places: SourcePlaces, context: Context, node: ast.Call, name: st
 
 
 def _is_pure(context: Context, called: ast.expr) -> bool:
-    """Whether a function of the host gives the same every time."""
+    """Return whether a function of the host gives the same value every time."""
     name = ast.unparse(called)
     if isinstance(called, ast.Name):
         detail = context.find(called).detail
@@ -587,7 +589,7 @@ def _first(node: ast.expr) -> ast.expr:
 
 
 def check_iterator(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report a loop over what can be gone through once, and was made before."""
+    """Report a loop over an iterator that was made outside of the loop of the graph."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.For)
     if not isinstance(node.iter, ast.Name) or not is_looped(calls, context) or (
@@ -607,7 +609,7 @@ def _is_within(node: ast.AST, graph: ast.AST) -> bool:
     line = getattr(node, "lineno", 0)
     return bool(graph.lineno <= line <= graph.end_lineno)  # type: ignore[attr-defined]
 
-# --- All that a program may not do, as far as its text tells; the rest is seen when it runs -----
+# --- All checks of a source -----------------------------------------------------------------------
 
 Check: TypeAlias = Callable[[SourcePlaces, Calls, Spot], None]
 
@@ -641,11 +643,11 @@ OF_NODES: dict[Check, tuple[type[ast.AST], ...]] = {
     check_iterator: (ast.For,),
     check_ignored: (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Return, ast.Call),
 }
-"""The nodes that each check looks at."""
+"""The types of nodes that each check looks at."""
 
 
 def check_program(places: SourcePlaces, program: SourceProgram, tree: ast.Module) -> None:
-    """Note in `places` all that is wrong with a source."""
+    """Note in `places` all that is wrong with a source, as far as its text tells."""
     check_bindings(places, program)
     spots = list(walk_spots(program, tree))
     calls = find_calls(spots)
@@ -672,15 +674,16 @@ def _check_recursion(places: SourcePlaces, calls: Calls) -> None:
             elif name in calls.again and own in calls.reach(name):
                 places.report(node, f"{own} calls {name}, which calls {own}", "write a loop")
 
-# --- Parameters that program.yaml sets and no line of a source asks for: told of before it runs
+# --- Parameters that no line asks for -------------------------------------------------------------
 
 PARAMETER = "parameter"
 
 
 def find_unknown(tree: ast.Module, given: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield names of parameters that a source does not ask for, each with what to say, and a hint.
+    """Yield parameters that a source does not ask for, each as its name, a message and a hint.
 
-    None where the text does not tell: modules beside it may ask, and names may be computed.
+    Yields nothing where the text does not tell: modules beside it may ask, and names may be
+    computed.
     """
     asked = _find_asked(tree)
     for name in given if asked is not None else ():
@@ -692,7 +695,7 @@ def find_unknown(tree: ast.Module, given: Iterable[str]) -> Iterator[tuple[str, 
 
 
 def _find_asked(tree: ast.Module) -> list[str] | None:
-    """Return the names that a source asks for, in its order; None where the text does not tell."""
+    """Return the names that a source asks for, in order; None where the text does not tell them."""
     if has_others(tree):
         return None
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""Conditions and operands of the intermediate language."""
+"""Conditions and operands in the intermediate language."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lairmake.stages.program.values.forms import (
     UNIFORM,
 )
 
-# --- Conditions of loops and branches as logic texts: `{0} > 100.0 and not {1}`, and arguments ---
+# --- Conditions as logic texts --------------------------------------------------------------------
 
 SPELT: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -33,7 +33,7 @@ _OR, _AND, _NOT, _ATOM = range(4)
 
 @dataclass(slots=True)
 class SourceCondition:
-    """A logic text and what its placeholders stand for."""
+    """A logic text, and the arguments that its placeholders stand for."""
 
     arguments: list[ast.expr] = field(default_factory=list)
     text: str = ""
@@ -41,7 +41,7 @@ class SourceCondition:
 
     @property
     def is_simple(self) -> bool:
-        """Whether no argument has to be computed."""
+        """Return whether no argument has to be computed."""
         return all(map(_is_place, self.arguments))
 
 
@@ -51,7 +51,7 @@ def read_condition(
     node: ast.expr,
     convert: Callable[[ast.expr], ast.expr],
 ) -> SourceCondition:
-    """Return a condition; `convert` translates an argument."""
+    """Return a condition as a logic text; `convert` translates its arguments."""
     found = SourceCondition()
 
     def place(each: ast.expr) -> str:
@@ -83,7 +83,7 @@ def read_condition(
 
 
 def negate(text: str) -> str:
-    """Return the logic text that holds where another one does not."""
+    """Return the logic text of the opposite condition."""
     return f"not ({text})"
 
 
@@ -97,7 +97,7 @@ def _truth(node: ast.expr) -> ast.expr:
 
 
 def _is_place(node: ast.expr) -> bool:
-    """Whether an argument is an object, a slice of one or a number: nothing to compute."""
+    """Return whether an argument needs no operation: an object, a slice of one, or a number."""
     if isinstance(node, ast.Subscript | ast.Attribute):
         return _is_place(node.value)
     if isinstance(node, ast.Call):
@@ -107,7 +107,7 @@ def _is_place(node: ast.expr) -> bool:
             getattr(called, "id", "") == "bool")
     return isinstance(node, ast.Name | ast.Constant)
 
-# --- Expressions of the intermediate language: which elements of an object, on which PEs --------
+# --- Operands as slices and filters ---------------------------------------------------------------
 
 Made = TypeVar("Made", bound=ast.expr)
 FILTER = "apply_length_filter"
@@ -116,18 +116,18 @@ FILTER = "apply_length_filter"
 class ConditionOperands(ast.NodeTransformer):
     """Translate expressions.
 
-    What an operator is applied to is a slice, also where it is all of an object: slices of PEs
-    become filters. The values of loops are elements of the loops.
+    Operands become slices, even where an operand is a whole object. Slices of PEs become filters. A
+    loop variable becomes the first element of its loop.
     """
 
     def __init__(self, program: SourceProgram) -> None:
         self.program = program
         self.scope: SourceScope = program.module
         self.values: dict[str, str] = {}
-        """Loop variables, and the names of their loops."""
+        """The names of loops by their variables."""
 
     def convert_operand(self, node: ast.expr) -> ast.expr:
-        """Return an expression whose value is computed with."""
+        """Return an expression as an operand: a slice, where it is an object."""
         if not isinstance(node, ast.Name | ast.Attribute):
             return self.visit(node)  # type: ignore[no-any-return]
         found = find_meaning(self.program, self.scope, node)
@@ -141,14 +141,14 @@ class ConditionOperands(ast.NodeTransformer):
         return visited
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """The value of a loop is its first element: `fl_0[0]`."""
+        """Replace a loop variable by the first element of its loop: `fl_0[0]`."""
         if node.id not in self.values or not isinstance(node.ctx, ast.Load):
             return node
         loop = ast.copy_location(ast.Name(self.values[node.id], ast.Load()), node)
         return _subscript(node, loop, ast.copy_location(ast.Constant(0), node))
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        """Arguments are none of the values of loops around."""
+        """Translate the body of a lambda, whose arguments hide variables of loops around it."""
         node.args = self.visit(node.args)
         scope, values = self.scope, self.values
         self.scope = self.program.scopes[node]
@@ -158,18 +158,18 @@ class ConditionOperands(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Operators compute with slices."""
+        """Turn both operands into slices."""
         node.left = self.convert_operand(node.left)
         node.right = self.convert_operand(node.right)
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        """Operators compute with slices."""
+        """Turn the operand into a slice."""
         node.operand = self.convert_operand(node.operand)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """Comparisons compute with slices; `is` asks for the object itself."""
+        """Turn the operands into slices, except those of `is` and `in`."""
         if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops):
             return self.generic_visit(node)  # type: ignore[return-value]
         node.left = self.convert_operand(node.left)
@@ -177,7 +177,7 @@ class ConditionOperands(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """Our functions compute with slices; those of the program get objects."""
+        """Turn the arguments of our functions into slices; functions of the program get objects."""
         called = find_meaning(self.program, self.scope, node.func)
         is_abs = called.what == HOST and isinstance(node.func, ast.Name) and node.func.id == "abs"
         if not is_abs and (called.what != MEMBER or not called.detail.startswith(NUMPY)):
@@ -189,7 +189,7 @@ class ConditionOperands(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """Slices of PEs become a filter, those in memory stay."""
+        """Turn slices of PEs into a filter, and leave those in memory as they are."""
         found = find_meaning(self.program, self.scope, node.value)
         is_whole = isinstance(node.value, ast.Name | ast.Attribute)
         self.generic_visit(node)
@@ -279,5 +279,5 @@ def _read(base: ast.expr) -> ast.expr:
 
 
 def _place(node: ast.AST, made: Made) -> Made:
-    """Return a new node at the place of an old one; what is below it gets it in the end."""
+    """Return a new node at the place of an old one; `fill_places` gives it to the nodes below."""
     return ast.copy_location(made, node)

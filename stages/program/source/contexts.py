@@ -1,4 +1,4 @@
-"""Loops and branches round each node."""
+"""Loops, branches, functions and live names around the nodes of a source."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lairmake.stages.program.source.tree import (
 )
 from lairmake.stages.program.values.forms import KINDS
 
-# --- Which loops and branches of a source stay loops and branches of the graph ------------------
+# --- Loops and branches of the graph --------------------------------------------------------------
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -63,7 +63,7 @@ def _begin_name(program: SourceProgram, scope: SourceScope, node: ast.AST) -> st
 
 
 def _stays_while(program: SourceProgram, scope: SourceScope, node: ast.While) -> bool:
-    """Whether a `while` looks at objects, or a `break` under a condition on objects leaves it."""
+    """Return whether a `while` stays a loop: its condition, or that of a `break`, is on objects."""
     if find_meaning(program, scope, node.test).is_object:
         return True
     is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -74,7 +74,7 @@ def _stays_while(program: SourceProgram, scope: SourceScope, node: ast.While) ->
 def find_leaves(
     program: SourceProgram, scope: SourceScope, body: list[ast.stmt]
 ) -> Iterator[tuple[ast.Break | ast.Continue, bool]]:
-    """Yield each `break` and `continue` of a loop, and whether a condition on objects is around."""
+    """Yield each `break` and `continue` of a loop, and whether a condition on objects guards it."""
     todo: list[tuple[ast.AST, bool]] = [(node, False) for node in reversed(body)]
     while todo:
         node, inside = todo.pop()
@@ -99,7 +99,7 @@ def _walk_scopes(program: SourceProgram, tree: ast.Module) -> Iterator[tuple[ast
         todo += [(child, inner) for child in reversed(read_children(node))
                  if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)]
 
-# --- What is around each node of a source: scopes, loops, branches, the contexts of the host ----
+# --- Contexts of the nodes ------------------------------------------------------------------------
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -107,11 +107,12 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What is around a node, in its own function.
+    """The surroundings of a node within its own function.
 
-    `graphs` are the loops and branches of the graph, `loops` all loops with how many of `graphs`
-    are around or are each, `host` is ON_HOST or IGNORED, with how many loops are outside of it.
-    `function` is the innermost one, None for the module.
+    `graphs` are the loops and branches of the graph, from the outermost one. `loops` are all loops,
+    each with the number of `graphs` up to and including it. `host` is ON_HOST, IGNORED or "", and
+    `outside` the number of loops around that context. `function` is the innermost one, None for the
+    module.
     """
 
     program: SourceProgram
@@ -123,13 +124,13 @@ class Context:
     outside: int = 0
 
     def find(self, node: ast.expr | None) -> Meaning:
-        """Return what an expression is."""
+        """Return the meaning of an expression."""
         return find_meaning(self.program, self.scope, node)
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A node and what is around it."""
+    """A node with its context."""
 
     node: ast.AST
     context: Context
@@ -161,7 +162,7 @@ def _enter(spot: Spot) -> Iterator[Spot]:
 
 
 def _enter_scope(node: ast.AST, context: Context) -> Iterator[Spot]:
-    """Yield what is computed where a function or class is defined, then what is in it."""
+    """Yield the head of a function or class in the outer context, then its body in its own."""
     inner = Context(
         program=context.program, scope=context.program.scopes[node], host=context.host,
         function=node if isinstance(node, FUNCTIONS) else context.function,
@@ -195,7 +196,7 @@ def _enter_with(node: ast.With, context: Context) -> Context:
             return replace(context, host=context.host or name, outside=len(context.loops))
     return context
 
-# --- Which functions of a source call which, deal with objects, and run in loops of the graph ---
+# --- Calls between functions ----------------------------------------------------------------------
 
 OF_NO_OBJECT = tuple(f"{OBJECTS}.{name}" for name in ("parameter", "field", IGNORED, ON_HOST)) + (
     tuple(f"{NUMPY}.{name}" for name in TYPES))
@@ -203,10 +204,10 @@ OF_NO_OBJECT = tuple(f"{OBJECTS}.{name}" for name in ("parameter", "field", IGNO
 
 @dataclass(slots=True)
 class Calls:
-    """What is known of functions by their names; methods of one name are one.
+    """The functions of a source by their names; methods of one name count as one.
 
-    `touching` deal with objects, `looped` run in loops or branches of the graph, `again` call
-    themselves, perhaps through others.
+    `called` maps a function to those it calls. `touching` deal with objects, `looped` run in loops
+    or branches of the graph, `again` call themselves, perhaps through others.
     """
 
     called: dict[str, dict[str, ast.AST]] = field(default_factory=dict)
@@ -215,18 +216,18 @@ class Calls:
     again: set[str] = field(default_factory=set)
 
     def deals_with_objects(self, meaning: Meaning) -> bool:
-        """Whether a name is one of objects, of what makes them, or of a function that has them."""
+        """Return whether a name is an object, a constructor, or a function that has objects."""
         name = name_called(meaning)
         return touches(meaning) or (bool(name) and name in self.touching)
 
     def reach(self, name: str) -> set[str]:
-        """Return the functions that one calls, also through others."""
+        """Return the functions that a function calls, directly or through others."""
         inner = {own: set(names) for own, names in self.called.items()}
         return _reach(inner.get(name, set()), inner)
 
 
 def find_calls(spots: Iterable[Spot]) -> Calls:
-    """Return what functions call, and what follows from it."""
+    """Return the calls between functions, and the properties that follow from them."""
     found = Calls()
     for spot in spots:
         node, context = spot.node, spot.context
@@ -245,7 +246,7 @@ def find_calls(spots: Iterable[Spot]) -> Calls:
 
 
 def _find_called(context: Context, node: ast.Call) -> Iterable[str]:
-    """Return the functions that a call may be of: all that have the name, where it is unknown."""
+    """Return the functions that a call may run: all functions of the name, where it is unknown."""
     meaning, functions = context.find(node.func), context.program.functions
     name = name_called(meaning)
     if name or meaning.what != UNKNOWN:
@@ -256,7 +257,7 @@ def _find_called(context: Context, node: ast.Call) -> Iterable[str]:
 
 
 def _is_hidden(node: ast.FunctionDef) -> bool:
-    """Whether a function is called where no call stands: an operator, or a property."""
+    """Return whether a function also runs without a call in the text: operator or property."""
     is_operator = node.name.startswith("__") and node.name != "__init__"
     return is_operator or any(
         getattr(each, "id", "") == "property" for each in node.decorator_list)
@@ -273,21 +274,21 @@ def name_function(context: Context) -> str:
 
 
 def name_called(meaning: Meaning) -> str:
-    """Return the name of the function of the program that is called, "" for others."""
+    """Return the name of the function of the program that is called; "" for other functions."""
     if meaning.what == CLASS:
         return f"{meaning.detail}.__init__"
     return meaning.detail if meaning.what == FUNCTION else ""
 
 
 def touches(meaning: Meaning) -> bool:
-    """Whether a name is one of objects, or of what makes or computes them."""
+    """Return whether a name is an object, or a function of ours that makes or computes objects."""
     if meaning.what == MEMBER:
         return meaning.detail not in OF_NO_OBJECT
     return meaning.what == OBJECT
 
 
 def _spread(found: Calls) -> None:
-    """Let callers of what touches touch, and let what is called in loops be in loops."""
+    """Mark callers of functions that deal with objects, and functions called in loops."""
     callers: dict[str, set[str]] = {}
     for own, names in found.called.items():
         for name in names:
@@ -309,10 +310,10 @@ def _reach(start: set[str], edges: dict[str, set[str]]) -> set[str]:
         todo += new
     return found
 
-# --- What only x86 sees: it reads objects, and does not decide what the program does ------------
+# --- Code that only x86 runs ----------------------------------------------------------------------
 
 def check_ignored(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report what MACH_Compiler_Ignore would change."""
+    """Report statements of MACH_Compiler_Ignore that would change the program."""
     node, context = spot.node, spot.context
     if context.host != IGNORED:
         return
@@ -333,7 +334,7 @@ def check_ignored(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
             places.report(target, f"an object changes in {IGNORED}, where only x86 sees it",
                           "objects are only read there")
 
-# --- Which names are read later, so that what a loop or branch of the graph binds may matter ----
+# --- Names that are read later --------------------------------------------------------------------
 #
 # The names that are live before statements are a function of those live behind them, behind the
 # loop around (where `break` goes) and at its head (where `continue` goes):
@@ -348,7 +349,7 @@ ALL = -1
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How names that are live before statements follow from those live behind them."""
+    """The names live before statements, as a function of the names live behind them."""
 
     needs: int = 0
     through: int = ALL
@@ -363,7 +364,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class LiveNames:
-    """A compound statement: the names live behind it, and where its body begins."""
+    """A compound statement, with the names live behind it and those at the start of its body."""
 
     node: ast.stmt
     after: int
@@ -371,9 +372,9 @@ class LiveNames:
 
 
 class ContextNames:
-    """The names of one scope that are looked at, each a bit; others have none.
+    """The names of one scope that are analysed, each as a bit; all others have no bit.
 
-    What stands in `ignored` statements is not looked at.
+    Statements in `ignored` are left out.
     """
 
     def __init__(self, names: Sequence[str], ignored: Container[ast.AST]) -> None:
@@ -382,7 +383,7 @@ class ContextNames:
         self.known: dict[ast.AST, Summary] = {}
 
     def read(self, node: ast.AST | None) -> int:
-        """Return the names that an expression reads, also in what it defines."""
+        """Return the names that an expression reads, without those that comprehensions bind."""
         found = 0
         for each in () if node is None else read_names(node):
             found |= self.bits.get(each.id, 0)
@@ -410,7 +411,7 @@ def find_bound(node: ast.AST) -> Iterator[str]:
 
 
 def summarise(names: ContextNames, body: Sequence[ast.stmt]) -> Summary:
-    """Return how liveness passes through statements, from the last to the first."""
+    """Return the effect of statements on liveness, computed from the last to the first."""
     found = Summary()
     for node in reversed(body):
         found = _chain(_summarise_one(names, node), found)
@@ -427,7 +428,7 @@ def _chain(one: Summary, other: Summary) -> Summary:
 
 
 def _join(parts: Sequence[Summary]) -> Summary:
-    """Return what one of several ways gives."""
+    """Return the effect of several alternatives, of which one runs."""
     needs = through = breaks = continues = 0
     for part in parts:
         needs, through = needs | part.needs, through | part.through
@@ -481,7 +482,7 @@ def _summarise_loop(names: ContextNames, node: ast.stmt) -> Summary:
 
 
 def _open_loop(names: ContextNames, node: ast.stmt) -> tuple[Summary, Summary]:
-    """Return the body of a loop with what its head does each time, and what it does once."""
+    """Return the effect of one iteration of a loop, and the effect of its head before the first."""
     assert isinstance(node, LOOPS)
     body = summarise(names, node.body)
     if isinstance(node, ast.While):
@@ -494,7 +495,7 @@ def _open_loop(names: ContextNames, node: ast.stmt) -> tuple[Summary, Summary]:
 
 
 def _summarise_parts(names: ContextNames, node: ast.stmt) -> Summary:
-    """Return what any part of a `try` or `match` may do, in any order."""
+    """Return the effect of a `try` or `match`, any part of which may run, in any order."""
     needs = breaks = continues = 0
     for each in read_children(node):
         parts = getattr(each, "body", None)
@@ -508,7 +509,7 @@ def _summarise_parts(names: ContextNames, node: ast.stmt) -> Summary:
 def find_live(
     names: ContextNames, body: Sequence[ast.stmt], after: int, behind: int = 0, head: int = 0
 ) -> Iterator[LiveNames]:
-    """Yield what is live behind and in each compound statement, from the last to the first."""
+    """Yield the live names of each loop, `if` and `with`, from the last one to the first."""
     for node in reversed(body):
         yield from _find_inner(names, node, after, behind, head)
         after = _summarise_one(names, node).before(after, behind, head)

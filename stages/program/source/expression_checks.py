@@ -1,4 +1,4 @@
-"""Rules of expressions and statements."""
+"""Checks of expressions and statements in a source."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ from lairmake.stages.program.values.forms import (
     UNIFORM,
 )
 
-# --- Expressions over objects that the graph cannot have, where the text tells ------------------
+# --- Expressions that the graph cannot have -------------------------------------------------------
 
 POWERS = {
     ast.FloorDiv: "`//`", ast.Mod: "`%`", ast.MatMult: "`@`", ast.Pow: "a power",
 }
 VALUES = ("float", "int", "bool", "complex", "round", "str", "repr", "format", "print")
-"""What asks for the value of an object, which only a run has."""
+"""Functions that ask for the value of an object, which only a run has."""
 CASTS = {
     "float": '`x.astype("float32")`, or ', "int": '`x.astype("int32")`, or ',
     "bool": "`x != 0`, or ", "round": f"{INSTEAD['round']}, or ",
 }
-"""What a program has in place of some of these."""
+"""Replacements for some of these functions."""
 
 FOREIGN = ("sum", "min", "max", "all", "any", "sorted", "pow", "divmod", "list", "tuple", "iter",
            "next", "map", "filter", "set")
@@ -107,7 +107,7 @@ def check_operator(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
 
 
 def check_truth(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report what asks for the truth of an object where no loop or branch begins."""
+    """Report tests of the truth of an object outside of the conditions of loops and branches."""
     node, context = spot.node, spot.context
     if context.host == IGNORED:
         return
@@ -142,7 +142,7 @@ def _check_compare(places: SourcePlaces, context: Context, node: ast.Compare) ->
 
 
 def check_call(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report calls that would need the values of objects, or elements that PEs do not have."""
+    """Report calls that need the values of objects, or types of elements that PEs do not have."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Call)
     called = context.find(node.func)
@@ -210,7 +210,7 @@ def _name_type(node: ast.expr) -> str:
 
 
 def check_name(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report names that our modules do not have, and objects where only the host is."""
+    """Report names that our modules do not have, and objects in Run_On_Host."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Name | ast.Attribute | ast.alias)
     if isinstance(node, ast.alias):
@@ -226,7 +226,7 @@ def check_name(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
 
 
 def check_imported(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report names that our modules do not have where they are imported."""
+    """Report imported names that our modules do not have."""
     node = spot.node
     assert isinstance(node, ast.ImportFrom)
     for alias in node.names if node.module in (NUMPY, OBJECTS) else ():
@@ -258,17 +258,17 @@ def check_member(places: SourcePlaces, node: ast.AST, full: str) -> None:
 
 
 def check_text(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report a text that would hold the value of an object."""
+    """Report a text that would contain the value of an object."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.FormattedValue)
     if context.find(node.value).is_object and context.host != IGNORED:
         places.report(node.value, "an object in a text: its value is not known yet",
                       f"put it under {IGNORED}")
 
-# --- Subscripts of objects, where the text tells which elements they mean -----------------------
+# --- Subscripts of objects ------------------------------------------------------------------------
 
 def check_subscript(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report subscripts that are no slices, and those of PEs that are none of one after another."""
+    """Report subscripts other than slices and integers, and indices or steps in axes of PEs."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.Subscript)
     base = context.find(node.value)
@@ -334,7 +334,7 @@ def _read_integer(node: ast.expr) -> int | None:
         return node.value
     return None
 
-# --- Statements that no loop or branch of the graph has, and contexts where they may stand ------
+# --- Statements that the graph cannot have --------------------------------------------------------
 
 FLAT = "what the graph has is the same in every run: no part of it may fail or wait"
 HINTS: dict[type[ast.AST], str] = {
@@ -343,7 +343,7 @@ PLAIN = ("staticmethod", "classmethod", "property", "dataclass", "dataclasses.da
 
 
 def is_touching(calls: Calls, context: Context, node: ast.AST) -> bool:
-    """Whether a part of a source deals with objects, itself or in functions that it calls."""
+    """Return whether part of a source deals with objects, also in functions that it calls."""
     if isinstance(node, ast.Lambda):
         context = replace(context, scope=context.program.scopes[node])
     names = (each for each in walk_all(node) if isinstance(each, ast.Name | ast.Attribute))
@@ -372,7 +372,7 @@ def _name_graph(context: Context) -> str:
 
 
 def check_loop(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report what loops of the graph cannot have."""
+    """Report an `else`, a target or a place that loops of the graph cannot have."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.For | ast.While)
     if node in context.program.loops:
@@ -388,7 +388,7 @@ def check_loop(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
 
 
 def check_iteration(places: SourcePlaces, context: Context, node: ast.expr) -> None:
-    """Report an object that a loop or comprehension would go through, and is none of numbers."""
+    """Report a loop or comprehension over an object that is no GlobalArray."""
     found = context.find(node)
     if found.is_object and found.detail == GLOBAL_ARRAY:
         return
@@ -403,7 +403,7 @@ def check_iteration(places: SourcePlaces, context: Context, node: ast.expr) -> N
 
 
 def check_leave(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report a `break` or `continue` of an unrolled loop, or of one outside of a context."""
+    """Report a `break` or `continue` that would leave an unrolled loop, or a host context."""
     node, context = spot.node, spot.context
     word = "break" if isinstance(node, ast.Break) else "continue"
     if not context.loops:
@@ -418,7 +418,7 @@ def check_leave(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
 
 
 def check_with(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report contexts of the host that are not alone, or where they would run once."""
+    """Report contexts of the host that are not alone in their `with`, or would run only once."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.With)
     for name in (ON_HOST, IGNORED):
@@ -440,7 +440,7 @@ def check_with(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
 
 
 def check_flatness(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report `try`, `match`, `async` and what is run later, where objects are in it."""
+    """Report `try`, `match`, `async` and code that runs later, where it deals with objects."""
     node, context = spot.node, spot.context
     if context.host:
         return
@@ -469,7 +469,7 @@ def _name_late(node: ast.AST) -> str:
 
 
 def check_function(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report functions over objects whose decorators or defaults hide what they do."""
+    """Report functions over objects with objects as defaults, or with decorators not of ours."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.FunctionDef)
     for each in (*node.args.defaults, *node.args.kw_defaults):
@@ -485,7 +485,7 @@ def check_function(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
             places.report(each, f"decorator {name} of a function that deals with objects",
                           f"those of lairmake.objects are {', '.join(DECORATORS)}")
 
-# --- Conditions of loops and branches of the graph: on values that the controller has -----------
+# --- Conditions of loops and branches -------------------------------------------------------------
 
 REMEDIES = {
     UNIFORM: "a sum with `controller=True` is global: `np.sum(x, controller=True)`",
@@ -498,7 +498,7 @@ REMEDIES = {
 
 
 def check_condition(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report a condition on what PEs have, and calls that may or may not be made."""
+    """Report a condition on values of PEs, and calls in it that Python may skip."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.If | ast.While)
     if node not in context.program.loops:
@@ -519,7 +519,7 @@ def check_condition(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
 
 
 def _remedy(value: ast.expr, kind: str) -> str:
-    """Return what to write for a condition; a sum that stands in it becomes a global one."""
+    """Return the remedy for a condition; a sum in it gets `controller=True`."""
     if kind != UNIFORM or not isinstance(value, ast.Call) or value.keywords:
         return REMEDIES[kind]
     keywords = [ast.keyword("controller", ast.Constant(True))]
@@ -528,7 +528,8 @@ def _remedy(value: ast.expr, kind: str) -> str:
 
 
 def _is_of_object(context: Context, call: ast.Call) -> bool:
-    """Whether a method of an object is called: `x.astype("int32")` does the same at any time."""
+    """Return whether a call is a method of an object: `x.astype("int32")` is the same at any time.
+    """
     return isinstance(call.func, ast.Attribute) and context.find(call.func.value).is_object
 
 
@@ -542,7 +543,7 @@ def _check_end(places: SourcePlaces, node: ast.While) -> None:
 
 
 def _read_values(test: ast.expr) -> Iterator[ast.expr]:
-    """Yield what a condition compares, and what it asks for its truth."""
+    """Yield the operands of comparisons in a condition, and the values whose truth it tests."""
     for node in read_conditions(test):
         if isinstance(node, ast.Compare):
             if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
@@ -555,7 +556,7 @@ def _read_values(test: ast.expr) -> Iterator[ast.expr]:
 
 
 def _read_late_calls(test: ast.expr) -> Iterator[ast.Call]:
-    """Yield the calls that Python makes only if what stands before them does not decide."""
+    """Yield the calls in a condition that Python skips if an earlier operand decides."""
     late: list[ast.expr] = []
     for node in read_conditions(test):
         if isinstance(node, ast.BoolOp):
@@ -565,16 +566,16 @@ def _read_late_calls(test: ast.expr) -> Iterator[ast.Call]:
     for node in late:
         yield from (each for each in (node, *walk_own(node)) if isinstance(each, ast.Call))
 
-# --- How deep the intermediate language is nested, whose contexts Python lets stand in each other
+# --- Depth and length limits of the intermediate language -----------------------------------------
 
 MOST = 20
-"""How many blocks Python has room for in one function."""
+"""Largest number of blocks in one another that Python allows in a function."""
 LONGEST = 1900
-"""How many characters a logic text may have."""
+"""Largest number of characters of a logic text."""
 
 
 def check_nesting(places: SourcePlaces, program: SourceProgram, tree: ast.Module) -> None:
-    """Report what stands in more than MOST loops, branches and contexts of the text or graph."""
+    """Report more than MOST loops, branches and contexts in one another, in text or graph."""
     todo: list[tuple[Sequence[ast.AST], int]] = [(tree.body, 0)]
     while todo:
         body, depth = todo.pop()
@@ -591,7 +592,7 @@ def check_nesting(places: SourcePlaces, program: SourceProgram, tree: ast.Module
 
 
 def _read_blocks(program: SourceProgram, node: ast.AST) -> Iterator[tuple[Sequence[ast.AST], int]]:
-    """Yield the bodies of a statement, and how many blocks each is in."""
+    """Yield the bodies of a statement, each with the number of blocks that it adds."""
     if not isinstance(node, ast.stmt):
         return
     is_graph = node in program.loops
@@ -609,7 +610,7 @@ def _read_blocks(program: SourceProgram, node: ast.AST) -> Iterator[tuple[Sequen
 
 
 def check_length(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
-    """Report a condition that is too long a text."""
+    """Report a condition whose logic text has more than LONGEST characters."""
     node, context = spot.node, spot.context
     assert isinstance(node, ast.If | ast.While)
     if node not in context.program.loops:
@@ -619,7 +620,7 @@ def check_length(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
         places.report(node.test, f"a condition of {len(found.text)} characters: "
                       f"{LONGEST} is the most", "compute parts of it before")
 
-# --- Arguments of our functions: names that these have, and as many as they take ----------------
+# --- Arguments of our functions -------------------------------------------------------------------
 
 SCALAR = ("name", "init_data", "dtype", "output")
 ARRAY = ("name", "init_data", "shape", "dtype", "output")
@@ -633,7 +634,7 @@ TAKEN: dict[str, tuple[tuple[str, ...], int]] = {
     f"{NUMPY}.where": (("mask", "x", "y"), 3),
     f"{NUMPY}.right_shift_logical": (("x", "count"), 2),
 }
-"""The arguments of each function, and how many of them it must have."""
+"""The arguments of each function, and the number of those that it must have."""
 
 
 def check_arguments(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
@@ -660,7 +661,7 @@ def check_arguments(places: SourcePlaces, calls: Calls, spot: Spot) -> None:
 
 
 def _find_taken(spot: Spot, called: ast.expr) -> tuple[tuple[str, ...], int] | None:
-    """Return what a function of ours, or the one method of objects, takes; None for others."""
+    """Return the arguments of a function or method of ours; None for other functions."""
     if isinstance(called, ast.Attribute) and called.attr == "astype" and (
             spot.context.find(called.value).is_object):
         return ("dtype",), 1

@@ -1,4 +1,4 @@
-"""Names and expressions of a source, and their kinds."""
+"""Names and expressions of a source, and their meanings."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from lairmake.stages.program.values.forms import (
     UNIFORM,
 )
 
-# --- What the names of a source mean: objects and their kinds, functions, classes, values of the
-# host
+# --- Meanings of names ----------------------------------------------------------------------------
 #
-# A meaning follows from constructors, hints, loops and imports. What none of them tells is unknown;
-# the intermediate language then finds out, since it runs.
+# A name is an object of some kind, a function, a class, a module or a value of the host. Its
+# meaning
+# follows from constructors, hints, loops and imports. Where none of them tells, the name is
+# unknown, and the run of the intermediate language finds out.
 
 OBJECT, HOST, UNKNOWN = "object", "host", "unknown"
 FUNCTION, CLASS, INSTANCE = "function", "class", "instance"
 MODULE, MEMBER = "module", "member"
 UNROLLED = "unrolled"
-"""How a loop of Python binds a name."""
+"""The binding of a name by a loop that Python unrolls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name or an expression is.
+    """The meaning of a name or an expression.
 
-    `detail` is the kind of an object (None if only that it is one is known), the name of the class
-    of an instance, that of a module, of a function or a class, or `module.name` of a member of one
-    of our modules. An object may be the value of a `loop` that stays one.
+    `what` is OBJECT, HOST or another of the words above. `detail` is the kind of an object ("" for
+    an object of unknown kind), the class of an instance, the name of a module, function or class,
+    or `module.name` for a member of one of our modules. `loop` marks the variable of a loop of the
+    graph.
     """
 
     what: str
@@ -47,7 +49,7 @@ class Meaning:
 
     @property
     def is_object(self) -> bool:
-        """Whether it is one of the five kinds, or computed from them."""
+        """Return whether it is one of the five kinds, or computed from them."""
         return self.what == OBJECT
 
 
@@ -56,7 +58,7 @@ THE_HOST, NOT_KNOWN = Meaning(HOST), Meaning(UNKNOWN)
 
 @dataclass(frozen=True, slots=True)
 class NameBinding:
-    """A place where a name gets a value: the node, how, and what it is then."""
+    """A place that binds a name: the node, the manner, and the meaning that the name gets."""
 
     node: ast.AST
     how: str
@@ -65,7 +67,7 @@ class NameBinding:
 
 @dataclass(slots=True)
 class KnownNames:
-    """What the bindings of a name say: the first of each sort, and what unrolled loops bind."""
+    """Meanings of a name over its bindings: the first of each sort, and all of unrolled loops."""
 
     first: Meaning
     object: Meaning | None = None
@@ -83,7 +85,7 @@ class SourceScope:
     bindings: dict[str, list[NameBinding]] = field(default_factory=dict)
     known: dict[str, KnownNames] = field(default_factory=dict)
     elsewhere: dict[str, SourceScope] = field(default_factory=dict)
-    """Names that `global` and `nonlocal` say are of other scopes."""
+    """Names of other scopes, by `global` and `nonlocal`."""
 
 
 @dataclass(slots=True)
@@ -98,19 +100,19 @@ class SourceProgram:
     read: set[str] = field(default_factory=set)
     """All names of the text."""
     loaded: set[str] = field(default_factory=set)
-    """Those whose values are asked for."""
+    """Names that are read."""
     binds_in_expressions: bool = False
-    """Whether there are scopes or bindings in expressions: `lambda` or `:=`."""
+    """True if expressions have scopes or bindings of their own: `lambda` or `:=`."""
     passed: set[str] = field(default_factory=set)
-    """Functions that are not only called, so that what is called may be one of them."""
+    """Functions that are also passed as values, so that an unknown call may be one of them."""
     loops: dict[ast.AST, str] = field(default_factory=dict)
-    """The loops and branches of the graph, and what they are called."""
+    """The names of the loops and branches of the graph."""
     conditions: set[ast.AST] = field(default_factory=set)
     """The parts of their conditions, which become logic texts."""
 
 
 def find_scope(scope: SourceScope, name: str) -> SourceScope | None:
-    """Return the scope that a name is of where it is read; None for names of Python."""
+    """Return the scope of a name that is read in another scope; None for names of Python."""
     at: SourceScope | None = scope
     while at is not None:
         if name in at.elsewhere:
@@ -122,9 +124,9 @@ def find_scope(scope: SourceScope, name: str) -> SourceScope | None:
 
 
 def find_name(scope: SourceScope, name: str) -> Meaning:
-    """Return what a name is where it is read: an object if any of its bindings makes it one.
+    """Return the meaning of a name where it is read: an object if any of its bindings makes it one.
 
-    What several loops that are unrolled bind may be of several kinds.
+    A name that several unrolled loops bind may be of several kinds.
     """
     found = find_scope(scope, name)
     if found is None:
@@ -159,11 +161,11 @@ def read_targets(target: ast.AST) -> Iterator[ast.Name]:
     elif isinstance(target, ast.Starred):
         yield from read_targets(target.value)
 
-# --- The names that mean something in a program: of lairmake.objects, lairmake.numpy and Python
+# --- Names with a meaning for the compiler --------------------------------------------------------
 
 OBJECTS, NUMPY = "lairmake.objects", "lairmake.numpy"
 IL = {OBJECTS: "lairmake.stages.program.il.objects", NUMPY: "lairmake.stages.program.il.numpy"}
-"""What the intermediate language imports in their places."""
+"""Modules that the intermediate language imports in place of ours."""
 
 SCALAR = "MACHScalar"
 HINTS = (*KINDS, SCALAR)
@@ -177,51 +179,51 @@ ELEMENTWISE = (*UNARY, *BINARY, "where")
 LATER = (
     "roll", "take_along_axis", "put_along_axis", "Fuse", "kernel", "tanh",
 )
-"""What programs are to have, and have not yet."""
+"""Names that programs are to have later."""
 
 FILES = ("load", "save", "savez", "loadtxt", "savetxt", "fromfile")
-"""What NumPy reads and writes files by."""
+"""Functions of NumPy that read and write files."""
 
 OF_IL = ("for_loop", "while_loop", "if_")
-"""What only the intermediate language has; a source has no such names."""
+"""Names of the intermediate language alone, which a source cannot have."""
 
 PROPERTIES = ("shape", "dtype", "ndim", "size", "name", "kind", "type")
-"""What the host knows of an object."""
+"""Properties of an object that the host knows."""
 
 PURE = (
     *("abs", "all", "any", "bool", "dict", "divmod", "enumerate", "float", "frozenset", "getattr"),
     *("hasattr", "int", "isinstance", "len", "list", "max", "min", "pow", "range", "repr"),
     *("reversed", "round", "set", "slice", "sorted", "str", "sum", "super", "tuple", "type", "zip"),
 )
-"""Functions of Python that give the same every time."""
+"""Functions of Python that always give the same value for the same arguments."""
 
 PURE_METHODS = (
     *("items", "keys", "values", "get", "copy", "index", "count", "format", "join", "split"),
     *("upper", "lower", "strip", "startswith", "endswith", "tolist", "item", "astype", "reshape"),
     *("sum", "min", "max", "mean", "transpose", "flatten", "ravel", "is_integer", "bit_length"),
 )
-"""Methods of Python's and NumPy's values that give the same every time."""
+"""Methods of values of Python and NumPy that always give the same value."""
 
 ABOUT = ("len", "isinstance", "type", "hasattr", "id", "repr", "str", "callable", "range")
-"""Functions of Python whose results are of the host, whatever they are given."""
+"""Functions of Python with results of the host, whatever their arguments are."""
 
 OF_THE_HOST = ("numpy", "scipy", "matplotlib", "pandas")
-"""Packages beside Python's own that know nothing of objects."""
+"""Packages, besides Python's own, that know nothing of objects."""
 
 PURE_MODULES = ("math", "cmath", "operator", "fractions", "decimal", "numpy", "scipy", "string")
-"""Modules whose functions give the same every time; `numpy.random` does not."""
+"""Modules with functions that always give the same value, except `numpy.random`."""
 
-# --- What an expression is: an object or something computed from objects, of the host, or unknown
+# --- Meanings of expressions ----------------------------------------------------------------------
 
 WRAPPERS = ("Optional", "Final", "ClassVar")
-"""Hints around hints that change nothing here."""
+"""Hints around other hints that do not change the meaning."""
 PASSING = ("iter", "zip", "map", "filter", "enumerate", "reversed", "open")
 ITERATOR = "iterator"
-"""The detail of a value of the host that one goes through once."""
+"""The detail of an iterator of the host, which can be gone through once."""
 
 
 def find_meaning(program: SourceProgram, scope: SourceScope, node: ast.expr | None) -> Meaning:
-    """Return what an expression is."""
+    """Return the meaning of an expression."""
     if isinstance(node, ast.Name):
         return find_name(scope, node.id)
     if isinstance(node, ast.Attribute):
@@ -240,7 +242,7 @@ def find_meaning(program: SourceProgram, scope: SourceScope, node: ast.expr | No
 
 
 def read_operands(node: ast.expr) -> Sequence[ast.expr]:
-    """Return what an operator is applied to."""
+    """Return the operands of an operator."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     if isinstance(node, ast.UnaryOp):
@@ -253,7 +255,7 @@ def read_operands(node: ast.expr) -> Sequence[ast.expr]:
 
 
 def combine(meanings: Iterable[Meaning]) -> Meaning:
-    """Return what is computed from several values, element by element."""
+    """Return the meaning of a value that is computed from several values, element by element."""
     found = list(meanings)
     kinds = [each.detail for each in found if each.is_object]
     if kinds:
@@ -317,7 +319,7 @@ def _of_call(program: SourceProgram, scope: SourceScope, node: ast.Call) -> Mean
 
 
 def _of_member(name: str, node: ast.Call, arguments: Sequence[Meaning]) -> Meaning:
-    """Return what a call of one of our functions gives."""
+    """Return the meaning of a call of one of our functions."""
     module, _, called = name.rpartition(".")
     if module == OBJECTS:
         return Meaning(OBJECT, called) if called in KINDS else THE_HOST
@@ -341,15 +343,15 @@ def _of_member(name: str, node: ast.Call, arguments: Sequence[Meaning]) -> Meani
 
 
 def find_returned(program: SourceProgram, scope: SourceScope, name: str) -> Meaning:
-    """Return what functions of a name say that they return."""
+    """Return the meaning of the results of the functions of a name, by their hints."""
     found = [read_hint(program, scope, each.returns) for each in program.functions.get(name, [])]
     return found[0] or NOT_KNOWN if len(set(found)) == 1 else NOT_KNOWN
 
 
 def read_hint(program: SourceProgram, scope: SourceScope, hint: ast.expr | None) -> Meaning | None:
-    """Return what a hint says; None where it says nothing of objects.
+    """Return the meaning of a hint; None where it tells nothing of objects.
 
-    In quotes or not, and with `| None` or in `Optional[...]` as well.
+    The hint may be in quotes, with `| None`, or in `Optional[...]`.
     """
     if isinstance(hint, ast.Constant) and isinstance(hint.value, str):
         try:
@@ -371,7 +373,7 @@ def read_hint(program: SourceProgram, scope: SourceScope, hint: ast.expr | None)
 
 
 def _of_others(scope: SourceScope, node: ast.expr | None) -> Meaning:
-    """Return what a display, a comprehension or a constant is: unknown if objects are in it."""
+    """Return the meaning of a display, a comprehension or a constant: unknown if it has objects."""
     todo: list[ast.AST] = [] if node is None else read_children(node)
     while todo:
         found = todo.pop()
@@ -382,6 +384,6 @@ def _of_others(scope: SourceScope, node: ast.expr | None) -> Meaning:
 
 
 def is_of_host(module: str | None) -> bool:
-    """Whether a module is one of Python's or NumPy's own, which know nothing of objects."""
+    """Return whether a module is one of Python's or NumPy's own, which know nothing of objects."""
     top = (module or "").partition(".")[0]
     return top in sys.stdlib_module_names or top in OF_THE_HOST

@@ -1,4 +1,4 @@
-"""Sources that make no object, as scripts of NumPy do: nothing of them would run on PEs."""
+"""Sources without objects, as scripts in NumPy are: nothing of them would run on PEs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lairmake.stages.program.source.tree import (
 from lairmake.stages.program.values.forms import GLOBAL_ARRAY, KINDS, LOCAL_ARRAY, LOCAL_SCALAR
 
 FILLED = {"ones": "1.0", "zeros": "0.0", "full": "", "empty": "0.0"}
-"""What makes an array of one number, and the number."""
+"""Functions that fill an array with one number, and the number; "" for one in the call."""
 MAKING = (*FILLED, "arange", "array", "asarray", "eye", "fromfunction", "full_like", "identity",
           "linspace", "load", "loadtxt", "ones_like", "zeros_like", "empty_like", "rand", "randn",
           "random_sample", "standard_normal")
@@ -27,7 +27,7 @@ NOTHING = "nothing runs on PEs"
 
 
 def may_make_objects(tree: ast.Module) -> bool:
-    """Whether a source, or what it becomes, names a kind of objects, or a module that may."""
+    """Return whether a source, or its translation, names a kind of objects or unknown modules."""
     for node in walk_all(tree):
         if isinstance(node, ast.Name) and node.id in KINDS:
             return True
@@ -39,7 +39,7 @@ def may_make_objects(tree: ast.Module) -> bool:
 
 
 def has_others(tree: ast.Module) -> bool:
-    """Whether a source imports modules that are none of Python's, NumPy's, or ours."""
+    """Return whether a source imports modules other than those of Python, NumPy and Lairmake."""
     for node in walk_all(tree):
         if isinstance(node, ast.Import):
             modules = [each.name for each in node.names]
@@ -57,7 +57,7 @@ def _is_ours(module: str) -> bool:
 
 
 def explain_plain(source: Source) -> UserError:
-    """Return the error for a source that makes no object: at its first array, or statement."""
+    """Return the error for a source without objects, at its first array or statement."""
     places = SourcePlaces(source)
     with give_room():
         tree = parse_source(places)
@@ -78,7 +78,7 @@ def _beginning(source: Source) -> Span | None:
 
 
 def _read_statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield the statements of a source in the order of the text, but those of the host alone."""
+    """Yield the statements of a source in the order of the text, except those of the host."""
     todo: list[ast.AST] = [*reversed(tree.body)]
     while todo:
         node = todo.pop()
@@ -91,19 +91,19 @@ def _read_statements(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def _only_prepares(node: ast.stmt) -> bool:
-    """Whether a statement imports, defines, or is a text."""
+    """Return whether a statement imports, defines, or is a text."""
     return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def _last(node: ast.expr) -> str:
-    """Return the last name of what is called: `ones` of `np.ones`."""
+    """Return the last name of a function that is called: `ones` of `np.ones`."""
     node = node.func if isinstance(node, ast.Call) else node
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _find_numpy(tree: ast.Module) -> set[str]:
-    """Return the names that NumPy, and what is imported from it, have in a source."""
+    """Return the names in a source of NumPy, and of members that are imported from it."""
     found = set()
     for node in walk_all(tree):
         if isinstance(node, ast.Import):
@@ -115,7 +115,7 @@ def _find_numpy(tree: ast.Module) -> set[str]:
 
 
 def _find_arrays(line: ast.stmt, numpy: set[str]) -> Iterator[tuple[str, ast.Call, ast.expr]]:
-    """Yield the calls of NumPy in a statement, with the name and the value that it assigns."""
+    """Yield the calls of NumPy in a statement, each with its name and the value around it."""
     target = line.targets[0] if isinstance(line, ast.Assign) else None
     name = target.id if isinstance(target, ast.Name) else "x"
     whole = line.value if isinstance(line, ast.Assign) and isinstance(target, ast.Name) else None
@@ -143,9 +143,9 @@ def _explain_array(places: SourcePlaces, name: str, call: ast.Call, whole: ast.e
 
 
 def _suggest(call: ast.Call, whole: ast.expr) -> tuple[str, str]:
-    """Return the kind of the object that a value would be, and what its constructor is given.
+    """Return the kind of object that suits a value, and the arguments of its constructor.
 
-    The value is a `whole` around a call that makes an array, as `np.arange(6).reshape(2, 3)`.
+    `whole` is the value around a call that makes an array, as `np.arange(6).reshape(2, 3)`.
     """
     name, given = _last(call.func), {each.arg: each.value for each in call.keywords}
     shape = given.get("shape") or (call.args[0] if call.args else None)

@@ -1,4 +1,4 @@
-"""Scopes and members."""
+"""Reader of the names of a source, scope by scope."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from lairmake.stages.program.source.names import (
 from lairmake.stages.program.source.tree import SCOPES, read_children, walk_all
 from lairmake.stages.program.values.forms import GLOBAL_ARRAY, GLOBAL_SCALAR
 
-# --- What arguments and members of classes are: what hints say, and what methods make them ------
+# --- Arguments and members of classes -------------------------------------------------------------
 
 def read_hinted(program: SourceProgram, scope: SourceScope, node: ast.AnnAssign) -> Meaning:
-    """Return what a name with a hint is; scalars are what their values are."""
+    """Return the meaning of a name with a hint; a scalar has the kind of its value."""
     hinted = read_hint(program, scope, node.annotation)
     found = find_meaning(program, scope, node.value) if node.value is not None else NOT_KNOWN
     if hinted is None:
@@ -50,7 +50,7 @@ def read_hinted(program: SourceProgram, scope: SourceScope, node: ast.AnnAssign)
 
 
 def bind_arguments(program: SourceProgram, scope: SourceScope, arguments: ast.arguments) -> None:
-    """Note what the arguments of a function are: what hints say; `self` is of its class."""
+    """Note the meanings of the arguments of a function: by hints; `self` is of its class."""
     outer = scope.outer
     assert outer is not None
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -74,7 +74,7 @@ def _is_of_python(hint: ast.expr) -> bool:
 def read_members(
     program: SourceProgram, scope: SourceScope, node: ast.ClassDef
 ) -> dict[str, Meaning]:
-    """Return what the members of a class are: of its bases, of hints, of what methods bind."""
+    """Return the meanings of the members of a class: from its bases, hints and methods."""
     found: dict[str, Meaning] = {}
     for base in node.bases:
         found |= program.members.get(getattr(base, "id", ""), {})
@@ -106,7 +106,7 @@ def _of_method(program: SourceProgram, scope: SourceScope, node: ast.FunctionDef
 def _read_self(
     program: SourceProgram, scope: SourceScope, node: ast.FunctionDef, found: dict[str, Meaning]
 ) -> None:
-    """Note what a method binds to members of its first argument, and to names that it has."""
+    """Note the members that a method binds to its first argument, and its own names."""
     own = node.args.args[0].arg
     for each in walk_all(node):
         for target, value in _read_pairs(each):
@@ -123,7 +123,7 @@ def _read_self(
 
 
 def _read_pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """Yield what a statement binds, each with its value; None where the text does not part it."""
+    """Yield the targets of a statement with their values; None for parts of one value."""
     if isinstance(node, ast.AnnAssign):
         yield node.target, node.value
     todo = [(each, node.value) for each in node.targets] if isinstance(node, ast.Assign) else []
@@ -135,14 +135,14 @@ def _read_pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
         else:
             yield from ((each, None) for each in target.elts)
 
-# --- Read all names of a source, scope by scope, in the order of the text -----------------------
+# --- Names of a source in order -------------------------------------------------------------------
 
 Bound: TypeAlias = tuple[ast.AST, str, str, Meaning]
-"""The place where a name is bound, the name, how it is bound, and what it is then."""
+"""A binding: its node, the name, the manner, and the meaning of the name."""
 
 
 def read_program(tree: ast.Module) -> SourceProgram:
-    """Return what the names of a source mean."""
+    """Return the scopes of a source, with the meanings of its names."""
     program = SourceProgram(module=SourceScope(tree))
     called: set[ast.AST] = set()
     loaded: set[str] = set()
@@ -165,7 +165,7 @@ def read_program(tree: ast.Module) -> SourceProgram:
 
 
 def is_context(program: SourceProgram, scope: SourceScope, node: ast.AST, name: str) -> bool:
-    """Whether a statement is `with name():` for a context of lairmake.objects."""
+    """Return whether a statement is `with name():` for a context of lairmake.objects."""
     if not isinstance(node, ast.With):
         return False
     return any(_is_of_objects(program, scope, each.context_expr, name) for each in node.items)
@@ -177,7 +177,7 @@ def _is_of_objects(program: SourceProgram, scope: SourceScope, node: ast.expr, n
 
 
 def read_conditions(test: ast.expr) -> Iterator[ast.expr]:
-    """Yield the parts of a condition, down to comparisons and what is asked for its truth."""
+    """Yield the parts of a condition, down to comparisons and values whose truth is tested."""
     todo = [test]
     while todo:
         node = todo.pop()
@@ -189,7 +189,7 @@ def read_conditions(test: ast.expr) -> Iterator[ast.expr]:
 
 
 def is_loop(program: SourceProgram, scope: SourceScope, node: ast.AST) -> bool:
-    """Whether a `for` stays a loop: one over a GlobalArray or a global_range."""
+    """Return whether a `for` stays a loop: one over a GlobalArray or a global_range."""
     if not isinstance(node, ast.For):
         return False
     if isinstance(node.iter, ast.Call) and _is_of_objects(
@@ -200,7 +200,7 @@ def is_loop(program: SourceProgram, scope: SourceScope, node: ast.AST) -> bool:
 
 
 def _read_scope(program: SourceProgram, scope: SourceScope, body: Sequence[ast.AST]) -> None:
-    """Note what binds names in the body of a scope, then in those that stand in it."""
+    """Note the bindings in the body of a scope, then those in the scopes inside of it."""
     program.scopes[scope.node] = scope
     inner: list[tuple[ast.AST, SourceScope]] = []
     for node, host in _walk(program, scope, body):
@@ -233,9 +233,9 @@ def _walk(
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the children of a node: what is computed before what is bound to it.
+    """Yield the children of a node in the order in which they run: values before their targets.
 
-    Of a function or class these are decorators, defaults and bases.
+    The children of a function or class are its decorators, defaults and bases.
     """
     if isinstance(node, SCOPES):
         body = node.body if isinstance(node.body, list) else [node.body]
@@ -253,7 +253,7 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 def _bind(
     program: SourceProgram, scope: SourceScope, node: ast.AST
 ) -> Iterator[Bound]:
-    """Yield the names that a node binds, how, and what they are then."""
+    """Yield the names that a node binds, each with the manner and the meaning."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         yield from _bind_imports(node)
     elif isinstance(node, ast.Assign):

@@ -1,4 +1,4 @@
-"""Source to the intermediate language."""
+"""Translation of a source to the intermediate language."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lairmake.stages.program.source.tree import (
 )
 from lairmake.stages.program.values.forms import GLOBAL_ARRAY, LOCAL_ARRAY
 
-# --- Statements of the intermediate language: loops and branches become contexts ----------------
+# --- Statements as contexts and nodes -------------------------------------------------------------
 
 TRUE = "True"
 
@@ -47,12 +47,12 @@ class Conversion(ConditionOperands):
     def __init__(self, program: SourceProgram) -> None:
         super().__init__(program)
         self.loops: list[str] = []
-        """The names of the loops around; "" for those that Python unrolls."""
+        """The names of the loops around a statement; "" for those that Python unrolls."""
         self.contexts: set[str] = set()
-        """The contexts that were written."""
+        """The contexts that the translation uses."""
 
     def convert_body(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Return statements that are never none."""
+        """Return translated statements: at least one, `pass` where nothing is left."""
         found: list[ast.stmt] = []
         for node in body:
             converted = self.visit(node)
@@ -60,7 +60,7 @@ class Conversion(ConditionOperands):
         return found or [ast.copy_location(ast.Pass(), body[0])]
 
     def convert_scope(self, node: ast.FunctionDef | ast.ClassDef) -> ast.stmt:
-        """Translate a function or class, whose names are its own."""
+        """Translate a function or class, within its own scope."""
         outer, self.scope = self.scope, self.program.scopes[node]
         loops, self.loops = self.loops, []
         node.body = self.convert_body(node.body)
@@ -70,20 +70,20 @@ class Conversion(ConditionOperands):
     visit_FunctionDef = visit_ClassDef = convert_scope  # noqa: N815
 
     def visit_Import(self, node: ast.Import) -> ast.stmt:  # noqa: N802
-        """Our modules are imported from elsewhere."""
+        """Replace our modules by those of the intermediate language."""
         for alias in node.names:
             alias.name = IL.get(alias.name, alias.name)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:  # noqa: N802
-        """Our modules are imported from elsewhere."""
+        """Replace our modules by those of the intermediate language."""
         if node.module == "lairmake":
             node.module = "lairmake.stages.program.il"
         node.module = IL.get(node.module or "", node.module)
         return node
 
     def visit_With(self, node: ast.With) -> ast.stmt | list[ast.stmt]:  # noqa: N802
-        """What the compiler ignores goes, what runs on the host stays as it is."""
+        """Remove a context that the compiler ignores, and leave one of the host as it is."""
         if is_context(self.program, self.scope, node, IGNORED):
             return []
         if is_context(self.program, self.scope, node, ON_HOST):
@@ -93,7 +93,7 @@ class Conversion(ConditionOperands):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:  # noqa: N802
-        """What objects take is a slice also where it is all of an object."""
+        """Turn a value that is assigned to part of an object into a slice."""
         is_stored = any(
             isinstance(target, ast.Subscript) and find_meaning(
                 self.program, self.scope, target.value).is_object for target in node.targets)
@@ -102,7 +102,7 @@ class Conversion(ConditionOperands):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:  # noqa: N802
-        """`x[...] += y` is `x[...] = x[...] + y`."""
+        """Translate `x[...] += y` as `x[...] = x[...] + y`."""
         target = node.target
         if not isinstance(target, ast.Subscript) or not find_meaning(
                 self.program, self.scope, target.value).is_object:
@@ -114,7 +114,7 @@ class Conversion(ConditionOperands):
         return ast.copy_location(made, node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:  # noqa: N802
-        """A value with a hint is an object of that name."""
+        """Give a computed value with a hint the name of its object: `(a + b).named("c")`."""
         hinted = read_hint(self.program, self.scope, node.annotation)
         if node.value is None or hinted is None or not hinted.is_object or self._makes(node.value):
             return self.generic_visit(node)  # type: ignore[return-value]
@@ -128,7 +128,7 @@ class Conversion(ConditionOperands):
         return node
 
     def _makes(self, node: ast.expr) -> bool:
-        """Whether an expression is the constructor of an object."""
+        """Return whether an expression is the constructor of an object."""
         if not isinstance(node, ast.Call):
             return False
         called = find_meaning(self.program, self.scope, node.func)
@@ -138,7 +138,7 @@ class Conversion(ConditionOperands):
         return self.scope is self.program.module and not self.loops
 
     def visit_For(self, node: ast.For) -> ast.stmt:  # noqa: N802
-        """Loops over what the graph has become contexts; others are unrolled when it is made."""
+        """Turn a loop of the graph into a context; Python unrolls other loops."""
         node.iter = self.visit(node.iter)
         name = self.program.loops.get(node, "")
         if not name:
@@ -151,7 +151,7 @@ class Conversion(ConditionOperands):
         return self._enter(node, "for_loop", name, [node.iter], body)
 
     def visit_While(self, node: ast.While) -> ast.stmt:  # noqa: N802
-        """A condition that must be computed leaves the loop where it begins."""
+        """Turn a loop of the graph into a context, with a `break` for a condition to compute."""
         name = self.program.loops.get(node, "")
         if not name:
             node.test = self.visit(node.test)
@@ -166,7 +166,7 @@ class Conversion(ConditionOperands):
         return self._enter(node, "while_loop", name, _list(node.test, text, arguments), body)
 
     def visit_If(self, node: ast.If) -> ast.stmt:  # noqa: N802
-        """A branch of the graph; one that only leaves a loop is one statement."""
+        """Turn a branch of the graph into a context, or into a call that leaves a loop."""
         name = self.program.loops.get(node, "")
         if not name:
             node.test = self.visit(node.test)
@@ -193,7 +193,7 @@ class Conversion(ConditionOperands):
         return [made, ast.copy_location(other, node.orelse[0])]  # type: ignore[return-value]
 
     def convert_argument(self, node: ast.expr) -> ast.expr:
-        """Return an argument of a condition: an object by its name, or what is computed."""
+        """Return an argument of a condition, translated."""
         return self.visit(node)  # type: ignore[no-any-return]
 
     def _convert_loop(self, body: list[ast.stmt], name: str) -> list[ast.stmt]:
@@ -214,11 +214,11 @@ class Conversion(ConditionOperands):
         return ast.copy_location(ast.With([item], body), node)
 
     def visit_Break(self, node: ast.Break) -> ast.stmt:  # noqa: N802
-        """Loops of the graph are left by a node of theirs."""
+        """Translate a `break` of a loop of the graph to a call of the loop."""
         return _leave(node, self.loops[-1], "break", TRUE, []) if self.loops[-1] else node
 
     def visit_Continue(self, node: ast.Continue) -> ast.stmt:  # noqa: N802
-        """Loops of the graph are continued by a node of theirs."""
+        """Translate a `continue` of a loop of the graph to a call of the loop."""
         return _leave(node, self.loops[-1], "continue", TRUE, []) if self.loops[-1] else node
 
 
@@ -227,7 +227,7 @@ def _word(node: ast.stmt) -> str:
 
 
 def _copy(node: ast.Subscript) -> ast.Subscript:
-    """Return a target as what is read there."""
+    """Return a copy of a target that reads its elements."""
     found = _clone(node)
     assert isinstance(found, ast.Subscript)
     found.ctx = ast.Load()
@@ -255,17 +255,17 @@ def _leave(
     call = ast.Call(method, given, [])
     return ast.copy_location(ast.Expr(ast.copy_location(call, node)), node)
 
-# --- Break long assignments at their operators, so that a person reads them ---------------------
+# --- Long assignments on several lines ------------------------------------------------------------
 
 LONGEST = 100
-"""How many characters a line has that is left as it is."""
+"""Longest line, in characters, that is not broken."""
 
 SYMBOLS: dict[type[ast.operator], tuple[str, int]] = {
     ast.BitOr: ("|", 0), ast.BitXor: ("^", 1), ast.BitAnd: ("&", 2), ast.LShift: ("<<", 3),
     ast.RShift: (">>", 3), ast.Add: ("+", 4), ast.Sub: ("-", 4), ast.Mult: ("*", 5),
     ast.Div: ("/", 5),
 }
-"""Operators as they are spelt, and how tightly they bind."""
+"""Operators with their spellings and their precedences: the higher, the tighter."""
 
 USUAL = (
     ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Attribute, ast.Subscript,
@@ -273,11 +273,11 @@ USUAL = (
 )
 
 Line: TypeAlias = bytes
-"""The line that holds an expression: what is on one line already is taken from there."""
+"""The line that holds an expression; parts on one line already are copied from it."""
 
 
 def wrap_assignments(text: str) -> str:
-    """Return a text of Python that means the same, with long assignments on several lines."""
+    """Return an equal text of Python, with long assignments broken at their operators."""
     lines = text.split("\n")
     if max(map(len, lines)) <= LONGEST:
         return text
@@ -291,14 +291,14 @@ def wrap_assignments(text: str) -> str:
 
 
 def _is_usual(node: ast.AST) -> bool:
-    """Whether a node needs no brackets of its own; statements with others are left as they are."""
+    """Return whether a node needs no brackets of its own; other statements are left as they are."""
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name | ast.Attribute)
     return node.arg is not None if isinstance(node, ast.keyword) else isinstance(node, USUAL)
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all statements, those in others, too."""
+    """Yield all statements, also those inside of others."""
     for field in ("body", "orelse"):
         for node in getattr(tree, field, ()):
             yield node
@@ -318,7 +318,7 @@ def _wrapped(line: Line, value: ast.expr, indent: str) -> str:
 
 
 def _is_named(node: ast.expr) -> bool:
-    """Return whether a value is a method of an operation: `(a + b).named("c")`."""
+    """Return whether a value names an operation: `(a + b).named("c")`."""
     method = node.func if isinstance(node, ast.Call) else None
     return isinstance(method, ast.Attribute) and isinstance(method.value, ast.BinOp)
 
@@ -348,7 +348,7 @@ def _operand(line: Line, node: ast.expr, level: int, room: int) -> list[str]:
 
 
 def _find_level(node: ast.expr) -> int:
-    """Return how tightly an expression binds: a negative number where it needs brackets."""
+    """Return the precedence of an expression: a negative number where it needs brackets."""
     if isinstance(node, ast.BinOp):
         return SYMBOLS.get(type(node.op), ("", -1))[1]
     loose = (ast.Compare, ast.IfExp, ast.BoolOp, ast.Lambda, ast.NamedExpr)
@@ -357,7 +357,7 @@ def _find_level(node: ast.expr) -> int:
 
 
 def _bracketed(line: Line, node: ast.Call) -> list[str]:
-    """Return the lines of a call whose arguments, or object, are too long for one."""
+    """Return the lines of a call whose arguments, or object, are too long for one line."""
     if isinstance(node.func, ast.Attribute):
         made = node.func.value
         rest = f".{node.func.attr}{line[node.func.end_col_offset : node.end_col_offset].decode()}"
@@ -375,7 +375,7 @@ def _bracketed(line: Line, node: ast.Call) -> list[str]:
 def _indented(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
-# --- Translate a source: what it means, what is wrong with it, and what it becomes --------------
+# --- Translation of a whole source ----------------------------------------------------------------
 #
 # Paper    E Sec. 5.3
 
@@ -384,14 +384,14 @@ HEADER = "# What the source becomes; its run gives the graph. Written by transla
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """The intermediate language of a program: its tree, at places of the source, and its text."""
+    """The intermediate language of a program: its tree, with places of the source, and its text."""
 
     tree: ast.Module
     text: str
 
 
 def translate_source(source: Source) -> Translation:
-    """Return what a source becomes. Raises UserError and UserErrors."""
+    """Return the translation of a source. Raises UserError and UserErrors."""
     tree = convert_source(source)
     with give_room():
         plain = HEADER + ast.unparse(tree) + "\n"
@@ -404,9 +404,10 @@ def translate_source(source: Source) -> Translation:
 
 
 def convert_source(source: Source, is_right: bool = False) -> ast.Module:
-    """Return the tree of what a source becomes, at places of the source.
+    """Return the tree of the translation of a source, with places of the source.
 
-    What was translated before `is_right` and not checked again. Raises UserError and UserErrors.
+    With `is_right` the checks are left out, as the source was translated before. Raises UserError
+    and UserErrors.
     """
     places = SourcePlaces(source)
     with give_room():
@@ -424,7 +425,7 @@ def convert_source(source: Source, is_right: bool = False) -> ast.Module:
 
 
 def _import_contexts(tree: ast.Module, used: Container[str]) -> None:
-    """Import the contexts that are used, behind the docstring and what must come first."""
+    """Import the contexts that are used, after the docstring and imports of `__future__`."""
     names = [ast.alias(name) for name in OF_IL if name in used]
     if not names:
         return

@@ -1,4 +1,4 @@
-"""Python tree with places."""
+"""Tree of a source, with the place of each node in the text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from collections.abc import Iterator
 
 from lairmake.stages.diagnose import Source, Span, UserError, UserErrors
 
-# --- Where the nodes of a tree stand in the text that a user wrote, and what is wrong there -----
+# --- Places of nodes and their errors -------------------------------------------------------------
 
 MOST = 100
-"""How many errors are shown."""
+"""Largest number of errors that are shown."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class SourcePlaces:
-    """The text of a source, and all that is found wrong in it."""
+    """The text of a source, and all errors found in it."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -28,12 +28,12 @@ class SourcePlaces:
         self.errors: dict[tuple[int, int], UserError] = {}
 
     def report(self, node: ast.AST, message: str, hint: str | None = None) -> None:
-        """Note what is wrong with a node; of one node only the first thing."""
+        """Note an error of a node; only the first one counts for each node."""
         span = find_span(self, node)
         self.errors.setdefault((span.start, span.end), UserError(message, span, hint))
 
     def raise_errors(self) -> None:
-        """Raise UserErrors with all that was noted, in the order of the text."""
+        """Raise UserErrors with all errors noted, in the order of the text."""
         found = [self.errors[key] for key in sorted(self.errors)]
         if len(found) > MOST:
             found[MOST:] = [UserError(f"{len(found) - MOST} more errors in {self.source.path}")]
@@ -42,7 +42,7 @@ class SourcePlaces:
 
 
 def find_offset(places: SourcePlaces, line: int, column: int) -> int:
-    """Return which character stands in a line, counted from 1, behind `column` bytes of it."""
+    """Return the index of the character behind `column` bytes of a line, counted from 1."""
     starts, text = places.starts, places.source.text
     start = starts[min(line, len(starts)) - 1]
     end = starts[line] if line < len(starts) else len(text)
@@ -51,7 +51,7 @@ def find_offset(places: SourcePlaces, line: int, column: int) -> int:
 
 
 def find_span(places: SourcePlaces, node: ast.AST) -> Span:
-    """Return the characters of a node; of compound statements only the first line."""
+    """Return the span of a node; of a compound statement only the first line."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
     end_line = getattr(node, "end_lineno", None) or line
     start = find_offset(places, line, column)
@@ -62,18 +62,18 @@ def find_span(places: SourcePlaces, node: ast.AST) -> Span:
         end = found.start() if found else len(places.source.text)
     return Span(source=places.source, start=start, end=max(start + 1, end))
 
-# --- The nodes of a tree, quickly: without those that only say how a name or an operator is meant
+# --- Walks over the nodes of a tree ---------------------------------------------------------------
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-"""The nodes whose names are names of their own."""
+"""Types of nodes with a scope of their own."""
 
 _TELLING = ("ctx", "op", "ops", "kind", "type_comment", "id", "attr", "conversion", "is_async")
 _HOLDING: dict[type[ast.AST], tuple[str, ...]] = {}
-"""The fields of each type of nodes that may hold others."""
+"""Fields of each type of nodes that may hold other nodes; contexts and operators are left out."""
 
 
 def read_children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes right below one, in the order of the text."""
+    """Return the nodes directly below a node, in the order of the text."""
     fields = _HOLDING.get(type(node))
     if fields is None:
         found = () if isinstance(node, ast.Constant) else node._fields
@@ -89,7 +89,7 @@ def read_children(node: ast.AST) -> list[ast.AST]:
 
 
 def walk_all(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all below it, in the order of the text."""
+    """Yield a node and all nodes below it, in the order of the text."""
     todo = [node]
     while todo:
         found = todo.pop()
@@ -98,9 +98,9 @@ def walk_all(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def walk_own(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes below one, in the order of the text, but not those of scopes in it.
+    """Yield the nodes below a node in the order of the text, without those of inner scopes.
 
-    A function in it is yielded, its decorators, defaults and body are not.
+    The node of an inner scope is yielded, but not its decorators, defaults and body.
     """
     todo = read_children(node)[::-1]
     while todo:
@@ -111,9 +111,9 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def read_names(node: ast.AST) -> Iterator[ast.Name]:
-    """Yield the names that a node reads, but those that comprehensions bind.
+    """Yield the names that a node reads, without those that comprehensions bind.
 
-    What functions and classes in it read is left out: they may read it at any time.
+    Names in the bodies of inner functions and classes are left out: these may run at any time.
     """
     todo: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     while todo:
@@ -129,13 +129,13 @@ def read_names(node: ast.AST) -> Iterator[ast.Name]:
 
 
 def find_hidden(node: ast.AST) -> frozenset[str]:
-    """Return the names that are those of a comprehension alone."""
+    """Return the names that only a comprehension binds."""
     targets = (each for part in getattr(node, "generators", ()) for each in walk_all(part.target))
     return frozenset(each.id for each in targets if isinstance(each, ast.Name))
 
 
 def fill_places(tree: ast.Module) -> None:
-    """Give each node without a place that of the one above it."""
+    """Give each node without a place the place of the node above it."""
     todo: list[tuple[ast.AST, ast.AST]] = [(each, each) for each in tree.body]
     while todo:
         node, place = todo.pop()
@@ -145,16 +145,16 @@ def fill_places(tree: ast.Module) -> None:
             ast.copy_location(node, place)
         todo += [(each, place) for each in read_children(node)]
 
-# --- The tree of a source, or what keeps Python from reading it ---------------------------------
+# --- Parser of a source and its errors ------------------------------------------------------------
 
 LARGEST = 4_000_000
-"""How many characters a source may have."""
+"""Largest number of characters of a source."""
 DEEPEST = 400
-"""How many nodes of a tree may stand in each other."""
+"""Largest depth of a tree, in nodes."""
 
 
 def parse_source(places: SourcePlaces) -> ast.Module:
-    """Return the tree of a source. Raises UserError where Python, or we, cannot read it."""
+    """Return the tree of a source. Raises UserError for a source that cannot be read."""
     source = places.source
     if len(source.text) > LARGEST:
         said = f"{source.path} has {len(source.text)} characters: {LARGEST} is the most"
@@ -180,7 +180,7 @@ def _say_what_is_wrong(source: Source) -> Iterator[None]:
 
 
 def _explain_syntax(source: Source, error: SyntaxError) -> UserError:
-    """Return what Python says of a text, at its place."""
+    """Return the error for a syntax error of Python, at its place."""
     if error.lineno is None:
         return UserError(f"no Python: {error.msg}")
     places = SourcePlaces(source)
@@ -210,9 +210,9 @@ def _check_depth(places: SourcePlaces, tree: ast.Module) -> None:
 
 @contextlib.contextmanager
 def give_room() -> Iterator[None]:
-    """Let functions of Python that call themselves go as deep as DEEPEST nodes need.
+    """Let recursive functions of Python go as deep as DEEPEST nodes need.
 
-    Trees have no garbage that refers to itself: it is not looked for, which takes a third of the
+    The garbage collector is off meanwhile: trees have no cycles, and it would take a third of the
     time of large programs.
     """
     before, collects = sys.getrecursionlimit(), gc.isenabled()

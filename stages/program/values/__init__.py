@@ -1,1 +1,1 @@
-"""What programs compute, for the source on x86 and for the graph alike. NumPy only."""
+"""Values of programs, computed alike for the source on x86 and for the graph. NumPy only."""

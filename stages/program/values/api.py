@@ -1,4 +1,4 @@
-"""Np names, parameter(), global_range()."""
+"""Parameters, ranges, fields and names of NumPy that every program has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lairmake.stages.diagnose import nearest
 from lairmake.stages.machine.types import TYPES, find_largest_integer
 from lairmake.stages.program.values.forms import FUNCTIONS, REDUCTIONS, Form, ProgramError
 
-# --- Numbers that a program is given from outside: `n = parameter("n", 16)` ---------------------
+# --- Parameters: `n = parameter("n", 16)` ---------------------------------------------------------
 #
 # They come from the command line, `python heat.py n=32`, or from program.yaml.
 #
@@ -29,7 +29,7 @@ WORDS = {"true": True, "false": False}
 
 
 class ParameterError(ProgramError):
-    """One that is wrong about the parameter of a `name`: where it is set."""
+    """An error about the parameter `name`, shown at the place that sets it."""
 
     def __init__(self, name: str, message: str, hint: str | None = None) -> None:
         super().__init__(message, hint)
@@ -37,14 +37,14 @@ class ParameterError(ProgramError):
 
 
 def set_parameters(given: Mapping[str, object]) -> None:
-    """Give a program its parameters, instead of the command line; it has asked for none so far."""
+    """Set the parameters of a program, in place of the command line, with none asked for so far."""
     global _given
     _given = dict(given)
     _asked.clear()
 
 
 def parameter(name: str, default: Value) -> Value:
-    """Return what a parameter is set to, in the type of its default. Raises ProgramError."""
+    """Return the value of a parameter, in the type of its default. Raises ProgramError."""
     if not isinstance(name, str):
         raise ProgramError(f"a parameter's name is {name!r}", '`parameter("n", 16)`')
     if not isinstance(default, (int, float, str)):
@@ -56,7 +56,7 @@ def parameter(name: str, default: Value) -> Value:
 
 
 def check_parameters() -> None:
-    """Raise ProgramError for a parameter that is set and that the program did not ask for."""
+    """Raise ProgramError for a parameter that is set, but that the program did not ask for."""
     for name in _find_given():
         if name not in _asked:
             near = nearest(name, _asked)
@@ -66,7 +66,7 @@ def check_parameters() -> None:
 
 
 def _find_given() -> dict[str, object]:
-    """Return what is set, which is looked for on the command line when it is first asked for."""
+    """Return the parameters that are set; the command line is read at the first call."""
     global _given
     if _given is None:
         pairs = (word.partition("=") for word in sys.argv[1:])
@@ -83,7 +83,7 @@ def _check_at_the_end() -> None:
 
 
 def _convert(name: str, given: object, default: Value) -> Value:
-    """Return a value in the type of the default: YAML's types, or a text."""
+    """Return a value of YAML, or a text, in the type of the default. Raises ParameterError."""
     type_ = type(default)
     said = f"parameter {name}={given}: not of the type of its default, {default!r}"
     if isinstance(given, str) and type_ is bool:
@@ -99,7 +99,7 @@ def _convert(name: str, given: object, default: Value) -> Value:
     except (ValueError, OverflowError):
         raise ParameterError(name, said) from None
 
-# --- The integers of a loop that stays a loop: `global_range(n)` --------------------------------
+# --- Ranges of loops: `global_range(n)` -----------------------------------------------------------
 #
 # Paper    ours; E Sec. 5.2 has loops over a GlobalArray only
 
@@ -107,10 +107,7 @@ TYPE = "int32"
 
 
 def find_range(*limits: Any) -> tuple[int, int, int]:
-    """Return start, stop and step, from the arguments that Python's range takes.
-
-    Raises ProgramError.
-    """
+    """Return start, stop and step, from the arguments of Python's `range`. Raises ProgramError."""
     if not 1 <= len(limits) <= 3:
         raise ProgramError(f"global_range of {len(limits)} arguments",
                            "`global_range(n)`, or start, stop and step")
@@ -134,12 +131,12 @@ def _integer(given: Any) -> int:
         said = f"global_range of a {type(given).__name__}"
         raise ProgramError(said, "its limits are integers") from None
 
-# --- The field of workers that a program has, which the order of its sums depends on ------------
+# --- Field of workers -----------------------------------------------------------------------------
 #
 # Paper    ours; E Sec. 4.2 has the field
 
 class WorkerField:
-    """Columns and rows: as `field(W, H)` says, else the largest extents of objects so far."""
+    """Columns and rows: those of `field(W, H)`, else the largest extents of objects so far."""
 
     def __init__(self) -> None:
         self._size = (1, 1)
@@ -147,11 +144,11 @@ class WorkerField:
 
     @property
     def size(self) -> tuple[int, int]:
-        """The columns and rows so far."""
+        """Return the columns and rows so far."""
         return self._size
 
     def declare(self, width: int, height: int) -> None:
-        """Say how large the field is. Raises ProgramError."""
+        """Set the columns and rows of the field. Raises ProgramError."""
         for each in (width, height):
             if type(each) is not int or each < 1:
                 raise ProgramError(f"field({width}, {height}): columns and rows, each at least 1")
@@ -165,7 +162,7 @@ class WorkerField:
         self._size, self._settled = (width, height), f"field({width}, {height})"
 
     def include(self, name: str, form: Form) -> None:
-        """Let an object lie on the field. Raises ProgramError where it has no room."""
+        """Put an object on the field. Raises ProgramError where the field has no room."""
         if not form.is_on_pes:
             return
         (wide, high), (width, height) = self._size, form.shape[:2]
@@ -178,7 +175,7 @@ class WorkerField:
         self._size = (max(width, wide), max(height, high))
 
     def settle(self) -> tuple[int, int]:
-        """Return the columns and rows for a sum: from now on they are what they are."""
+        """Return the columns and rows for a sum, and fix them: its order depends on them."""
         self._settled = self._settled or "a sum was taken, whose order depends on it"
         return self._size
 
@@ -186,16 +183,16 @@ class WorkerField:
 def _spell(size: tuple[int, int]) -> str:
     return f"{size[0]} x {size[1]}"
 
-# --- Run a program, or what it was translated to, as Python runs a file by its name -------------
+# --- Run of a program as `__main__` ---------------------------------------------------------------
 #
 # Paper    ours
 
 def execute(
     tree: ast.Module, path: str, given: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the names of a module that was run as `__main__`, under which its classes find it.
+    """Run a module as `__main__`, so that its classes are found there, and return its names.
 
-    It begins with the names that are `given`.
+    The module begins with the names that are `given`.
     """
     module, before = ModuleType("__main__"), sys.modules["__main__"]
     module.__file__ = path
@@ -207,7 +204,7 @@ def execute(
         sys.modules["__main__"] = before
     return vars(module)
 
-# --- Expressions for the functions of NumPy that objects do not have ----------------------------
+# --- Replacements for functions of NumPy ----------------------------------------------------------
 #
 # Paper    ours
 
@@ -268,11 +265,11 @@ INSTEAD = {
     "`x[:, :, k] = x[:, :, k] + x[:, :, k - 1]`",
     "zeros_like": MADE, "ones_like": MADE, "full_like": MADE, "empty_like": MADE,
 }
-"""What does the same; x, y and t are arrays of float32, `mask` is a comparison of objects."""
+"""Equal expressions; x, y and t are arrays of float32, `mask` is a comparison of objects."""
 
 
 def suggest_instead(name: str, known: tuple[str, ...]) -> str:
-    """Return what to write in place of `np.name`, which is none of the `known`."""
+    """Return the replacement of `np.name`, which is none of the `known` names."""
     if name in INSTEAD:
         of_number = f"; of a number `math.{name}`" if hasattr(math, name) else ""
         return f"{INSTEAD[name]}{of_number}"
@@ -283,18 +280,18 @@ def suggest_instead(name: str, known: tuple[str, ...]) -> str:
     near = nearest(name, known)
     return f"did you mean np.{near}?" if near else PREPARED
 
-# --- What `np` of a program has: element by element, reductions, types; and no more -------------
+# --- Names of `np` in a program -------------------------------------------------------------------
 #
 # Paper    ours
 
 UNARY = ("sqrt", "exp", "log", "abs", "copy")
 BINARY = ("maximum", "minimum", "right_shift_logical")
 NAMES = (*UNARY, *BINARY, *REDUCTIONS, "where", *TYPES)
-"""All that a program may say behind `np.`."""
+"""All names that a program may write behind `np.`."""
 
 
 def make_alone(op: str) -> ProgramError:
-    """Return the error for a function that is given no object."""
+    """Return the error for a function without an object among its arguments."""
     name = {"shr_logical": "right_shift_logical"}.get(op, op)
     of_python = f"`math.{op}`" if op in FUNCTIONS else "Python's own"
     return ProgramError(f"np.{name} of numbers alone",
@@ -302,6 +299,6 @@ def make_alone(op: str) -> ProgramError:
 
 
 def make_unknown(name: str) -> ProgramError:
-    """Return the error for a name behind `np.` that a program does not have."""
+    """Return the error for a name behind `np.` that programs do not have."""
     said = f"np.{name} is none of the functions for objects"
     return ProgramError(said, suggest_instead(name, NAMES))

@@ -1,4 +1,4 @@
-"""Operations, rounded once; the order of sums."""
+"""Operations, each rounded once, and the order of sums."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from lairmake.stages.program.values.forms import (
     ProgramError,
 )
 
-# --- Operations, element by element: each rounds once to its type -------------------------------
+# --- Operations on elements -----------------------------------------------------------------------
 #
-# float16 is computed as NumPy does, in float32 and rounded: since float32 has more than twice the
-# bits, that is one rounding. Integers wrap. Where pe.h and NumPy differ, pe.h is followed.
+# Each operation rounds once to its type. float16 is computed as NumPy does: in float32, then
+# rounded. As float32 has more than twice the bits, that is one rounding. Integers wrap. Where pe.h
+# and NumPy differ, pe.h is followed.
 #
 # Paper    E Sec. 5.1: what an element of each type may do; the rest is ours
 
@@ -41,7 +42,7 @@ def round_number(number: Number, type_: str) -> Array:
 
 
 def _make_float(number: Number) -> float:
-    """Return a float64 that rounds to shorter floats as the number does: odd where it is cut."""
+    """Return a float64 that rounds to shorter floats as the number does: made odd if it was cut."""
     if not isinstance(number, int):
         return float(number)
     cut = max(abs(number).bit_length() - 53, 0)
@@ -55,17 +56,18 @@ def _make_float(number: Number) -> float:
 
 
 def match_rank(array: Array, form: Form, result: Form) -> Array:
-    """Return the values of an operand so that NumPy meets them with those of a result."""
+    """Return the values of an operand with axes that NumPy broadcasts to those of a result."""
     if form.kind == LOCAL_SCALAR and result.kind == LOCAL_ARRAY:
         return array[(..., *[np.newaxis] * (len(result.shape) - 2))]
     return array
 
 
 def compute(op: str, type_: str, *operands: Array | Number, out: Array | None = None) -> Array:
-    """Return what one of OPERATIONS, or `copy`, gives.
+    """Return the result of one of OPERATIONS, or of `copy`.
 
-    `type_` is that of the operands, of where that of the second and third; shapes are equal or as
-    NumPy repeats them. With `out`, which may overlap with operands, the values are written there.
+    `type_` is the type of the operands, for `where` that of the second and third. Shapes are equal,
+    or NumPy broadcasts them. The result is written to `out`, if given, which may overlap with
+    operands.
     """
     arrays = [each if isinstance(each, np.ndarray) else round_number(each, type_)
               for each in operands]
@@ -81,8 +83,8 @@ def compute(op: str, type_: str, *operands: Array | Number, out: Array | None = 
 def cast(array: Array, type_: str, out: Array | None = None) -> Array:
     """Return values in another type.
 
-    To a float: rounded once. To an integer: from floats the part before the point, the nearest
-    there is where that is too large, 0 for NaN; from integers the last bits.
+    Floats are rounded once. Floats become integers without the part behind the point; too large
+    ones become the nearest integer of the type, NaN becomes 0. Integers keep their last bits.
     """
     with np.errstate(all="ignore"):
         if array.dtype.kind == "f" and is_integer(type_):
@@ -106,7 +108,7 @@ def _write(found: Array, out: Array | None) -> Array:
 
 
 def _maximum(a: Array, b: Array) -> Array:
-    """As pe.h: of equal ones the first, and NaN where one is NaN."""
+    """Return the larger elements as pe.h does: the first of equal ones; NaN if one is NaN."""
     return np.where((a >= b) | (a != a), a, b)
 
 
@@ -115,7 +117,7 @@ def _minimum(a: Array, b: Array) -> Array:
 
 
 def _call(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return a function of float64, rounded to float32; for float16 that value rounded again."""
+    """Return a function computed in float64, rounded to float32, and for float16 once more."""
     def call(a: Array) -> Array:
         return np.asarray(function(a.astype("float64")).astype("float32").astype(a.dtype))
     return call
@@ -153,14 +155,14 @@ DIRECT: dict[str, Callable[..., Any]] = {
     "gt": np.greater, "ge": np.greater_equal,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }
-"""What NumPy computes as it is, and so into views."""
+"""Operations that NumPy computes directly, also into views."""
 
 INDIRECT: dict[str, Callable[..., Array]] = {
     "maximum": _maximum, "minimum": _minimum, "exp": _call(np.exp), "log": _call(np.log),
     "shl": _shl, "shr": _shr, "shr_logical": _shr_logical, "where": _where,
 }
 
-# --- The one order in which sums are added up, and largest and least values are found -----------
+# --- Order of reductions --------------------------------------------------------------------------
 #
 # 1. Each PE of the field adds up its elements in the order of memory, beginning with 0.
 # 2. Each column brings its rows to the middle: those above it, and those from it on, the nearest
@@ -183,12 +185,12 @@ INNER = (("upper", "right"), ("upper", "left"), ("lower", "right"), ("lower", "l
 
 
 def find_accumulator(op: str, type_: str) -> str:
-    """Return the type in which elements of a type are added."""
+    """Return the type in which elements of a type are added up."""
     return "float32" if (op, type_) == ("sum", "float16") else type_
 
 
 def find_neutral(op: str, type_: str) -> Array:
-    """Return the value with which a reduction begins, in the type in which it is computed."""
+    """Return the first value of a reduction, in the type in which it is computed."""
     dtype = DTYPES[find_accumulator(op, type_)]
     if op == "sum":
         return np.zeros((), dtype)
@@ -211,7 +213,7 @@ def order_columns(width: int) -> dict[str, range]:
 
 
 def add_up(op: str, values: Array, origin: tuple[int, int], field: tuple[int, int]) -> Array:
-    """Return one value of all elements of an array on PEs, of the same type and without axes.
+    """Return the reduction of all elements of an array on PEs: one value of the same type.
 
     `values` has the shape (w, h, ...) and begins on PE `origin`; `field` is (columns, rows).
     """
@@ -234,7 +236,7 @@ def begin_on_pes(op: str, values: Array) -> Array:
 
 
 def add_locally(op: str, values: Array, axes: Sequence[int]) -> Array:
-    """Return values without some axes of memory, added in the order of memory and rounded."""
+    """Return values reduced over some axes of memory, in the order of memory, and rounded."""
     kept = [axis for axis in range(values.ndim) if axis not in axes]
     ordered = values.transpose([*kept, *sorted(axes)])
     flat = ordered.reshape(*[values.shape[axis] for axis in kept], -1)
@@ -242,18 +244,18 @@ def add_locally(op: str, values: Array, axes: Sequence[int]) -> Array:
 
 
 def add_global(op: str, values: Array) -> Array:
-    """Return one value of all elements of a GlobalArray, added in the order of memory."""
+    """Return the reduction of all elements of a GlobalArray, in the order of memory."""
     return _round(add_in_memory(op, values.reshape(-1)), values)
 
 
 def _round(found: Array, values: Array) -> Array:
-    """Return sums in the type of the values; what is too large is infinite."""
+    """Return sums rounded to the type of the values; too large ones become infinite."""
     with np.errstate(all="ignore"):
         return found.astype(values.dtype)
 
 
 def add_in_memory(op: str, values: Array) -> Array:
-    """Return values without the last axis, added one after the other, before rounding."""
+    """Return values reduced over their last axis, one element after another, not rounded."""
     type_ = values.dtype.name
     neutral = find_neutral(op, type_)
     found = _fold_all(op, values.astype(neutral.dtype, copy=False))
@@ -261,15 +263,15 @@ def add_in_memory(op: str, values: Array) -> Array:
 
 
 def _fold_arriving(op: str, values: Array) -> Array:
-    """As _fold_all, of values that come one by one to where they are added up.
+    """Return values reduced over their last axis, as PEs reduce values that arrive one by one.
 
-    What arrives is the first operand: of equal ones the last is taken, 0 or -0.
+    The arriving value is the first operand, so of equal values, as 0 and -0, the last is taken.
     """
     return _fold_all(op, values if op == "sum" else values[..., ::-1])
 
 
 def _fold_all(op: str, values: Array) -> Array:
-    """Return values without their last axis: ((v0 + v1) + v2) + ...; of none the neutral one."""
+    """Return values reduced over the last axis: ((v0 + v1) + v2) + ...; neutral for no values."""
     if not values.shape[-1]:
         return np.broadcast_to(find_neutral(op, values.dtype.name), values.shape[:-1])
     if op == "sum":
@@ -280,7 +282,7 @@ def _fold_all(op: str, values: Array) -> Array:
 
 
 def _pair_up(op: str, values: Array) -> Array:
-    """As _fold_all, neighbours first: of the largest ones the first is taken in any case."""
+    """Return values reduced over the last axis in pairs of neighbours; of equal ones the first."""
     while (size := values.shape[-1]) > 1:
         even = size - size % 2
         pairs = compute(STEPS[op], values.dtype.name, values[..., :even:2], values[..., 1:even:2])

@@ -1,4 +1,4 @@
-"""Kind, type, shape, subscript of a value."""
+"""Forms of values: kind, type, shape, and the region of a subscript."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, TypeAlias
 
 from lairmake.stages.machine.types import TYPES, find_largest_integer, is_integer
 
-# --- What is wrong with a program, said where it is noticed; who knows the place adds it --------
+# --- Errors of a program without a place ----------------------------------------------------------
 
 class ProgramError(Exception):
-    """One thing that a program may not do, and what to do instead."""
+    """One thing that a program may not do, with a remedy; callers add the place in the source."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message if hint is None else f"{message}\nhint: {hint}")
         self.message = message
         self.hint = hint
 
-# --- What is known of a value before it is computed: its kind, type and shape, and where it lies
+# --- Kind, type, shape and place of values --------------------------------------------------------
 #
 # The source on x86 and the graph follow these rules alike, so what one refuses the other does, too.
 #
@@ -32,7 +32,7 @@ UNIFORM, LOCAL_SCALAR, LOCAL_ARRAY = "UniformLocalScalar", "LocalScalar", "Local
 KINDS = (GLOBAL_SCALAR, GLOBAL_ARRAY, UNIFORM, LOCAL_SCALAR, LOCAL_ARRAY)
 ON_WORKERS = (UNIFORM, LOCAL_SCALAR, LOCAL_ARRAY)
 ON_PES = (LOCAL_SCALAR, LOCAL_ARRAY)
-"""Those whose axes 0 and 1 are PEs."""
+"""Kinds whose axes 0 and 1 are PEs."""
 
 Number: TypeAlias = int | float
 
@@ -47,10 +47,10 @@ REDUCTIONS = ("sum", "max", "min")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """What a value is.
+    """The form of a value, known before the value is computed.
 
     `shape` is () for scalars of the system, (W, H) for a LocalScalar, (W, H, ...) for a LocalArray.
-    What lies on PEs has its first element on PE `origin`.
+    A value on PEs has its first element on PE `origin`.
     """
 
     kind: str
@@ -60,12 +60,12 @@ class Form:
 
     @property
     def is_on_pes(self) -> bool:
-        """Whether axes 0 and 1 are PEs."""
+        """Return whether axes 0 and 1 are PEs."""
         return self.kind in ON_PES
 
     @property
     def memory(self) -> tuple[int, ...]:
-        """The axes in the memory of one processing element."""
+        """Return the axes in the memory of one processing element."""
         return self.shape[2:] if self.is_on_pes else self.shape
 
 
@@ -109,10 +109,10 @@ def check_number(number: Number, type_: str) -> None:
 
 
 def combine_forms(op: str, operands: Sequence[Form | Number]) -> Form:
-    """Return the form of what an operation gives, element by element.
+    """Return the form of the result of an operation on elements.
 
-    Numbers take the type of the objects beside them. A scalar of any kind meets every element, a
-    LocalScalar every element of its PE; else the shapes are equal. The result lies where its
+    Numbers take the type of the objects beside them. A scalar of any kind meets every element, and
+    a LocalScalar every element of its PE; other shapes must be equal. The result lies where its
     leftmost operand on PEs lies. Raises ProgramError.
     """
     forms = [each for each in operands if isinstance(each, Form)]
@@ -137,7 +137,7 @@ def combine_forms(op: str, operands: Sequence[Form | Number]) -> Form:
 
 
 def _equal(forms: Sequence[Form]) -> tuple[int, ...]:
-    """Return the shape that forms have. Raises ProgramError where they differ."""
+    """Return the shape that all forms have. Raises ProgramError where they differ."""
     shapes = list(dict.fromkeys(form.shape for form in forms))
     if len(shapes) > 1:
         raise ProgramError(f"shapes differ: {shapes[0]} and {shapes[1]}",
@@ -185,7 +185,7 @@ def convert_form(form: Form, type_: str) -> Form:
 
 
 def read_flag(name: str, given: object) -> bool:
-    """Return an argument that says yes or no. Raises ProgramError where it says neither."""
+    """Return an argument as true or false. Raises ProgramError for other values."""
     import numpy as np  # here: who translates a source reads forms, and needs none of it
 
     if not isinstance(given, bool | np.bool_):
@@ -196,10 +196,11 @@ def read_flag(name: str, given: object) -> bool:
 def reduce_form(
     form: Form, axis: int | None = None, controller: bool = False
 ) -> tuple[Form, tuple[int, ...]]:
-    """Return the form of a sum, largest or least value, and the axes that it is taken over.
+    """Return the form of a sum, largest or least value, and the axes that are reduced.
 
-    Without an axis the result is uniform on all workers, or global for the `controller`; that of a
-    GlobalArray is global. Over an axis in memory nothing moves. Raises ProgramError.
+    Without `axis` the result is uniform on all workers, or global with `controller`; for a
+    GlobalArray it is always global. A reduction over an axis in memory moves nothing. Raises
+    ProgramError.
     """
     if not form.shape:
         raise ProgramError(f"a {form.kind} is one number: nothing to reduce")
@@ -232,7 +233,7 @@ TAKES = {
     LOCAL_SCALAR: (LOCAL_SCALAR, UNIFORM, GLOBAL_SCALAR),
     LOCAL_ARRAY: (LOCAL_ARRAY, LOCAL_SCALAR, UNIFORM, GLOBAL_SCALAR),
 }
-"""What may be assigned to an object of a kind, besides numbers."""
+"""Kinds that may be assigned to an object of a kind, besides numbers."""
 
 
 def check_assignment(target: Form, value: Form | Number) -> None:
@@ -255,12 +256,12 @@ def check_assignment(target: Form, value: Form | Number) -> None:
 
 
 def count_elements(shape: Sequence[int]) -> int:
-    """Return how many elements an array has."""
+    """Return the number of elements of an array."""
     return math.prod(shape)
 
 
 def check_iteration(form: Form) -> None:
-    """Raise ProgramError for what a loop does not run over: all but a GlobalArray of rank 1."""
+    """Raise ProgramError for a loop over anything but a GlobalArray of rank 1."""
     if form.kind != GLOBAL_ARRAY:
         raise ProgramError(f"a loop over a {form.kind}", "loops run over a GlobalArray, "
                            "`global_range(n)`, or what Python has, which is unrolled")
@@ -270,7 +271,7 @@ def check_iteration(form: Form) -> None:
 
 
 def check_condition(form: Form) -> None:
-    """Raise ProgramError for a value that loops and branches do not depend on."""
+    """Raise ProgramError for a value that no loop or branch may depend on."""
     if form.kind != GLOBAL_SCALAR:
         said = f"a condition on a {form.kind}: only a GlobalScalar decides for all"
         raise ProgramError(said, "`np.max(x, controller=True)` is global; "
@@ -280,13 +281,13 @@ def check_condition(form: Form) -> None:
 def check_fresh(name: str, is_view: bool) -> None:
     """Raise ProgramError where `name: LocalArray = x[1:]` would be a second name of elements.
 
-    On x86 both names would mean the same elements; so the value of a new name is computed.
+    On x86 both names would mean the same elements, so the value of a new name must be computed.
     """
     if is_view:
         hint = "`np.copy(...)` gives it values of its own"
         raise ProgramError(f"{name} would be another name of what an object holds", hint)
 
-# --- Which elements of an object a subscript means ----------------------------------------------
+# --- Regions of subscripts ------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.3: slices of axes 0 and 1 say which PEs take part
 
@@ -301,7 +302,7 @@ class Axis:
 
     @property
     def key(self) -> slice | int:
-        """The subscript of NumPy that means these elements."""
+        """Return the subscript of NumPy for these elements."""
         if self.drops:
             return self.start
         stop = self.start + self.size * self.step
@@ -309,16 +310,16 @@ class Axis:
 
 
 Region = tuple[Axis, ...]
-"""One axis of the object each."""
+"""A region of an object: one Axis for each axis."""
 
 
 def whole_region(shape: Sequence[int]) -> Region:
-    """Return all elements."""
+    """Return the region of all elements."""
     return tuple(Axis(start=0, size=size) for size in shape)
 
 
 def find_region(form: Form, key: Any) -> tuple[Form, Region]:
-    """Return the form of `x[key]`, and its elements. Raises ProgramError."""
+    """Return the form of `x[key]`, and its region. Raises ProgramError."""
     given = key if isinstance(key, tuple) else (key,)
     keys = _spread(form, given)
     axes = tuple(_axis(form, n, each) for n, each in enumerate(keys))
@@ -333,7 +334,7 @@ def find_region(form: Form, key: Any) -> tuple[Form, Region]:
 
 
 def take_region(region: Region, inner: Region) -> Region:
-    """Return the elements that a subscript of a slice means: `inner` counts the axes kept."""
+    """Return the region of a subscript of a slice; `inner` counts only the axes that are kept."""
     given = iter(inner)
     return tuple(axis if axis.drops else _within(axis, next(given)) for axis in region)
 
@@ -346,7 +347,7 @@ def _within(axis: Axis, inner: Axis) -> Axis:
 
 
 def _spread(form: Form, given: tuple[Any, ...]) -> list[Any]:
-    """Return a subscript for each axis: `...`, and what is left out, stand for whole axes."""
+    """Return a subscript for each axis: `...` and missing subscripts stand for whole axes."""
     for each in given:
         if each is None:
             raise ProgramError("np.newaxis: objects get no further axes")

@@ -1,4 +1,4 @@
-"""Operators and constructors of objects."""
+"""Operators, decorators and constructors of objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lairmake.stages.program.values.forms import (
     make_form,
 )
 
-# --- The operators of objects, the same for the source on x86 and for the graph -----------------
+# --- Operators of objects -------------------------------------------------------------------------
 #
 # Paper    E Sec. 5.1
 
@@ -38,7 +38,7 @@ UFUNCS = {
     "greater_equal": "ge", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor",
     "left_shift": "shl", "right_shift": "shr",
 }
-"""What NumPy calls for an operator between a number of its own and an object."""
+"""Operations by the functions that NumPy calls for an operator between its number and an object."""
 
 
 HINTS = {
@@ -47,7 +47,7 @@ HINTS = {
     "**": "`x * x * x`, or `np.sqrt(x)`", "@": "`np.sum(a * b)`",
     "~": "`x ^ -1`; of a mask, `mask == 0`",
 }
-"""What to write in place of operators that objects do not have."""
+"""Replacements for operators that objects do not have."""
 
 
 SYMBOLS = {
@@ -56,7 +56,7 @@ SYMBOLS = {
 }
 
 METHODS = {"sum": "np.sum(x)", "max": "np.max(x)", "min": "np.min(x)", "copy": "np.copy(x)"}
-"""What is a function here, and a method of arrays."""
+"""Functions of programs that are methods of NumPy's arrays."""
 KNOWN = ("shape", "dtype", "ndim", "size", "astype")
 """The attributes that objects have."""
 
@@ -89,12 +89,12 @@ def make_index(form: Form) -> ProgramError:
 
 
 class Operators:
-    """Operators that call `compute` with the operation, as values/forms.py names it."""
+    """Operators of Python, each as a call of `compute` with an operation of values/forms.py."""
 
     __slots__ = ()
 
     def compute(self, op: str, *operands: Any) -> Any:
-        """Return what an operation gives, of which this object is an operand."""
+        """Return the result of an operation that has this object as an operand."""
         raise ProgramError(f"{op} of {type(self).__name__}")
 
     def refuse(self, sign: str, *operands: Any) -> Any:
@@ -229,15 +229,16 @@ class Operators:
 
 
 def make_foreign(name: str) -> ProgramError:
-    """Return the error for a function of NumPy's own that is called with objects."""
+    """Return the error for a function of NumPy itself that is called with objects."""
     hint = "what is there for objects: `from lairmake import numpy as np`"
     return ProgramError(f"NumPy's own {name} is called with an object",
                         hint if name in NAMES else suggest_instead(name, NAMES))
 
-# --- Decorators of a user's classes and functions: members and arguments are of the kinds they say
+# --- Decorators of classes and functions ----------------------------------------------------------
 #
-# They know an object by its `form`, and the hint of a kind by its `KIND`: so they serve the source
-# on x86 and the intermediate language.
+# They check that members and arguments are of the kinds that they declare. They find the `form` of
+# an object, and the `KIND` of a hint, so they serve the source on x86 and the intermediate
+# language.
 #
 # Paper    E Sec. 5.1: three decorators for strict typing; their names are ours
 
@@ -249,11 +250,11 @@ SCALARS = "MACHScalar"
 
 KINDS_OF_SCALARS = (GLOBAL_SCALAR, UNIFORM, LOCAL_SCALAR)
 DEFINED = 1 << 9
-"""The flag of classes that Python code defines, whose members may be set: Py_TPFLAGS_HEAPTYPE."""
+"""Flag of classes defined in Python, whose members may be set: Py_TPFLAGS_HEAPTYPE."""
 
 
 def holds_objects(class_: Class) -> Class:
-    """A class that has objects as members: its members are `strict`, its methods `typed`."""
+    """Let a class hold objects: its members become `strict`, its methods `typed`."""
     _check_class("holds_objects", class_)
     for name, member in list(vars(class_).items()):
         if inspect.isfunction(member):
@@ -262,7 +263,7 @@ def holds_objects(class_: Class) -> Class:
 
 
 def strict(class_: Class) -> Class:
-    """A class whose members keep their type, and an object, which they hold for good."""
+    """Let members of a class keep their types; a member that is an object stays that object."""
     _check_class("strict", class_)
     assign: Any = class_.__setattr__
 
@@ -275,7 +276,7 @@ def strict(class_: Class) -> Class:
 
 
 def _check_class(decorator: str, given: object) -> None:
-    """Raise ProgramError for what is no class that a program defines."""
+    """Raise ProgramError for anything but a class that a program defines."""
     if not isinstance(given, type) or not given.__flags__ & DEFINED:
         raise ProgramError(f"`{decorator}` of what is no class of the program",
                            f"it stands above one: `@{decorator}`")
@@ -293,7 +294,7 @@ def _check_member(class_: str, name: str, before: object, value: object) -> None
 
 
 def typed(function: Function) -> Function:
-    """A function whose arguments are what their hints say."""
+    """Return a function that checks its arguments against their hints."""
     signature = inspect.signature(function)
     hints: dict[str, Any] = {}
 
@@ -323,7 +324,7 @@ def _check_argument(function: str, taken: inspect.Parameter, hint: Any, value: o
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether a value is what a hint says; of `list[int]` only the list is looked at."""
+    """Return whether a value suits a hint; of `list[int]` only `list` is checked."""
     if hint is Any or isinstance(hint, TypeVar):
         return True
     origin = typing.get_origin(hint)
@@ -354,7 +355,7 @@ def _spell(value: object) -> str:
 def _spell_hint(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
 
-# --- The form and the first values of an object, from the arguments of its constructor ----------
+# --- Form and first values of objects -------------------------------------------------------------
 #
 # The source on x86 and the intermediate language take them alike.
 #
@@ -369,8 +370,8 @@ def find_initial(
 ) -> tuple[Form, Initial]:
     """Return the form of an object and its first values. Raises ProgramError.
 
-    An array has the four types; with `dtype` every other is converted. A number fills the shape;
-    its type is int32 or float32 unless `dtype` says another.
+    An array must have one of the four types, unless `dtype` converts it. A number fills the shape;
+    its type is `dtype`, else that of NumPy's number if PEs have it, else int32 or float32.
     """
     wanted = None if dtype is None else name_type(dtype)
     data = settle_number(init_data)
@@ -408,7 +409,7 @@ def _take_array(
 
 
 def _convert(data: Array, type_: str) -> Array:
-    """Return a copy in another type: reals rounded, integers as they are, or an error."""
+    """Return a copy in another type, with reals rounded. Raises ProgramError for lost integers."""
     if data.dtype.kind not in "fiub":
         said = f"init_data has elements of {data.dtype}, which are no numbers"
         raise ProgramError(said)
@@ -421,7 +422,7 @@ def _convert(data: Array, type_: str) -> Array:
 
 
 def settle_number(given: Any) -> Any:
-    """Return a number of NumPy, an array without axes as well, as one of Python; others as is."""
+    """Return a number of NumPy, or an array without axes, as one of Python; others as they are."""
     if isinstance(given, np.ndarray) and not given.ndim:
         given = given[()]
     if isinstance(given, np.bool_):
@@ -432,7 +433,7 @@ def settle_number(given: Any) -> Any:
 
 
 def read_number(given: Any, beside: Form | None) -> Number:
-    """Return an operand that is no object, a number of Python's or NumPy's. Raises ProgramError."""
+    """Return an operand that is a number of Python or NumPy. Raises ProgramError for others."""
     number = settle_number(given)
     if type(number) in (int, float):
         return number  # type: ignore[no-any-return]

@@ -1,1 +1,1 @@
-"""The virtual machine: which PE has which role, and which way each colour goes."""
+"""The virtual machine: roles of PEs, routes of colours, and geo-vars."""

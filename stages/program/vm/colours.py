@@ -1,4 +1,4 @@
-"""Colours by name and number."""
+"""Colours of the virtual machine, by name and by number, and its geo-vars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from lairmake.stages.program.sections.hops import CENTER
 from lairmake.stages.program.sections.program import REDUCE, TAKE_GLOBAL, Sections
 from lairmake.stages.program.vm.regions import Painted
 
-# --- The colours of the virtual machine by name, in the order of their numbers ------------------
+# --- Colours by name ------------------------------------------------------------------------------
+#
+# They are in the order of their numbers.
 #
 # Paper    E Sec. 4.1, 4.2, 6.2
 
@@ -27,31 +29,31 @@ ARGS, CTRL = "args", "ctrl"
 """The same, from the merge PE to all workers and reduction PEs."""
 
 CHECKER = ("C0", "C1")
-"""Between neighbours: PEs of the field where x + y is even send on C1, odd ones on C0."""
+"""Transfers between neighbours: PEs of the field with even x + y send on C1, odd ones on C0."""
 
 REDUCTION_1, REDUCTION_2 = "reduction_1", "reduction_2"
-"""Columns to the strips, strips to the inner PEs."""
+"""Sums of columns to the strips, sums of strips to the inner PEs."""
 
 REDUCTION_3, REDUCTION_4 = "reduction_3", "reduction_4"
-"""The result to the executive; the inner PEs to the upper right one, which has it."""
+"""The result to the executive; sums of the inner PEs to the upper right one, which adds them up."""
 
 REDUCTION_BROADCAST, GLOBAL_BROADCAST = "reduction_broadcast", "global_broadcast"
 """To all workers: the result of a reduction, a scalar of the executive."""
 
 TURNING = (ARGS_DIST, CTRL_DIST, *CHECKER, REDUCTION_1, REDUCTION_2, REDUCTION_4)
-"""Those whose switches have positions: where a machine has colours without, they get others."""
+"""Colours whose switches have positions; they get no number without switches on a machine."""
 
 COLOURS = (
     CTRL_COORD, ARGS_DIST, CTRL_DIST, ARGS, CTRL, *CHECKER, REDUCTION_1, REDUCTION_2, REDUCTION_3,
     REDUCTION_4, REDUCTION_BROADCAST, GLOBAL_BROADCAST,
 )
-"""All of them."""
+"""All colours, in the order of their numbers."""
 
 LEFT_OUT = {
     "sums": {REDUCTION_1, REDUCTION_2, REDUCTION_3, REDUCTION_4, REDUCTION_BROADCAST},
     "scalars for workers": {GLOBAL_BROADCAST},
 }
-"""The colours that a program does not need if it has none of something."""
+"""Colours that a program without sums, or without scalars for workers, does not need."""
 
 MEANINGS = {
     CTRL_COORD: "the number of a section, from the executive to the response PEs",
@@ -68,9 +70,9 @@ MEANINGS = {
     REDUCTION_BROADCAST: "sums, from the upper right inner PE to all workers",
     GLOBAL_BROADCAST: "scalars, from the executive to all workers",
 }
-"""What goes on a colour, and from where to where."""
+"""The values on each colour, with their source and destination."""
 
-# --- The colours of the virtual machine as layouts have them, with the numbers of a machine -----
+# --- Colours by number on a machine ---------------------------------------------------------------
 #
 # Paper    E Sec. 4: of 24 colours
 
@@ -89,10 +91,10 @@ def number_colours(painted: Mapping[str, Painted], profile: Profile) -> dict[str
 
 
 def assign_numbers(names: Sequence[str], profile: Profile) -> dict[str, int]:
-    """Return a number for each colour, in their order as far as can be.
+    """Return a number for each colour, in the order of colours as far as possible.
 
-    Those that turn get no number that the machine lists as unswitched, and none that is left to
-    them goes to another one. Raises UserError where there are too few.
+    Colours that turn get no number that the machine lists as unswitched. Other colours get a
+    switched number only if enough of them are left. Raises UserError where there are too few.
     """
     free = list(range(profile.colours))
     turning = [each for each in names if each in TURNING]
@@ -127,14 +129,18 @@ def _too_few(
     return UserError(f"the virtual machine needs {len(names)} {what}, and {profile.name} has "
                      f"{count}{note_grade(profile, figure)}:{wants}", hint=", or ".join(remedies))
 
-# --- What of the virtual machine a program uses: colours that it does not use are not painted ---
+# --- Features that a program uses -----------------------------------------------------------------
+#
+# The painting has only the colours of these features.
 #
 # Paper    E Sec. 6.2: optional features are added and removed as operations ask for them
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """Whether workers take from neighbours, whether sums go to all workers, or to the executive,
-    and whether workers get scalars of the executive.
+    """The features of the virtual machine that a program uses.
+
+    They are transfers between neighbours, sums to all workers, sums to the executive, and scalars
+    of the executive for workers.
     """
 
     neighbours: bool = False
@@ -144,12 +150,12 @@ class Features:
 
     @property
     def sums(self) -> bool:
-        """Whether there are sums."""
+        """Return whether there are sums."""
         return self.worker_sums or self.executive_sums
 
 
 def find_features(sections: Sections) -> Features:
-    """Return what procedures and their calls use."""
+    """Return the features that procedures and their calls use."""
     reduces = [call.arguments[0] for section in sections.sections for call in section
                if sections.procedures[call.procedure].kind == REDUCE]
     procedures = sections.procedures
@@ -162,7 +168,7 @@ def find_features(sections: Sections) -> Features:
 
 
 def list_colours(features: Features) -> list[str]:
-    """Return the colours that are used, in the order of their numbers."""
+    """Return the colours of some features, in the order of their numbers."""
     used = {CTRL_COORD, ARGS_DIST, CTRL_DIST, ARGS, CTRL}
     for feature, colours in (
         (features.neighbours, CHECKER),
@@ -174,7 +180,7 @@ def list_colours(features: Features) -> list[str]:
         used |= set(colours) if feature else set()
     return [each for each in COLOURS if each in used]
 
-# --- The geo-vars of the virtual machine by name ------------------------------------------------
+# --- Geo-vars by name -----------------------------------------------------------------------------
 #
 # Paper    E Sec. 6.2
 
@@ -182,7 +188,7 @@ CONDITIONS = (
     "even", "has_west", "has_east", "has_north", "has_south", "farthest", "upper_left",
     "upper_right", "lower_left", "lower_right", "outermost",
 )
-"""Sets of PEs."""
+"""Geo-vars that are conditions: sets of PEs."""
 
 NUMBERS = ("rows", "columns", "part")
-"""A number for each PE that has one."""
+"""Geo-vars that are numbers, on some PEs."""

@@ -1,4 +1,4 @@
-"""The geometry of the virtual machine: roles, rooms and their places."""
+"""Geometry of the virtual machine: places of roles, and machines that have room for them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from lairmake.stages.program.sections.calls import NARROWEST
 from lairmake.stages.program.vm.colours import COLOURS, assign_numbers
 from lairmake.stages.program.vm.regions import PaintedRegion, hstack, paint_code, tile, vstack
 
-# --- Where the roles of the virtual machine lie: W x (H + 3) PEs for a field of W x H workers ---
+# --- Places of roles ------------------------------------------------------------------------------
 #
-# The first row is the northernmost one: the upper half of the field, a reduction strip, the control
-# row, a strip, the lower half. In the control row the merge PE lies left of the middle, the
-# executive right of it; the response PEs follow on both sides.
+# A field of W x H workers takes W x (H + 3) PEs. The rows, from north to south, are: the upper half
+# of the field, a reduction strip, the control row, a strip, the lower half. In the control row the
+# merge PE lies left of the middle, the executive right of it; the response PEs follow on both
+# sides.
 #
 # Paper    E Sec. 4, Fig. 2 to 4
 
@@ -33,30 +34,30 @@ class Geometry:
 
     @property
     def upper(self) -> int:
-        """The rows of workers in the upper half; also the row of the upper strip."""
+        """Return the rows of workers in the upper half; also the row of the upper strip."""
         return self.height // 2
 
     @property
     def control(self) -> int:
-        """The control row."""
+        """Return the row of the control row."""
         return self.upper + 1
 
     @property
     def rows(self) -> int:
-        """All rows."""
+        """Return the number of all rows."""
         return self.height + BETWEEN
 
     @property
     def merge(self) -> int:
-        """The column of the merge PE, and of the inner PEs to the left."""
+        """Return the column of the merge PE, and of the inner PEs on the left."""
         return self.width // 2 - 1
 
     @property
     def executive(self) -> int:
-        """The column of the executive, and of the inner PEs to the right."""
+        """Return the column of the executive, and of the inner PEs on the right."""
         return self.width // 2
 
-# --- The roles of PEs, and how the rows of the virtual machine are put together -----------------
+# --- Roles of PEs by rows -------------------------------------------------------------------------
 
 WORKER, REDUCTION, RESPONSE = "worker", "reduction", "response"
 EXECUTIVE, MERGE = "executive", "merge"
@@ -64,7 +65,7 @@ ROLES = (WORKER, REDUCTION, RESPONSE, EXECUTIVE, MERGE)
 
 
 def paint_roles(geometry: Geometry) -> PaintedRegion:
-    """Return all PEs with the programs that they run; the reserve of the control row has none."""
+    """Return all PEs with their programs; spare PEs of the control row have none."""
     width, upper = geometry.width, geometry.upper
     strip = paint_code(tile(width), REDUCTION)
     return vstack(
@@ -81,12 +82,12 @@ def _paint_control_row(geometry: Geometry) -> PaintedRegion:
         tile(geometry.width - geometry.executive - 1 - geometry.responses),
     )
 
-# --- Whether a machine can be the virtual machine of a field ------------------------------------
+# --- Limits of a machine --------------------------------------------------------------------------
 #
 # Paper    E Sec. 4: a layout of any size that is smaller than the array of PEs
 
 def check_machine(geometry: Geometry, profile: Profile, span: Span) -> None:
-    """Raise UserError, at `span`, where routers copy nothing, or a field is too large."""
+    """Raise UserError, at `span`, for routers without multicast, or a field that is too large."""
     width, height, name = geometry.width, geometry.height, profile.name
     if not profile.multicast:
         raise UserError(
@@ -106,7 +107,7 @@ def check_machine(geometry: Geometry, profile: Profile, span: Span) -> None:
 
 
 def check_colours(region: PaintedRegion, profile: Profile, span: Span) -> None:
-    """Raise UserError, at `span`, where a machine has too few colours, or positions of them."""
+    """Raise UserError, at `span`, for a machine with too few colours, or positions of switches."""
     names = [each for each in COLOURS if f"{each}_0" in region.painted]
     try:
         assign_numbers(names, profile)

@@ -1,4 +1,4 @@
-"""Halos, sums, trees, control painted."""
+"""The virtual machine, painted: transfers, sums, trees and the control row."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from lairmake.stages.program.vm.regions import (
     vstackrep,
 )
 
-# --- Between neighbours: two colours in the manner of a checkerboard, and rings of up to four
-# states
+# --- Transfers between neighbours -----------------------------------------------------------------
 #
-# In a state a PE takes from one side, and sends to the opposite one. It has the states in which
-# there is a neighbour of the field: at borders its two switches have fewer, and other ones.
+# Two colours alternate like a checkerboard; switches turn through rings of up to four states. In a
+# state a PE takes from one side, and sends to the opposite one. A PE has only states for its
+# neighbours in the field: at borders its two switches have fewer states, and different ones.
 #
 # Paper    E Sec. 4.3, 6.2, Listing 10: worker_upper_checker_gen; without a moat
 
@@ -52,7 +52,7 @@ LETTERS = {"west": "W", "east": "E", "north": "N", "south": "S"}
 
 
 def paint_checker(geometry: Geometry) -> PaintedRegion:
-    """Return the field in its two halves, and the rows between, which pass both colours on."""
+    """Return the field in its two halves, with the rows between, which pass both colours on."""
     upper, lower = split(_paint_field(geometry.width, geometry.height), geometry.upper)
     middle = tile(geometry.width, BETWEEN)
     if geometry.upper:
@@ -62,12 +62,12 @@ def paint_checker(geometry: Geometry) -> PaintedRegion:
 
 
 def _paint_field(width: int, height: int) -> PaintedRegion:
-    """Return the field of workers, its first row in the north."""
+    """Return the field of workers, with its first row in the north."""
     return alternate(*(_paint_alike(width, height, even) for even in (True, False)))
 
 
 def _paint_alike(width: int, height: int, even: bool) -> PaintedRegion:
-    """Return the field as if x + y were even, or odd, of all of its workers."""
+    """Return the field as if x + y were even, or odd, for all workers."""
     if height == 1:
         return _paint_row(width, (), even)
     inner = _paint_row(width, ("north", "south"), even)
@@ -76,7 +76,7 @@ def _paint_alike(width: int, height: int, even: bool) -> PaintedRegion:
 
 
 def _paint_row(width: int, around: tuple[str, ...], even: bool) -> PaintedRegion:
-    """Return a row of the field, whose PEs have neighbours on the sides `around`."""
+    """Return a row of the field; its PEs have neighbours on the sides `around`."""
     inner = _paint_worker(("west", "east", *around), even)
     return hstack(_paint_worker(("east", *around), even), hstackrep(inner, width - 2),
                   _paint_worker(("west", *around), even))
@@ -96,14 +96,15 @@ def _paint_worker(sides: tuple[str, ...], even: bool) -> PaintedRegion:
 
 
 def _paint_between(parity: int) -> PaintedRegion:
-    """Return what lies between two workers of a column; `parity` is that of the upper one."""
+    """Return the rows between two workers of a column; `parity` is that of the upper worker."""
     south, north = CHECKER[1 - parity % 2], CHECKER[parity % 2]
     return paint_routes(paint_routes(tile(1, BETWEEN), south, "N>S"), north, "S>N")
 
-# --- The control row: the number of a section goes outwards, its calls and arguments come inwards
+# --- Control row ----------------------------------------------------------------------------------
 #
-# The drain oscillates: behind its part a response PE lets those pass that lie further out, and
-# turns the merge PE to the other side; the outermost one lets all begin anew.
+# The number of a section goes outwards, its calls and arguments come inwards. The drain oscillates:
+# behind its part a response PE lets PEs further out pass, and turns the merge PE to the other side;
+# the outermost PE starts a new round.
 #
 # Paper    E Sec. 4.1, Fig. 3
 
@@ -115,7 +116,7 @@ def paint_control(geometry: Geometry) -> PaintedRegion:
 
 
 def _paint_numbers(responses: int) -> PaintedRegion:
-    """Return how the number of a section goes from the executive to all response PEs."""
+    """Return the routes of the number of a section, from the executive to all response PEs."""
     west, east = (paint_routes(tile(), CTRL_COORD, each) for each in ("E>ramp,W", "W>ramp,E"))
     ends = [paint_routes(tile(), CTRL_COORD, each) for each in ("E>ramp", "W>ramp")]
     return hstack(
@@ -125,7 +126,7 @@ def _paint_numbers(responses: int) -> PaintedRegion:
 
 
 def _paint_drain(responses: int, colour: str) -> PaintedRegion:
-    """Return how parts come to the merge PE: right 1, left 1, right 2, left 2..."""
+    """Return the routes of parts to the merge PE: right 1, left 1, right 2, left 2..."""
     merge = paint_routes(tile(), colour, "E>ramp", "W>ramp")
     executive = paint_routes(tile(), colour, "E>W")
     west, east = (_paint_side(responses, colour, *sides) for sides in (("E", "W"), ("W", "E")))
@@ -133,7 +134,7 @@ def _paint_drain(responses: int, colour: str) -> PaintedRegion:
 
 
 def _paint_side(responses: int, colour: str, inwards: str, outwards: str) -> list[PaintedRegion]:
-    """Return the response PEs of a side, the innermost one first, which alone pops commands."""
+    """Return the response PEs of a side, the innermost first, which alone pops commands."""
     first, both = f"ramp>{inwards}", (f"ramp>{inwards}", f"{outwards}>{inwards}")
     if responses == 1:
         return [paint_routes(tile(), colour, first, ring=False, pop=ALWAYS)]
@@ -145,17 +146,18 @@ def _paint_side(responses: int, colour: str, inwards: str, outwards: str) -> lis
 
 
 def _paint_variables(responses: int) -> PaintedRegion:
-    """Return which part of each section a response PE has, and which PEs are the outermost."""
+    """Return the geo-vars of response PEs: their part of each section, and the outermost ones."""
     outermost = paint_variable(tile(), "outermost")
     inner = tile(responses - 1)
     left = paint_variable(hstack(outermost, inner), "part", f"{2 * responses - 1} - 2x")
     right = paint_variable(hstack(inner, outermost), "part", "2x")
     return hstack(left, tile(2), right)
 
-# --- Sums: drains of columns to the strips, of strips to the inner PEs, of these to the upper right
+# --- Sums as drains -------------------------------------------------------------------------------
 #
-# In a drain PEs send in turn on one colour, the nearest first: behind its value each lets those
-# pass that lie further away, and the farthest lets all begin anew.
+# Columns drain to the strips, strips to the inner PEs, and these to the upper right one. In a drain
+# PEs send in turn on one colour, the nearest first: behind its value each PE lets those further
+# away pass, and the farthest one starts a new round.
 #
 # Paper    E Sec. 4.2, Fig. 4
 
@@ -163,7 +165,7 @@ FARTHEST = "farthest"
 
 
 def paint_sums(geometry: Geometry, to_executive: bool) -> PaintedRegion:
-    """Return the colours and geo-vars of sums, whose result goes to the executive, too."""
+    """Return the colours and geo-vars of sums; results may also go to the executive."""
     width, upper = geometry.width, geometry.upper
     strips = vstack(_paint_strip(geometry, upper), tile(width),
                     _paint_strip(geometry, geometry.height - upper))
@@ -184,7 +186,7 @@ def _paint_columns(geometry: Geometry) -> PaintedRegion:
 
 
 def _paint_column_drain(count: int, inwards: str, outwards: str) -> list[PaintedRegion]:
-    """Return the workers of a column, the farthest first: one sends, then others pass."""
+    """Return the workers of a column, the farthest first: each sends, then lets others pass."""
     if not count:
         return []
     return [_paint_farthest(REDUCTION_1, inwards),
@@ -204,7 +206,7 @@ def _paint_end(heard: str) -> PaintedRegion:
 
 
 def _paint_strip(geometry: Geometry, rows: int) -> PaintedRegion:
-    """Return a strip, whose PEs take values of so many rows."""
+    """Return a strip, whose PEs take values of `rows` rows."""
     left, right = geometry.merge, geometry.width - geometry.executive - 1
     west, east = _paint_sender(REDUCTION_2, "E", "W"), _paint_sender(REDUCTION_2, "W", "E")
     strip = hstack(
@@ -219,7 +221,7 @@ def _paint_strip(geometry: Geometry, rows: int) -> PaintedRegion:
 
 
 def _paint_inner(to_executive: bool) -> PaintedRegion:
-    """Return the inner PEs, and merge PE and executive between them."""
+    """Return the inner PEs, with the merge PE and the executive between them."""
     corner = {name: paint_variable(tile(), name) for name in (
         "upper_left", "upper_right", "lower_left", "lower_right")}
     right = paint_routes(corner["upper_right"], REDUCTION_4, "W>ramp", "S>ramp", ring=False)
@@ -235,16 +237,18 @@ def _paint_inner(to_executive: bool) -> PaintedRegion:
                paint_routes(corner["lower_right"], REDUCTION_4, "ramp>N", "W>N", ring=False)),
     )
 
-# --- Trees: what one PE sends along its row, and from there along all columns, to all workers ---
+# --- Trees from one PE to all workers -------------------------------------------------------------
+#
+# A tree runs along the row of its PE, and from there along all columns.
 #
 # Paper    E Sec. 4.1, Fig. 2 (b)
 
 Rows = tuple[int, bool]
-"""How many rows of PEs, and whether they take what comes: others only send it on."""
+"""A number of rows, and whether their PEs take the value: others only send it on."""
 
 
 def paint_trees(geometry: Geometry, colours: Sequence[str]) -> PaintedRegion:
-    """Return the trees of the colours that are used."""
+    """Return the trees of the colours in use."""
     upper, lower = (geometry.upper, True), (geometry.height - geometry.upper, True)
     strip, passing = (1, True), (1, False)
     trees = {
@@ -262,7 +266,7 @@ def paint_trees(geometry: Geometry, colours: Sequence[str]) -> PaintedRegion:
 def _paint_tree(
     colour: str, width: int, column: int, row: int, above: Sequence[Rows], below: Sequence[Rows]
 ) -> PaintedRegion:
-    """Return a tree from PE[column, row]; rows above and below are given from there outwards."""
+    """Return a tree from PE[column, row]; `above` and `below` list rows from there outwards."""
     north, south = _paint_tree_columns(colour, width, "S>", above), _paint_tree_columns(
         colour, width, "N>", below)
     branches = ["N"] * bool(north) + ["S"] * bool(south)
@@ -280,7 +284,7 @@ def _paint_tree(
 def _paint_tree_columns(
     colour: str, width: int, heard: str, rows: Sequence[Rows]
 ) -> list[PaintedRegion]:
-    """Return the rows that a tree reaches, from its trunk outwards; the last one ends it."""
+    """Return the rows of a tree from its trunk outwards; the last one ends it."""
     on = "N" if heard == "S>" else "S"
     reached = [each for each in rows if each[0] > 0]
     while reached and not reached[-1][1]:
@@ -293,15 +297,16 @@ def _paint_tree_columns(
         result += [vstackrep(inner, count - is_last), *[end] * is_last]
     return result
 
-# --- The virtual machine, painted: all of its regions above each other --------------------------
+# --- The whole virtual machine --------------------------------------------------------------------
 #
 # Paper    E Sec. 6.2, Listing 12
 
 @lru_cache(maxsize=1)
 def paint_machine(geometry: Geometry, features: Features) -> PaintedRegion:
-    """Return the virtual machine for what a program uses; at least 4 columns, 1 response a side.
+    """Return the virtual machine for the features of a program.
 
-    The last one is kept: paint writes it, and lower looks whether somebody edited it.
+    It needs at least 4 columns, and 1 response PE on each side. The last result is cached: `paint`
+    writes it, and `lower` compares it with an edited painting.
     """
     painted = [paint_roles(geometry), paint_control(geometry),
                paint_trees(geometry, list_colours(features))]

@@ -1,4 +1,4 @@
-"""Paint.isl."""
+"""Writer, reader and checks of paint.isl."""
 
 from __future__ import annotations
 
@@ -44,28 +44,28 @@ from lairmake.stages.program.vm.regions import (
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
-# --- Statements that a person reads: what is painted on PEs, by rectangles and checkerboards ----
+# --- Readable statements of painted PEs -----------------------------------------------------------
 
 Union = isl.UnionSet | isl.UnionMap
 FEW = 4
-"""So many values of a geo-var are told one by one; more are a function of the place."""
+"""Largest number of values of a geo-var that are listed; more are a function of the place."""
 SIDES = "{ PE[x, y] : x < %d }", "{ PE[x, y] : x >= %d }"
 
 
 def write_statement(name: str, union: Union, middle: int) -> str:
-    """Return `name := { ... };` of sets or relations of PEs, whose middle column is given."""
+    """Return `name := { ... };` of sets or relations of PEs; `middle` is the middle column."""
     lines = list(_list_lines(union, middle))
     body = f" {lines[0]} " if len(lines) == 1 else "\n  " + ";\n  ".join(lines) + "\n"
     return f"{name} := {{{body}}};\n"
 
 
 def spell_pes(pes: isl.Set) -> str:
-    """Return a set of PEs on one line, as `write_statement` has it."""
+    """Return a set of PEs on one line, spelt as in `write_statement`."""
     return f"{{ {'; '.join(_list_lines(isl.UnionSet.from_set(pes), 0))} }}"
 
 
 def _list_lines(union: Union, middle: int) -> Iterator[str]:
-    """Yield the disjuncts: those of one route or one value together, from north to south."""
+    """Yield the disjuncts, grouped by route or value, each group from north to south."""
     if isinstance(union, isl.UnionSet):
         for pes in list_sets(union):
             yield from _spell(pes, "", "") or _spell_function(isl.UnionSet.from_set(pes))
@@ -84,7 +84,7 @@ def _list_lines(union: Union, middle: int) -> Iterator[str]:
 
 
 def _find_route(each: isl.Map) -> tuple[str, ...]:
-    """Return (heard, to) of { [PE[x, y] -> heard[]] -> to[] }; nothing of numbers."""
+    """Return (heard, to) of { [PE[x, y] -> heard[]] -> to[] }; () for numbers."""
     space = each.get_space()
     if not space.domain().is_wrapping():
         return ()
@@ -92,7 +92,7 @@ def _find_route(each: isl.Map) -> tuple[str, ...]:
 
 
 def _spell(pes: isl.Set, before: str, behind: str) -> list[str]:
-    """Return the rectangles of a set, and what is painted there; nothing if it has other shapes."""
+    """Return the rectangles of a set, with the value painted there; none for other shapes."""
     result = []
     for rectangle in find_rectangles(pes) or []:
         place, colon, where = spell_rectangle(rectangle).partition(" : ")
@@ -101,13 +101,13 @@ def _spell(pes: isl.Set, before: str, behind: str) -> list[str]:
 
 
 def _spell_function(each: isl.Map | Union) -> list[str]:
-    """Return the disjuncts as all other texts have them."""
+    """Return the disjuncts as other texts of isl spell them."""
     text = write_objects("", {"it": each})
     return [line.strip() for line in text[text.index("{") + 1 : text.rindex("}")].split(";")]
 
 
 def _list_values(numbers: isl.Map) -> dict[int, isl.Set] | None:
-    """Return the PEs of each number, if there are few numbers."""
+    """Return the PEs of each number; None for more than FEW numbers."""
     found: dict[int, isl.Set] = {}
     while not numbers.is_empty():
         if len(found) == FEW:
@@ -118,7 +118,7 @@ def _list_values(numbers: isl.Map) -> dict[int, isl.Set] | None:
         numbers = numbers.subtract_range(point)
     return dict(sorted(found.items()))
 
-# --- paint.isl: what is painted on a region as statements, each kind below a comment ------------
+# --- Writer of paint.isl --------------------------------------------------------------------------
 
 HEADER = """The virtual machine: which PE runs which program, and where routers send what they hear.
 x grows to the east, y to the south. A colour has a statement for each position of its switches,
@@ -165,17 +165,19 @@ def _list_of_colour(region: PaintedRegion, colour: str) -> Iterator[tuple[str, i
 
 
 def _find_value(values: isl.UnionMap) -> isl.UnionSet | isl.UnionMap:
-    """Return { PE[x, y] } of a condition, which has no number."""
+    """Return { PE[x, y] } for a condition, which has no number; a number as it is."""
     conditions = values.intersect_range(isl.UnionSet("{ [] }"))
     return values if conditions.is_empty() else values.domain()
 
-# --- Read paint.isl, which somebody may have edited: what is wrong in it, and where -------------
+# --- Reader of paint.isl --------------------------------------------------------------------------
+#
+# A user may have edited the text, so all faults are reported with their places.
 #
 # Paper    E Sec. 6.2
 
 READING_HINT = "paint writes paint.isl; what it wrote is in the store of the build"
 MOST = 10_000_000
-"""What all checks may take, in isl's own unit: about a second."""
+"""Limit of all checks, in operations of isl: about a second."""
 
 MOST_COUNTED = 2**15 - 1
 """The largest number of a geo-var."""
@@ -184,10 +186,10 @@ T = TypeVar("T", isl.UnionSet, isl.UnionMap)
 
 
 def read_painting(source: Source) -> Painting:
-    """Return what paint.isl says.
+    """Return the painting of paint.isl.
 
-    Raises UserErrors where it was edited to say something else: what is no statement or no isl, a
-    name that nothing has, a role or a position left out, numbers that a switch cannot have.
+    Raises UserErrors for faults of an edited text: malformed statements or sets, unknown names,
+    missing roles or positions, and numbers that a switch cannot have.
     """
     reader = _Reader(source)
     try:
@@ -203,7 +205,7 @@ def read_painting(source: Source) -> Painting:
 
 
 class _Reader:
-    """Reads statements, and notes what is wrong with them."""
+    """A reader of statements, which notes their faults."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -215,7 +217,7 @@ class _Reader:
             raise UserError(error.message, place, READING_HINT) from None
 
     def read(self) -> Painting:
-        """Return what the statements say, as far as they say anything."""
+        """Return the painting, as far as its statements can be read."""
         for name in self.statements:
             if name not in KNOWN:
                 self.note(name, f"the virtual machine has no {name}")
@@ -230,13 +232,13 @@ class _Reader:
         return Painting(roles=roles, colours=colours, variables={**conditions, **numbers})
 
     def note(self, name: str, said: str, hint: str = READING_HINT) -> None:
-        """Note what is wrong with a statement."""
+        """Note a fault of a statement."""
         start = self.statements[name].start
         span = Span(source=self.source, start=start, end=start + len(name))
         self.errors.append(UserError(said, span, hint))
 
     def parse(self, parse: Callable[[IslText], T], name: str, nothing: T) -> T:
-        """Return the isl object of a statement, or nothing where it is none."""
+        """Return the isl object of a statement, or `nothing` for a malformed one."""
         statement = self.statements.get(name)
         if statement is None:
             self.errors.append(UserError(f"{self.source.path} has no {name}", hint=READING_HINT))
@@ -257,7 +259,7 @@ class _Reader:
             return nothing
 
     def read_set(self, name: str) -> isl.Set:
-        """Return { PE[x, y] }."""
+        """Return the set of PEs { PE[x, y] } of a statement."""
         said = self.parse(parse_set, name, isl.UnionSet("{ }"))
         for each in list_sets(said):
             if each.is_wrapping() or each.get_tuple_name() != "PE" or each.dim(SET) != 2:
@@ -267,7 +269,7 @@ class _Reader:
         return isl.Set.from_union_set(said) if said.n_set() else NO_PES
 
     def read_colour(self, colour: str) -> Painted:
-        """Return where routers send a colour; its first positions have a statement each."""
+        """Return the routes of a colour; each of its positions up to the last has a statement."""
         names = [f"{colour}_{k}" for k in range(MAX_POSITIONS)]
         given = [name for name in names if name in self.statements]
         for name in names[:len(given)]:
@@ -285,14 +287,14 @@ class _Reader:
         return " ".join(COMMENT.sub("", self.statements[name].expression).split())
 
     def check_routes(self, name: str) -> None:
-        """Note what is no route { [PE[x, y] -> from[]] -> to[] }."""
+        """Note anything in a statement but routes { [PE[x, y] -> from[]] -> to[] }."""
         for each in list_maps(self.parse(parse_map, name, isl.UnionMap("{ }"))):
             if not is_route(each):
                 self.note(name, f"{name} has something else than routes: {each}", ROUTES)
                 return
 
     def read_text(self, name: str, least: int, greatest: int) -> str | None:
-        """Return the text of { PE[x, y] -> [n] }, None where there is none."""
+        """Return the text of { PE[x, y] -> [n] }; None where there is none."""
         if name not in self.statements:
             return None
         numbers = self.read_numbers(name, least, greatest)
@@ -317,7 +319,7 @@ class _Reader:
         return isl.Map.from_union_map(said) if said.n_map() else NO_NUMBERS
 
     def check_apart(self, roles: Mapping[str, isl.Set]) -> None:
-        """Note where a PE has two roles."""
+        """Note PEs with two roles."""
         known = NO_PES
         for role, pes in roles.items():
             both = known.intersect(pes)
@@ -327,7 +329,7 @@ class _Reader:
 
 
 def _list_names(colour: str) -> list[str]:
-    """Return the names of the statements that a colour can have."""
+    """Return the names of the statements that a colour may have."""
     return [f"{colour}_{key}" for key in (*range(MAX_POSITIONS), COUNTS, RING, POP)]
 
 
@@ -344,12 +346,12 @@ KNOWN = {
     *(ROLE + role for role in ROLES), *(GEO + each for each in (*CONDITIONS, *NUMBERS)),
     *(name for colour in COLOURS for name in _list_names(colour)),
 }
-"""The names of all statements that there can be."""
+"""The names of all possible statements."""
 
-# --- Whether a painting that somebody may have edited is one of the program that it is built for
+# --- Checks against the program -------------------------------------------------------------------
 #
-# Where routers send what they hear may be edited, as long as the layout has no faults then. Roles
-# and geo-vars follow from the field: programs and memory are laid out for these.
+# Routes may be edited, as long as the layout has no faults with them. Roles and geo-vars follow
+# from the field, since programs and memory are laid out for them.
 
 CHECKS_HINT = "paint writes paint.isl anew once it is deleted"
 
@@ -357,7 +359,7 @@ CHECKS_HINT = "paint writes paint.isl anew once it is deleted"
 def check_painting(
     painting: Painting, geometry: Geometry, features: Features, path: str
 ) -> None:
-    """Raise UserErrors where a colour is missing, or a role or geo-var is not that of the field."""
+    """Raise UserErrors for a missing colour, or for roles or geo-vars not of the field."""
     found = list(_find_differences(painting, geometry, features, path))
     if found:
         raise UserErrors(UserError(said, hint=CHECKS_HINT) for said in found)
@@ -384,7 +386,7 @@ def _find_differences(
 def _compare(
     found: Mapping[str, isl.UnionMap], expected: Mapping[str, isl.UnionMap], path: str
 ) -> Iterator[str]:
-    """Say which relations are others than expected, and a PE where they are."""
+    """Yield messages on relations that differ from those expected, each with a PE."""
     for name in dict.fromkeys((*expected, *found)):
         if name not in found:
             yield f"{path} has no {name}"
@@ -397,13 +399,13 @@ def _compare(
 
 
 def _of_role(code: isl.UnionMap, role: str) -> isl.UnionMap:
-    """Return { PE[x, y] -> [] } of the PEs of a role."""
+    """Return { PE[x, y] -> [] } for the PEs of a role."""
     return _as_values(isl.Set.from_union_set(code.intersect_range(
         isl.UnionSet(f"{{ {role}[] }}")).domain()))
 
 
 def _as_values(variable: isl.Set | isl.Map) -> isl.UnionMap:
-    """Return { PE[x, y] -> [] } of a condition, { PE[x, y] -> [n] } of a number."""
+    """Return { PE[x, y] -> [] } for a condition, { PE[x, y] -> [n] } for a number."""
     if isinstance(variable, isl.Map):
         return isl.UnionMap.from_map(variable)
     domain = isl.UnionSet.from_set(variable)

@@ -1,4 +1,4 @@
-"""Rectangles of PEs with properties."""
+"""Regions of PEs with properties, and sets of PEs as rectangles."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from lairmake.stages.poly.canonical import find_example
 
 SET, DIV = isl.dim_type.set, isl.dim_type.div
 
-# --- Sets of PEs as rectangles: of all PEs in them, of a checkerboard, or of stripes ------------
+# --- Sets of PEs as rectangles --------------------------------------------------------------------
 #
-# isl may describe two single PEs, or two columns, by one conjunction: `y = 1 + x//5`. Here lines
-# are drawn where a conjunction begins or ends, and the cells between them are put together again.
+# A rectangle has all of its PEs, those of a checkerboard, or those of stripes. isl may describe two
+# single PEs, or two columns, by one conjunction: `y = 1 + x//5`. Here the plane is cut where a
+# conjunction begins or ends, and the cells are joined again.
 
 Residues = int
-"""Which of four PEs side by side: bit (x mod 2) + 2 (y mod 2)."""
+"""PEs out of four side by side, as bits: bit (x mod 2) + 2 (y mod 2)."""
 Cells = dict[tuple[int, int], Residues]
-"""The PEs of each cell that are still to be covered, by its column and row."""
+"""The PEs of each cell that are not covered yet, by its column and row."""
 Intervals = list[tuple[int, int]]
 
 ALL: Residues = 0b1111
@@ -31,7 +32,7 @@ PATTERNS: dict[Residues, str] = {
     0b0101: "x mod 2 = 0", 0b1010: "x mod 2 = 1",
 }
 FEWEST = 3
-"""So many PEs make a pattern; fewer are told one by one."""
+"""Fewest PEs of a pattern; fewer are listed one by one."""
 APART = [isl.Set(f"{{ PE[x, y] : x mod 2 = {x} and y mod 2 = {y} }}")
          for y, x in product(range(2), range(2))]
 
@@ -46,9 +47,9 @@ class PaintedRectangle:
 
 
 def find_rectangles(pes: isl.Set) -> list[PaintedRectangle] | None:
-    """Return rectangles of which a bounded set { PE[x, y] } is the union, from north to south.
+    """Return rectangles whose union is a bounded set { PE[x, y] }, from north to south.
 
-    None where it has other shapes.
+    Returns None for sets of other shapes.
     """
     parts = [_bound(each) for each in pes.get_basic_sets()]
     columns, rows = (_cut([getattr(part, axis) for part in parts]) for axis in "xy")
@@ -80,7 +81,7 @@ def spell_rectangle(rectangle: PaintedRectangle) -> str:
 
 
 def _bound(part: isl.BasicSet) -> PaintedRectangle:
-    """Return the rectangle around a conjunction, and which PEs of four are in it."""
+    """Return the rectangle around a conjunction, with the pattern of its PEs."""
     plain = isl.Set.from_basic_set(part)
     ends = bounding_box(plain)
     pattern = ALL
@@ -96,7 +97,7 @@ def _cut(intervals: Intervals) -> Intervals:
 
 
 def _find_residues(x: tuple[int, int], y: tuple[int, int]) -> Residues:
-    """Return which PEs of four there are in a rectangle."""
+    """Return the PEs out of four that a rectangle has."""
     columns = ALL if x[0] < x[1] else 0b0101 << x[0] % 2
     rows = ALL if y[0] < y[1] else 0b0011 << 2 * (y[0] % 2)
     return columns & rows
@@ -152,7 +153,7 @@ def _grow(
 
 
 def _trim(x: tuple[int, int], y: tuple[int, int], pattern: Residues) -> PaintedRectangle:
-    """Return a rectangle without columns and rows at its ends that have no PE of a pattern."""
+    """Return a rectangle without columns and rows at its ends that have no PE of its pattern."""
     def has_column(column: int) -> bool:
         return bool(_find_residues((column, column), y) & pattern)
 
@@ -165,7 +166,7 @@ def _trim(x: tuple[int, int], y: tuple[int, int], pattern: Residues) -> PaintedR
 
 
 def _count(rectangle: PaintedRectangle) -> float:
-    """Return how many PEs a rectangle has; patterns of few PEs count for little."""
+    """Return the number of PEs of a rectangle; small patterns count as half a PE."""
     (left, right), (top, bottom) = rectangle.x, rectangle.y
     area = (right - left + 1) * (bottom - top + 1)
     if rectangle.pattern == ALL:
@@ -173,22 +174,23 @@ def _count(rectangle: PaintedRectangle) -> float:
     pes = (area + 1) // 2 if area > 1 else 1
     return pes if pes >= FEWEST else 0.5
 
-# --- Rectangles of PEs with properties, put together as Paint does; nothing goes through their PEs
+# --- Regions with properties ----------------------------------------------------------------------
 #
-# A property is a relation `{ PE[x, y] -> value[...] }`. Stacks and repetitions move such relations,
-# so what they take does not grow with the sizes of regions, which are whole numbers.
+# Regions are put together as in Paint; no loop runs over their PEs. A property is a relation `{
+# PE[x, y] -> value[...] }`. Stacks and repetitions move such relations, so their cost does not grow
+# with the sizes of regions, which are whole numbers.
 #
 # Paper    E Sec. 6.2: tiles, stacks, place and union; names are those of Paint
 
 class ClashError(ValueError):
-    """Two regions have another value for a property of one PE."""
+    """Two regions with different values of a property for one PE."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaintedRegion:
     """`width` x `height` PEs from PE[0, 0] on: x grows to the east, y to the south.
 
-    `painted` has by property what is painted on which PEs, all of them inside.
+    `painted` has the relation of each property; all of its PEs are inside of the region.
     """
 
     width: int
@@ -197,7 +199,7 @@ class PaintedRegion:
 
     @property
     def pes(self) -> isl.UnionSet:
-        """{ PE[x, y] : 0 <= x < width and 0 <= y < height }."""
+        """Return { PE[x, y] : 0 <= x < width and 0 <= y < height }."""
         return _list_pes(self.width, self.height)
 
 
@@ -212,14 +214,14 @@ def _read_values(text: str) -> isl.UnionMap:
 
 
 def tile(width: int = 1, height: int = 1) -> PaintedRegion:
-    """Return a region on which nothing is painted yet."""
+    """Return a region without properties."""
     return PaintedRegion(width=width, height=height)
 
 
 def paint(region: PaintedRegion, properties: Mapping[str, str]) -> PaintedRegion:
-    """Return a region with further properties: `{name: "PE[x, y] -> [2x]"}`.
+    """Return a region with further properties, such as `{name: "PE[x, y] -> [2x]"}`.
 
-    Raises ClashError where one is painted already, with another value.
+    Raises ClashError for a property that has another value already.
     """
     painted = {name: _read_values(text).intersect_domain(region.pes)
                for name, text in properties.items()}
@@ -227,15 +229,15 @@ def paint(region: PaintedRegion, properties: Mapping[str, str]) -> PaintedRegion
 
 
 def place(region: PaintedRegion, x: int, y: int) -> PaintedRegion:
-    """Return a region moved to PE[x, y], neither less than 0: nothing is painted before it."""
+    """Return a region moved to PE[x, y] (x, y >= 0), with unpainted PEs before it."""
     moved = _map_painted(region, isl.UnionMap(f"{{ PE[x, y] -> PE[x + {x}, y + {y}] }}"))
     return PaintedRegion(width=x + region.width, height=y + region.height, painted=moved)
 
 
 def unite(*regions: PaintedRegion) -> PaintedRegion:
-    """Return regions above each other.
+    """Return regions on top of each other.
 
-    Raises ClashError with property and PE where two have another value for one.
+    Raises ClashError, with the property and the PE, where two regions have different values.
     """
     painted: dict[str, isl.UnionMap] = {}
     for region in regions:
@@ -290,7 +292,7 @@ def split(region: PaintedRegion, rows: int) -> tuple[PaintedRegion, PaintedRegio
 
 
 def _repeat(region: PaintedRegion, to: str, filled: PaintedRegion) -> PaintedRegion:
-    """{ PE[x, y] -> PE[x + width k, y] : k >= 0 }, as far as PEs lie in what is to be filled."""
+    """Return a region repeated by { PE[x, y] -> `to` : k >= 0 }, cut to the size of `filled`."""
     moves = isl.UnionMap(f"{{ PE[x, y] -> {to} }}")
     return _cut_region(_map_painted(region, moves), filled, filled.pes)
 
@@ -298,7 +300,7 @@ def _repeat(region: PaintedRegion, to: str, filled: PaintedRegion) -> PaintedReg
 def _cut_region(
     painted: Mapping[str, isl.UnionMap], like: PaintedRegion, pes: isl.UnionSet
 ) -> PaintedRegion:
-    """Return what is painted on some PEs, as a region as large as another."""
+    """Return the properties of some PEs, as a region of the size of another."""
     kept = {name: values.intersect_domain(pes) for name, values in painted.items()}
     return PaintedRegion(width=like.width, height=like.height, painted={
         name: values for name, values in kept.items() if not values.is_empty()})
@@ -322,7 +324,7 @@ def _check_same(name: str, known: isl.UnionMap, values: isl.UnionMap) -> None:
     said = f"{name} of {find_example(place)} is painted {first} and {second}"
     raise ClashError(said)
 
-# --- What is painted on regions: the program of PEs, routes of colours, and geo-vars ------------
+# --- Properties: code, routes and geo-vars --------------------------------------------------------
 #
 #     code           { PE[x, y] -> worker[] }
 #     COLOUR_0..3    { PE[x, y] -> [W[] -> ramp[]] }: what the router does in each position
@@ -337,7 +339,7 @@ CODE = "code"
 GEO = "geo_"
 COUNTS, RING, POP = "counts", "ring", "pop"
 NEVER, ALWAYS = 0, 1
-"""When a router pops the command that it obeyed."""
+"""The values of `pop`: whether the router pops a command that it obeyed."""
 
 
 def paint_code(region: PaintedRegion, role: str) -> PaintedRegion:
@@ -348,10 +350,10 @@ def paint_code(region: PaintedRegion, role: str) -> PaintedRegion:
 def paint_routes(
     region: PaintedRegion, colour: str, *positions: str, ring: bool = True, pop: int = NEVER
 ) -> PaintedRegion:
-    """Return a region whose routers send a colour on, in each position as `W>ramp,E` says.
+    """Return a region whose routers send a colour on; a position is as `W>ramp,E`.
 
-    They begin in the first position, and an advance takes them to the next; behind the last one
-    comes the first, where there is a ring. Raises ClashError where the colour has other routes.
+    Routers begin in the first position, and an advance takes them to the next one; with a `ring`
+    the first position follows the last. Raises ClashError where the colour has other routes.
     """
     painted = {f"{colour}_{k}": _spell_routes(each) for k, each in enumerate(positions)}
     painted[f"{colour}_{COUNTS}"] = f"PE[x, y] -> [{len(positions)}]"
@@ -375,7 +377,7 @@ def _spell_routes(position: str) -> str:
     heard, to = position.split(">")
     return "; ".join(f"PE[x, y] -> [{heard}[] -> {each}[]]" for each in to.split(","))
 
-# --- What is painted on the virtual machine, as paint.isl has it --------------------------------
+# --- Statements of paint.isl ----------------------------------------------------------------------
 #
 #     role_worker := { PE[x, y] : ... };
 #     args_dist_0 := { [PE[x, y] -> E[]] -> ramp[] : ...; ... };     in each of its positions
@@ -383,11 +385,11 @@ def _spell_routes(position: str) -> str:
 #     geo_even := { PE[x, y] : ... };
 #     geo_rows := { PE[x, y] -> [8] : ... };
 #
-# PEs are those of the fabric. Counts, ring and pop say what layouts say by these keys, and nothing
-# where a PE has all positions, a ring, and never pops.
+# PEs are those of the fabric. Counts, ring and pop have the meaning of these keys in layouts; they
+# are left out where a PE has all positions, a ring, and never pops.
 #
-# Geo-vars are what programs know of their PE when they are compiled. Each is there if what it is
-# for is used by the program: a set for a condition, a relation for a number.
+# Geo-vars are facts about its PE that a program has when it is compiled. A geo-var is painted if
+# the program uses its feature: a set for a condition, a relation for a number.
 #
 # of workers, if there are neighbours (Features.neighbours)
 #     even         x + y of the field is even: sends on C1, takes on C0
@@ -396,20 +398,18 @@ def _spell_routes(position: str) -> str:
 #                  the sending switch those whose opposite side is one of these
 # of workers and reduction PEs, if there are sums (Features.sums)
 #     farthest     of workers: sends last in its column (reduction_1); of reduction PEs: sends last
-#     in
-#                  its strip (reduction_2). Sends a quiet [RESET] behind its value; others turn
+#                  in its strip (reduction_2). Sends a quiet [RESET] behind its value; others turn
 # of reduction PEs, if there are sums
-#     rows         [n]: how many values it takes on reduction_1. Where there are 0 (the upper strip
-#     of
+#     rows         [n]: number of values that it takes on reduction_1. With 0 (the upper strip of
 #                  a field of one row) it begins with the neutral value, and takes part as all do
-#     columns      [n]: how many values it takes on reduction_2 beside its own: 0 but for inner PEs
+#     columns      [n]: number of values that it takes on reduction_2 beside its own: 0 but for
+#                  inner PEs
 #     upper_left, upper_right, lower_left, lower_right
 #                  the four inner PEs. upper_right takes 3 values on reduction_4: upper_left sends
-#                  its
-#                  value and a quiet [ADVANCE], lower_right its value turning its own router,
+#                  its value and a quiet [ADVANCE], lower_right its value turning its own router,
 #                  lower_left its value and a quiet [RESET]
 # of response PEs, always
-#     part         [n]: which part of each section it has: right 1, left 1, right 2...
+#     part         [n]: its part of each section: right 1, left 1, right 2...
 #     outermost    sends last: [RESET, ADVANCE] behind its part, others [ADVANCE, ADVANCE]
 #
 # Paper    E Sec. 6.2: geo-vars such as reduction_reset_mask
@@ -419,7 +419,7 @@ ROLE = "role_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Painted:
-    """A colour: where routers send it in each position, and their switches, as layouts say it."""
+    """A colour: its routes in each position, and its switches, as layouts spell them."""
 
     positions: tuple[str, ...]
     counts: str | None = None
@@ -429,9 +429,10 @@ class Painted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Painting:
-    """What paint.isl says: PEs of each role, colours in the order of their numbers, and geo-vars.
+    """The content of paint.isl: PEs of each role, colours in order of numbers, and geo-vars.
 
-    The names of geo-vars are without `geo_`: a set { PE[x, y] }, or a map { PE[x, y] -> [n] }.
+    Geo-vars have names without `geo_`; a geo-var is a set { PE[x, y] }, or a map { PE[x, y] -> [n]
+    }.
     """
 
     roles: Mapping[str, isl.Set]
