@@ -1,8 +1,8 @@
-"""Networks of layers: what crosses from one part to another, and the results of the whole.
+"""Networks of layers: crossings from part to part, and the results of the whole.
 
-A network may be the graph of a framework: `extract` makes operations on volumes of it, which
-`split` makes parts of, and `fit` finds over which lanes their results cross. A part that takes
-elements from elsewhere than where they were has a stage for it: `receive`.
+A network may be the graph of a framework: `extract` turns the graph into operations on volumes,
+`split` turns these into parts, and `fit` finds the lanes over which their results cross. A part
+that gets elements at other places than they had has a stage of its own for them: `receive`.
 """
 
 PIPELINE = ("connect", "conclude")

@@ -69,12 +69,12 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _texts(part: LayerInputs) -> tuple[str, ...]:
-    """Return what makes a part the layer that it is."""
+    """Return the texts that define a part as a layer."""
     return (part.mapping().says, *map(part.text, part.names("*.lair")))
 
 
 def _origins(network: Network, parts: Description) -> Iterator[tuple[str, str]]:
-    """Yield where the values of each input of the network are from; what crosses is none."""
+    """Yield the origins of the values of each input of the network, without crossings."""
     crossing = {str(each.to) for each in network.crossings}
     for part, results in parts.items():
         for tensor, origin in results["data"].items():
@@ -83,9 +83,9 @@ def _origins(network: Network, parts: Description) -> Iterator[tuple[str, str]]:
 
 
 def _longest(network: Network, parts: Description, variant: str) -> int:
-    """Return the cycles until the last part ends, if each starts when those before it have ended.
+    """Return the cycles until the last part ends, if each part starts when those before it ended.
 
-    Parts that do not wait for each other run at once; the way from part to part is not counted.
+    Parts that do not wait for each other run at once. The way from part to part is not counted.
     """
     end: dict[str, int] = {}
     for part in network.parts:
@@ -97,10 +97,11 @@ def _longest(network: Network, parts: Description, variant: str) -> int:
 
 
 def _checks(inputs: Inputs, network: Network, parts: Description) -> Description:
-    """Compare every output that goes to no other part with NumPy's evaluation of the whole.
+    """Return comparisons of all outputs that go to no other part with NumPy's evaluation.
 
-    Where every part is exact they must agree bit for bit (-0 equals 0). Else each part is within
-    its own bound; what errors of one part do in the next has none, and is only told.
+    Where every part is exact they must agree bit for bit (-0 equals 0). Otherwise each part is
+    within its own bound. The effect of errors of one part on the next has no bound, and is only
+    reported.
     """
     expected = _evaluate(inputs, network, inputs.yaml("crossings.yaml"))
     exact = all(check["exact"] for part in parts.values() for check in part["check"].values())
@@ -122,7 +123,7 @@ def _checks(inputs: Inputs, network: Network, parts: Description) -> Description
 def _outputs(
     inputs: Inputs, network: Network, expected: dict[str, list[Arrays]]
 ) -> Iterator[tuple[End, np.ndarray]]:
-    """Yield every output as its part saves it: what leaves does so in each invocation."""
+    """Yield every output as its part saves it: one that leaves has an array for each invocation."""
     for name in network.parts:
         part = inputs.part(name)
         tensors = part.mapping().tensors
@@ -136,7 +137,7 @@ def _outputs(
 def _evaluate(
     inputs: Inputs, network: Network, described: Description
 ) -> dict[str, list[Arrays]]:
-    """Return all tensors of every part, in each invocation, from the network's inputs on."""
+    """Return all tensors of every part, in each invocation, computed from the network's inputs."""
     found: dict[str, list[Arrays]] = {}
     for name in network.parts:
         part = inputs.part(name)
@@ -158,7 +159,7 @@ def _evaluate(
 def _taken(
     inputs: Inputs, crossing: Crossing, found: dict[str, list[Arrays]], described: Description
 ) -> Sequence[np.ndarray]:
-    """Return what a part takes from others, in each invocation; in memory lies the last value."""
+    """Return an input that comes from other parts, in each invocation; in memory, the last."""
     in_memory = described.get("by", described.get("of", [{}])[0].get("by")) == "memory"
     last = slice(-1, None) if in_memory else slice(None)
     values = [[v[each.end.tensor] for v in found[each.end.part][last]] for each in crossing.given]

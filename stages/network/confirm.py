@@ -67,19 +67,19 @@ Description = dict[str, typing.Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Whole(NetworkRun):
-    """What is known of a network: `parts` of parts.yaml, and what each gave: its results.json."""
+    """A network with its results: `parts` of parts.yaml, `found` of each results.json."""
 
     parts: Description
     found: Description
 
     @property
     def exact(self) -> bool:
-        """Whether no order of sums makes a difference in any part."""
+        """Return whether the order of sums makes no difference in any part."""
         return all(each["exact"] for each in self._checks())
 
     @property
     def right(self) -> bool:
-        """Whether each part gives what it has to."""
+        """Return whether each part gave right results."""
         return all(each["right"] for each in self._checks())
 
     def _checks(self) -> Iterator[Description]:
@@ -87,7 +87,7 @@ class _Whole(NetworkRun):
 
 
 def _check(value: Array, expected: Array, allowed: Array | None, is_right: bool) -> Description:
-    """Compare values: bit for bit where no other is allowed."""
+    """Return a comparison of values: bit for bit where nothing else is `allowed`."""
     same = is_same(value, expected.astype(value.dtype)) if allowed is None else (
         is_within(value, expected, allowed)
     )
@@ -148,13 +148,13 @@ def _read(inputs: Inputs) -> _Whole:
 
 
 def _read_told(inputs: Inputs, outputs: Iterable[str]) -> dict[str, Array] | None:
-    """Return what is in outputs/ of outputs; None where nothing is in there."""
+    """Return the arrays of outputs in outputs/; None for an empty folder."""
     files, needed = inputs.names("outputs/*"), {f"outputs/{own}.npy" for own in outputs}
     return {file: inputs.array(file) for file in files if file in needed} if files else None
 
 
 def _values(inputs: Inputs, whole: _Whole) -> list[dict[str, Array]]:
-    """Return, in each invocation, the volumes that parts gave, and what copies make of them."""
+    """Return, in each invocation, the volumes that parts gave, and the copies made of them."""
     given = {name: inputs.part(name).array("build/outputs/y.npy") for name in whole.parts}
     several, found = len(whole.made) > 1, []
     for n, made in enumerate(whole.made):
@@ -171,7 +171,7 @@ def _stack(samples: list[dict[str, Array]], name: str) -> Array:
 def _crossings(
     inputs: Inputs, whole: _Whole, values: list[dict[str, Array]]
 ) -> Iterator[tuple[str, Description]]:
-    """Yield what crosses to each part, and whether it is what the part was simulated with."""
+    """Yield the inputs that cross to each part, and whether its simulation had the same."""
     fitted = read_fitted(inputs.yaml("fitted.yaml"))
     for name, each in whole.parts.items():
         taken = [take(each, sample) for sample in values]
@@ -185,8 +185,7 @@ def _crossings(
 
 
 def _limit(limit: int, whole: _Whole, fitted: Description) -> Description:
-    """Return which parts take more cycles than they may, and what was expected of them, if known.
-    """
+    """Return the parts that took more cycles than the limit, with the cycles expected, if known."""
     took = {name: part["cycles"]["simd"] for name, part in whole.found.items()}
     over = {
         name: {"cycles": cycles, "expected": fitted.get(name, {}).get("cycles")}
@@ -196,7 +195,7 @@ def _limit(limit: int, whole: _Whole, fitted: Description) -> Description:
 
 
 def _longest(whole: _Whole, variant: str) -> int:
-    """Return the cycles until the last part ends, if each starts when those before it have ended.
+    """Return the cycles until the last part ends, if each part starts when those before it ended.
 
     The way from part to part is not counted.
     """

@@ -51,7 +51,7 @@ input_n: { output[element] -> input[element] } for the n-th output that network.
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return crossings.yaml. Raises UserErrors with all that is wrong."""
+    """Return crossings.yaml. Raises UserErrors with all faults."""
     network = describe_network(inputs.file("network.yaml", read_network_file))
     missing = dict(_missing(inputs, network))
     layers = {part: inputs.part(part).lair() for part in network.parts if part not in missing}
@@ -81,7 +81,7 @@ def _raise(errors: typing.Iterable[UserError]) -> None:
 
 
 def _missing(inputs: Inputs, network: Network) -> Iterator[tuple[str, UserError]]:
-    """Yield an error for every part that is no layer folder, by its name."""
+    """Yield the name of every part that is not a layer folder, with an error."""
     for name, path in network.parts.items():
         if not inputs.part(name).names("layer.yaml"):
             hint = f"a part is a folder here, or `{name}: path/to/folder` from here"
@@ -91,7 +91,7 @@ def _missing(inputs: Inputs, network: Network) -> Iterator[tuple[str, UserError]
 def _cross(
     inputs: Inputs, crossing: Crossing
 ) -> tuple[dict[str, typing.Any], list[isl.Map]]:
-    """Return what a crossing is, and { output[e] -> input[e'] } for each output that is given.
+    """Return a description of a crossing, and { output[e] -> input[e'] } for each of its outputs.
 
     Raises UserError where its ends do not agree.
     """
@@ -116,7 +116,7 @@ def _cross(
 
 
 def _stop(inputs: Inputs, end: End, direction: Direction) -> CrossingStop:
-    """Return the tensor at one end, with its order as the part's layer.yaml gives it."""
+    """Return the tensor at one end, with its order from layer.yaml of the part."""
     part = inputs.part(end.part)
     mapping, objects = part.mapping(), part.objects("lair.isl")
     placed = isl.Set.from_union_set(part.objects("placement.isl")["target"])

@@ -1,4 +1,4 @@
-"""Crossings between parts of a network."""
+"""Checks of crossings between parts of a network."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from lairmake.stages.poly.canonical import find_example
 from lairmake.stages.poly.functions import find_least
 from lairmake.stages.poly.sides import SIDES, Rectangle, on_side, turn
 
-# --- Whether what leaves one part of a network is what arrives at another -----------------------
+# --- Agreement of a departure and an arrival ------------------------------------------------------
 #
-# { output[e] -> input[e'] } says which elements cross, and which element each is at the other end.
-# The two rectangles of PEs stand side by side, so that the ports of one are the border PEs of the
-# other, and wavelets go straight on. Hence a departure and an arrival agree if, of what crosses,
+# { output[e] -> input[e'] } says which elements cross, and which element each becomes at the other
+# end. The two rectangles of PEs stand side by side, so that the ports of one are the border PEs of
+# the other, and wavelets go straight on. Hence a departure and an arrival agree if, for the
+# elements that cross:
 #
-# - all leaves on one side, and arrives on the opposite one;
+# - all leave on one side, and arrive on the opposite one;
 # - with the first ports next to each other, every element arrives on the lanes on which it leaves;
 # - on every lane elements arrive in the order in which they leave, and as often. The values of the
-#   index need not be the same: those are counted by the part that takes them, as is what it needs
-#   if
-#   it is sparse.
+#   index need not be the same: the part that takes the elements counts its own, also those that
+#   a sparse arrival needs.
 #
 # A tensor that stays in memory on both ends is read back after the one part, and lies in memory
-# before the start of the other. What two parts give each other is looked at by itself: whether all
-# rectangles fit on a wafer, and where more than one part gives an input, is another question.
+# before the start of the other. These checks look at one pair of ends alone. Whether all rectangles
+# fit on a wafer, and whether several parts give one input, is checked elsewhere.
 #
 # Paper    V Sec. 4.1.2: an index gives the order of what passes a port
 
@@ -51,7 +51,7 @@ class CrossingStop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lanes:
-    """A stop on the only side it uses: `order` is { [element] -> [lane, index...] }.
+    """A stop on the only side that it uses: `order` is { [element] -> [lane, index...] }.
 
     Lanes count from the first port of the tensor, `ports` is { [lane] -> PE[x, y] }.
     """
@@ -65,10 +65,10 @@ class _Lanes:
 def check_crossing(
     leaving: CrossingStop, moves: isl.Map, arriving: CrossingStop, span: Span
 ) -> str:
-    """Return by what elements cross: `memory`, or `4 ports, east to west`.
+    """Return the means by which elements cross: `memory`, or `4 ports, east to west`.
 
     `moves` is { output[e] -> input[e'] }, single-valued in reverse. Raises UserError where the two
-    ends do not agree; it names the first element that does not.
+    ends do not agree; the error names the first element that does not.
     """
     _check_types(leaving, arriving, span)
     if leaving.order is None or arriving.order is None:
@@ -86,7 +86,7 @@ def check_crossing(
 
 
 def check_sizes(leaving: CrossingStop, arriving: CrossingStop, span: Span) -> None:
-    """Raise UserError unless the two ends of what crosses as it is have the same sizes."""
+    """Raise UserError where an output crosses unchanged to an input of other sizes."""
     one, other = leaving.tensor, arriving.tensor
     if one.shape != other.shape:
         raise UserError(
@@ -128,9 +128,9 @@ def _check_times(leaving: CrossingStop, arriving: CrossingStop, span: Span) -> N
 
 
 def _lanes(stop: CrossingStop, order: isl.Map, way: str, span: Span) -> _Lanes:
-    """Return what crosses at a stop, in its order, by its lanes.
+    """Return the elements that cross at a stop, in their order, by lanes.
 
-    Raises UserError, naming the first elements, if it uses two sides.
+    Raises UserError, with the first elements, for a tensor that uses two sides.
     """
     used = {s: here for s in SIDES if not (here := on_side(order, s, stop.target)).is_empty()}
     if len(used) > 1:
@@ -190,17 +190,17 @@ def _check_lanes(out: _Lanes, moves: isl.Map, into: _Lanes, span: Span) -> None:
 
 
 def _at(stop: _Lanes, wrong: isl.Map, lanes: isl.Map, element: isl.Set) -> str:
-    """Return the port of an element by its PE and lane: one that is wrong, if there is one."""
+    """Return the PE and lane of the port of an element: of a wrong one, if there is one."""
     found = wrong.intersect_domain(element)
     lane = (lanes.intersect_domain(element) if found.is_empty() else found).range().lexmin()
     return f"{find_example(lane.apply(stop.ports))}, lane {find_least(lane, 0).to_python()}"
 
 
 def _check_order(out: _Lanes, moves: isl.Map, into: _Lanes, span: Span) -> None:
-    """Raise UserError unless on every lane elements arrive as they leave.
+    """Raise UserError unless elements arrive on every lane in the order in which they leave.
 
-    With M = { [lane, index] -> [lane, index'] } from a departure to the arrival of the same element
-    M is single-valued, and there is no p < q on a lane with M(p) > M(q).
+    Let M = { [lane, index] -> [lane, index'] } lead from departures to arrivals of the same
+    elements. Then M is single-valued, and no p < q on a lane have M(p) > M(q).
     """
     moved = out.order.reverse().apply_range(moves).apply_range(into.order)
     moved = moved.intersect(_same_lane(moved))
@@ -225,7 +225,7 @@ def _check_order(out: _Lanes, moves: isl.Map, into: _Lanes, span: Span) -> None:
 
 
 def _check_once(out: _Lanes, moved: isl.Map, into: _Lanes, span: Span) -> None:
-    """Raise UserError if what leaves once on a lane arrives there more than once."""
+    """Raise UserError for an element that leaves once on a lane, and arrives more than once."""
     places, last = moved.lexmin(), moved.lexmax()
     twice = places.subtract(last).domain()
     if twice.is_empty():
@@ -241,7 +241,7 @@ def _check_once(out: _Lanes, moved: isl.Map, into: _Lanes, span: Span) -> None:
 
 
 def _same_lane(relation: isl.Map) -> isl.Map:
-    """Return the universe of the relation's space, but with the first dimensions equal."""
+    """Return the universe of the relation's space, with the first dimensions equal."""
     universe = isl.Map.universe(relation.get_space())
     return universe.equate(isl.dim_type.in_, 0, isl.dim_type.out, 0)
 
@@ -253,17 +253,18 @@ def _named(stop: _Lanes, elements: isl.Set) -> str:
 def _first(elements: isl.Set) -> str:
     return find_example(elements.lexmin())
 
-# --- Whether every element of an input of a part is given once by the parts before --------------
+# --- Completeness of an input ---------------------------------------------------------------------
 #
-# Elements that never arrive are what layer.yaml says, `otherwise`: nothing may give them.
+# Every element of an input must be given exactly once by the parts before, except elements that
+# never arrive: these have the value `otherwise` of layer.yaml, and no part may give them.
 
 def check_given(
     arriving: CrossingStop, given: Sequence[tuple[End, isl.Map, Span]], span: Span
 ) -> None:
-    """Raise UserError unless what arrives at a part, or lies in its memory, is given once.
+    """Raise UserError unless each element of an input, arriving or in memory, is given once.
 
-    `given` has, for each output of which the input is made, { output[e] -> input[e'] } and its
-    place in network.yaml; `span` is that of the input.
+    `given` has { output[e] -> input[e'] } for each output of which the input is made, with its
+    place in network.yaml; `span` is the place of the input.
     """
     here = domain_of(arriving.tensor) if arriving.order is None else arriving.order.domain()
     known: list[tuple[End, isl.Map]] = []

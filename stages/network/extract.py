@@ -48,7 +48,7 @@ alone; their values are in build/weights/NAME.npy."""
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
-    """Return the texts, and the weights. Raises UserError or UserErrors."""
+    """Return the texts and the weights of a graph. Raises UserError or UserErrors."""
     graphs = [name for kind in GRAPHS for name in inputs.names(kind)]
     inputs.refuse_beside(graphs[0], "layer.yaml", "*.mlir")
     given = inputs.file_or_empty("network.yaml", functools.partial(read_graph, graphs=graphs))

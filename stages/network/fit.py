@@ -68,7 +68,7 @@ Tried = dict[str, typing.Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Network:
-    """A network while it is fitted: parts.yaml, and what is known of LAIRs and layer.yamls."""
+    """A network while it is fitted: parts.yaml, and caches for LAIRs and layer.yamls."""
 
     given: GraphMapping
     parts: Mapping[str, typing.Any]
@@ -77,7 +77,7 @@ class _Network:
     expected: dict[tuple[str, str], Expected | None] = field(default_factory=dict)
 
     def read(self, lair: str) -> SizedPart:
-        """Return a part of its LAIR: parts that compute alike are read once."""
+        """Return the part of a LAIR text; parts that compute alike are read once."""
         if lair not in self.layers:
             self.layers[lair] = read_part(lair)
         return self.layers[lair]
@@ -85,8 +85,10 @@ class _Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Try:
-    """Lanes of results, and what fitted.yaml says of the ends of one of these; the least rank is
-    best."""
+    """A choice of lanes for results, with the entry of fitted.yaml for one crossing.
+
+    The least rank is best.
+    """
 
     rank: tuple[int, ...]
     lanes: dict[str, Lanes]
@@ -96,8 +98,8 @@ class _Try:
 def run(inputs: Inputs) -> dict[str, str]:
     """Return fitted.yaml.
 
-    Raises UserError for a machine that there is not, or is smaller than a target, UserErrors for a
-    limit of cycles to which parts are not expected to keep.
+    Raises UserError for an unknown machine, or one that is smaller than a target, and UserErrors
+    where parts are not expected to keep the limit of cycles.
     """
     given = inputs.file_or_empty("network.yaml", read_graph)
     network = _Network(
@@ -121,7 +123,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _check_target(name: str, network: _Network) -> None:
-    """Raise UserError where a part may be larger than the machine: nobody looks for its place."""
+    """Raise UserError for a part whose target is larger than the machine."""
     given = network.given
     own = given.parts.get(name)
     path = ("target",) if own is None or own.target is None else ("parts", name, "target")
@@ -130,7 +132,7 @@ def _check_target(name: str, network: _Network) -> None:
 
 
 def _check_limit(sizes: Mapping[str, Sized], given: GraphMapping) -> Iterator[UserError]:
-    """Yield an error for each part that is expected to take more cycles than network.yaml has."""
+    """Yield an error for each part that is expected to exceed the cycles of network.yaml."""
     limit = given.cycles
     over = {
         name: (each.found.cycles, each.size) for name, each in sizes.items()
@@ -144,12 +146,12 @@ def _check_limit(sizes: Mapping[str, Sized], given: GraphMapping) -> Iterator[Us
 
 
 def _choose(network: _Network) -> tuple[dict[str, Lanes], dict[str, list[Tried]]]:
-    """Return the lanes of the results that cross over several, and what was weighed for each.
+    """Return the lanes of results that cross over several, and the choices weighed for each result.
 
-    Crossing after crossing, from all over several lanes; or from all over one if there is a limit,
-    as that lets rectangles be low: what keeps to it then stays so. From the most lanes on half of
-    them are weighed, and so on, until there is a place for all ends. Taken is what `_rank` puts
-    first.
+    Crossings are decided one after another. At first all cross over several lanes, or over one if
+    there is a limit of cycles: one lane lets rectangles be low, and a crossing that keeps the limit
+    stays so. The choices for a crossing are the most lanes, half of them, and so on, until all ends
+    have a place. The choice with the best `_rank` is taken.
     """
     limit, tried = network.given.cycles, {}
     crossings = list(_list_crossings(network))
@@ -170,7 +172,7 @@ def _choose(network: _Network) -> tuple[dict[str, Lanes], dict[str, list[Tried]]
 def _try(
     way: Lanes | None, ends: Iterable[str], lanes: dict[str, Lanes], network: _Network
 ) -> _Try:
-    """Return what ends take if the result crosses in a way, and all results over some lanes."""
+    """Return the figures of all ends of a result that crosses over `way`, beside other lanes."""
     found = {name: _expect(name, lanes, network) for name in ends}
     cycles = {name: tell_cycles(each) for name, each in found.items()}
     rank = _rank(found.values(), network.given.cycles)
@@ -178,9 +180,9 @@ def _try(
 
 
 def _list_crossings(network: _Network) -> Iterator[tuple[str, list[str], list[Lanes]]]:
-    """Yield results that may cross over several lanes, by their parts, with all ends and lanes.
+    """Yield each result that may cross over several lanes: its part, all ends, and its lanes.
 
-    The most lanes that there may be come first, then half of them, and so on.
+    The largest number of lanes comes first, then half of it, and so on.
     """
     for name, takers in find_takers(network.parts).items():
         ends = list(dict.fromkeys([name, *takers]))
@@ -194,7 +196,7 @@ def _list_crossings(network: _Network) -> Iterator[tuple[str, list[str], list[La
 
 
 def _drop_misfits(lanes: dict[str, Lanes], network: _Network) -> dict[str, Lanes]:
-    """Return the lanes without those at parts for which no placement is found with them."""
+    """Return the lanes without those at parts that have no placement with them."""
     for name, described in network.parts.items():
         if is_fitted(name, network.given) and _expect(name, lanes, network) is None:
             ends = {end for each in described["arrives"].values() for end in each["from"]}
@@ -206,9 +208,9 @@ def _drop_misfits(lanes: dict[str, Lanes], network: _Network) -> dict[str, Lanes
 def _expect(
     name: str, lanes: Mapping[str, Lanes], network: _Network, size: Size | None = None
 ) -> Expected | None:
-    """Return what a part takes on a rectangle, by default the largest that it may have.
+    """Return the figures of a part on a rectangle, by default its largest one.
 
-    Parts that compute alike are looked at once.
+    Parts that compute alike are evaluated once.
     """
     fitted = {each: FittedPart(lanes=way) for each, way in lanes.items()}
     fitted[name] = FittedPart(size=size, lanes=lanes.get(name))
@@ -221,9 +223,9 @@ def _expect(
 
 
 def _size(name: str, lanes: Mapping[str, Lanes], network: _Network) -> Sized:
-    """Return the rectangle of a part: as wide as it needs; the smallest if there is a limit.
+    """Return the rectangle of a part: as wide as needed, or the smallest within a limit.
 
-    One of which the user says the target has that.
+    A target of the user is kept as it is.
     """
     given, largest = network.given, find_largest(name, network.given)
     expect_on = functools.partial(_expect, name, lanes, network)
@@ -240,9 +242,9 @@ def _size(name: str, lanes: Mapping[str, Lanes], network: _Network) -> Sized:
 def _trim(
     sized: Sized, columns: int, expect_on: Callable[[Size], Expected | None]
 ) -> Sized:
-    """Return a rectangle with the columns that what was found needs, if that is no worse there.
+    """Return a rectangle with only the columns that its placement needs, if that is no worse.
 
-    What was found may be in the way of the ports of a narrower one, or of its adapters.
+    The placement may be in the way of ports or adapters on a narrower rectangle.
     """
     narrow = columns, sized.size[1]
     again = expect_on(narrow)
@@ -251,8 +253,11 @@ def _trim(
 
 
 def _rank(found: Iterable[Expected | None], limit: int | None = None) -> tuple[int, ...]:
-    """Return what comes first: what has a place, and room in memory, and keeps to a limit of
-    cycles, if there is one; then what takes fewer."""
+    """Return the rank of a choice; the least is best.
+
+    It has the ends without a place, the bytes that lack, the cycles over the limit, and the cycles
+    of the slowest end and of all ends.
+    """
     all_ends = list(found)
     known = [each for each in all_ends if each is not None]
     cycles = [each.cycles for each in known]
@@ -268,7 +273,7 @@ def _spell_lanes(way: Lanes | None) -> dict[str, typing.Any]:
 def _describe(
     name: str, sized: Sized, lanes: Mapping[str, Lanes], tried: Sequence[Tried], given: GraphMapping
 ) -> dict[str, typing.Any]:
-    """Return what fitted.yaml says of a part."""
+    """Return the entry of a part in fitted.yaml."""
     said: dict[str, typing.Any] = {}
     if sized.found is not None:
         said["cycles"] = sized.found.cycles

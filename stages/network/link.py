@@ -45,9 +45,10 @@ from lairmake.stages.templates import template_in
 if TYPE_CHECKING:
     from lairmake.stages.mapping.inputs import Inputs
 
-# --- Whether what leaves one part is what arrives at another, where both are built --------------
+# --- Agreement of layouts -------------------------------------------------------------------------
 #
-# Their layouts say how tensors leave and arrive; `crossing` says when that agrees.
+# The layouts of two parts say how tensors leave and arrive; `crossing` says when the two ends
+# agree.
 
 NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 
@@ -55,9 +56,9 @@ NOWHERE = Span(source=Source(path="", text=""), start=0, end=0)
 def check_ends(
     joints: Sequence[Joint], layouts: Mapping[str, FabricLayout], moves: Mapping[str, isl.Map]
 ) -> Iterator[UserError]:
-    """Yield an error for each crossing of which the ends do not agree.
+    """Yield an error for each crossing whose ends do not agree.
 
-    `moves` has { output[e] -> input[e'] } by the input, `part.x`; others need no look.
+    `moves` has { output[e] -> input[e'] } by the input, `part.x`, for the crossings to check.
     """
     for joint in joints:
         to, (given,) = joint.crossing.to, joint.crossing.given
@@ -72,7 +73,7 @@ def check_ends(
 
 
 def _stop(end: End, layout: FabricLayout, streams: Iterable[PortEntry | PortExit]) -> CrossingStop:
-    """Return where a tensor leaves a part, or arrives at it, in the coordinates of its layout."""
+    """Return the stop where a tensor leaves a part, or arrives, in coordinates of its layout."""
     first, *others = (each for each in streams if each.tensor == end.tensor)
     order = isl.Map(first.order)
     for each in others:
@@ -98,7 +99,7 @@ What is of a part is called part.name, and a colour by its number, which is anot
 
 
 def run(inputs: Inputs) -> dict[str, str]:
-    """Return layout.yaml and the programs of bridges. Raises UserErrors with what is not built."""
+    """Return layout.yaml and the programs of bridges. Raises UserErrors for other networks."""
     network = _network(inputs)
     profile = _profile(inputs, network)
     layouts = {name: _layout(inputs, name) for name in network.parts}
@@ -124,7 +125,7 @@ def _network(inputs: Inputs) -> Network:
 
 
 def _moves(inputs: Inputs, network: Network) -> Iterator[tuple[str, isl.Map]]:
-    """Yield { output[e] -> input[e'] } of each input of which elements move, of one output."""
+    """Yield { output[e] -> input[e'] } of each input made of one output whose elements move."""
     for crossing in network.crossings:
         if not crossing.is_whole and len(crossing.given) == 1:
             moved = inputs.part(crossing.to.part).objects("crossed.isl")
@@ -141,7 +142,7 @@ def _layout(inputs: Inputs, part: str) -> FabricLayout:
 def _profile(inputs: Inputs, network: Network) -> Profile:
     """Return the machine of all parts.
 
-    Raises UserErrors for parts of another one, or that run another number of times.
+    Raises UserErrors for a part with another machine, or with another number of runs.
     """
     mappings = {name: inputs.part(name).mapping() for name in network.parts}
     profiles = {n: read_machine(m, inputs.part(n)) for n, m in mappings.items()}

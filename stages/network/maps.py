@@ -19,7 +19,7 @@ from lairmake.stages.volumes.operation import make_domain
 
 IN, OUT = isl.dim_type.in_, isl.dim_type.out
 
-# --- Which element of an input is which element of an output that another part gives it ---------
+# --- Maps of elements that cross ------------------------------------------------------------------
 #
 # Source   reshaping, transposing, slicing, padding and putting together move elements only: a map
 #          of what crosses says it, and no part is needed for it
@@ -27,12 +27,12 @@ IN, OUT = isl.dim_type.in_, isl.dim_type.out
 def read_moves(
     text: IslText | None, source: End, given: Tensor, to: End, taken: Tensor
 ) -> isl.Map:
-    """Return { output[e] -> input[e'] } of the elements that cross, each of which is one element.
+    """Return { output[e] -> input[e'] } of the elements that cross, each from one element.
 
-    `given` is the output at `source`, `taken` the input at `to`. Without a text every element is
-    the one with the same index. Elements that there are none of cross nowhere: so a map says of a
-    slice, or of what is around, only where elements go. Raises UserError for another relation, and
-    for an element of the input that is two of the output.
+    `given` is the output at `source`, `taken` the input at `to`. Without a text, elements keep
+    their indices. Elements outside of either tensor do not cross, so the map of a slice, or of a
+    tensor with padding, need not exclude them. Raises UserError for another relation, and for an
+    element of the input that is two elements of the output.
     """
     elements, others = (domain_of(tensor) for tensor in (given, taken))
     if text is None:
@@ -61,7 +61,7 @@ def sizes_of(tensor: Tensor) -> str:
 
 
 def _typed(text: IslText, source: End, given: Tensor, to: End, taken: Tensor) -> isl.Map:
-    """Return the only map of a text, or say what its form should be."""
+    """Return the only map of a text. Raises UserError, with the right form, for other texts."""
     maps = list_maps(parse_map(text))
     names = [_indices("i", given), _indices("j", taken)]
     form = f"write {{ {given.name}[{names[0]}] -> {taken.name}[{names[1]}] }}"
@@ -96,13 +96,13 @@ def _check_one(moves: isl.Map, source: End, to: End, span: Span) -> None:
             "each element that a part takes is one that another gives",
         )
 
-# --- Carry what parts give into the inputs of the parts that take it, by the maps of what crosses
+# --- Inputs made of outputs -----------------------------------------------------------------------
 
 def carry(tensor: Tensor, otherwise: float, given: Sequence[tuple[isl.Map, Array]]) -> Array:
     """Return an input, in its type, made of outputs by { output[e] -> input[e'] }.
 
-    Outputs with an axis more have one value for each invocation, the same number of them: so has
-    the input then, and others are the same in each. What nothing gives is `otherwise`.
+    Outputs with one axis more have a value for each invocation, all the same number; then the input
+    has that axis, too, and outputs without it are the same in each. Other elements are `otherwise`.
     """
     counts = {a.shape[:1] for each, a in given if a.ndim > each.dim(IN)} or {()}
     (count,) = counts
@@ -123,12 +123,12 @@ def _at_each(back: isl.Map) -> isl.Map:
         back = back.set_tuple_name(kind, name)
     return back.equate(IN, 0, OUT, 0)
 
-# --- The ends of what crosses between parts: tensors that these have ----------------------------
+# --- Ends of crossings ----------------------------------------------------------------------------
 
 def list_unknown_ends(network: Network, layers: Mapping[str, Layer]) -> Iterator[UserError]:
     """Yield an error for each end of a crossing that its part does not have.
 
-    `layers` are those of parts, of which there is one that can be read.
+    `layers` are the layers of those parts that can be read.
     """
     for crossing in network.crossings:
         ends = [(crossing.to, "input", crossing.span)]

@@ -45,7 +45,7 @@ WRITES = ("build/fabric.json", "build/usage.npz")
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
-    """Return build/fabric.json, and what the run used."""
+    """Return build/fabric.json, and the usage of the machine."""
     network, source = read_network_of(inputs), inputs.source("layout.yaml")
     layout = read_layout(source)
     check_texts(layout, source)
@@ -67,7 +67,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _checks(inputs: Inputs, found: FabricRun) -> Iterator[tuple[str, Mapping[str, typing.Any]]]:
-    """Yield whether each output is what its part gave alone, bit for bit (-0 equals 0)."""
+    """Yield whether each output equals that of its part alone, bit for bit (-0 equals 0)."""
     for name, values in found.outputs.items():
         part, _, tensor = name.partition(".")
         expected = inputs.part(part).array(f"build/outputs/{tensor}.npy")

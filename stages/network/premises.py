@@ -1,4 +1,4 @@
-"""What network.yaml says beside a graph, as far as it can be wrong without the graph."""
+"""Checks of network.yaml beside a graph that do not need the graph."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lairmake.stages.network.parts.part import SaidOfPart
 
 
 def check_asked(given: GraphMapping, files: Machines) -> list[UserError]:
-    """Return an error for each machine, target, folder and text in isl syntax that is none.
+    """Return an error for each malformed machine, target, folder and text in isl syntax.
 
-    `files` finds those that the user names at a place, and raises UserError where there is none.
+    `files` finds machines that the user names at a place, and raises UserError for unknown ones.
     """
     return sorted(_list_wrong(given, files), key=lambda each: each.span.start if each.span else 0)
 
@@ -46,7 +46,7 @@ def _list_wrong(given: GraphMapping, files: Machines) -> Iterator[UserError]:
 
 
 def _caught(read: Callable[[], Any]) -> Iterator[UserError]:
-    """Yield what is raised."""
+    """Yield the errors that `read` raises."""
     try:
         read()
     except UserError as error:
@@ -58,7 +58,7 @@ def _caught(read: Callable[[], Any]) -> Iterator[UserError]:
 def _check_folder(
     name: str, folder: str, given: GraphMapping, files: Machines
 ) -> Iterator[UserError]:
-    """Yield an error for a folder that is a part instead, but is none of a layer."""
+    """Yield an error for a folder that replaces a part, but is no layer folder."""
     span = given.key_span("parts", name)
     try:
         files.further_path(os.path.join(".", folder, "layer.yaml"), span)

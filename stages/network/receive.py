@@ -36,7 +36,7 @@ WRITES = ("build/inputs/*.npy",)
 
 
 def run(inputs: LayerInputs) -> dict[str, str | bytes]:
-    """Return the inputs that are made of what others gave."""
+    """Return the inputs that are made of outputs of other parts."""
     moves, mapping = inputs.objects("crossed.isl"), inputs.mapping()
     written: dict[str, str | bytes] = {}
     for tensor in inputs.lair().inputs:
@@ -51,7 +51,7 @@ def run(inputs: LayerInputs) -> dict[str, str | bytes]:
 def _given(
     inputs: LayerInputs, tensor: str, moves: Objects
 ) -> Iterator[tuple[isl.Map, Array]]:
-    """Yield { output[e] -> input[e'] } and the values of each output of which an input is made."""
+    """Yield { output[e] -> input[e'] } and the values of each output that an input is made of."""
     for name in takewhile(moves.__contains__, (f"{tensor}_{n}" for n in count())):
         yield isl.Map.from_union_map(moves[name]), inputs.array(f"given/{name}.npy")
 

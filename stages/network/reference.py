@@ -1,4 +1,4 @@
-"""Who says what the outputs of a network have to be, and how far off they may be.
+"""Expected outputs of a network, and their allowed errors.
 
 Source   the table of stages/reference/error_bound.py, and stages/parts/rounding.py
 """
@@ -39,12 +39,13 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRun:
-    """What is asked of a network: `names` are those of names.yaml, `made` its inputs in each
-    invocation, and `weights` the values of the others that are given.
+    """A network and its inputs, for which expected outputs are wanted.
 
-    `content` is the graph, a file that the user calls `file`, and `beside` reads others there.
-    `told` has the arrays of outputs/, by the names of their files, None where there is no file, and
-    `read` the names of those of inputs/. `shown` says what the user calls a file.
+    `names` are those of names.yaml, `made` the inputs in each invocation, `weights` the values of
+    other inputs. `content` is the graph, a file that the user calls `file`, and `beside` reads
+    other files there. `told` has the arrays of outputs/ by the names of their files, None for an
+    empty folder, and `read` the names of the files in inputs/. `shown` returns the user's name for
+    a file.
     """
 
     given: GraphMapping
@@ -62,18 +63,18 @@ class NetworkRun:
 
     @property
     def outputs(self) -> dict[str, Shape]:
-        """The volumes that are outputs, and their shapes."""
+        """Return the volumes that are outputs, with their shapes."""
         domains = make_domains(self.volumes)
         return {own: extents(domains[own], {}) for own in self.names["outputs"].values()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arbiter:
-    """Who says what outputs are: `against` is who, and `note` why nobody else.
+    """The source of expected outputs: `against` is its name, `note` why no other is used.
 
-    `expected` has the outputs by our names, `row` how they are rounded. Values that are given are
-    rounded, too: weights, if the type of the network has not all that are in the graph, and inputs,
-    if who computed the outputs took them in a type of the graph that has not all of these.
+    `expected` has the outputs by our names, `row` their rounding. Given values may have been
+    rounded, too: weights, if the type of the network lacks some values in the graph, and inputs, if
+    the outputs were computed from inputs in a coarser type of the graph.
     """
 
     against: str
@@ -85,7 +86,7 @@ class Arbiter:
 
 
 def choose_arbiter(asked: NetworkRun) -> Arbiter:
-    """Return who says what the outputs have to be, and what. Raises UserError."""
+    """Return the source of expected outputs, with the outputs. Raises UserError."""
     from lairmake.stages.network.onnx.reader import NoReferenceError
 
     if asked.told is not None:
@@ -103,7 +104,7 @@ def choose_arbiter(asked: NetworkRun) -> Arbiter:
 
 
 def _told(asked: NetworkRun, told: Mapping[str, Array]) -> Arbiter:
-    """Return what the user says of outputs, which somebody computed in the types of the graph."""
+    """Return the outputs in outputs/, which the user computed in the types of the graph."""
     types = _read_types(asked.content, asked.file)
     row = find_coarsest([each for each in types if each in list_types()], asked.given.type)
     return Arbiter(
@@ -125,7 +126,7 @@ def _read_types(content: bytes, file: str) -> list[str]:
 
 
 def _read_outputs(asked: NetworkRun, told: Mapping[str, Array]) -> dict[str, Array]:
-    """Return what the user says of outputs: of all, and of inputs that are given as well."""
+    """Return the arrays in outputs/, which must be complete, as must be inputs/."""
     made = [o for o in asked.names["inputs"].values() if f"inputs/{o}.npy" not in asked.read]
     found, times = {}, len(asked.made)
     for own, shape in asked.outputs.items():
@@ -145,11 +146,10 @@ def _read_outputs(asked: NetworkRun, told: Mapping[str, Array]) -> dict[str, Arr
 
 
 def _reference(asked: NetworkRun) -> Arbiter:
-    """Return what the reference of the framework computes, in float64, rounded once to float32.
+    """Return the outputs of the framework's reference: in float64, rounded once to float32.
 
-    Its operations are not ours, which fold weights: what its own would round is no fault of either.
-
-    Raises NoReferenceError where it does not.
+    Its operations are not those of this compiler, which folds weights: a rounding of its own must
+    not count against either. Raises NoReferenceError where the reference fails.
     """
     from onnx import TensorProto
 
@@ -179,9 +179,9 @@ def _reference(asked: NetworkRun) -> Arbiter:
 
 
 def allow(asked: NetworkRun, arbiter: Arbiter, is_exact: bool) -> dict[str, Array]:
-    """Return how far each output may be off, in the shape of what is expected.
+    """Return the allowed error of each output, in the shape of the expected one.
 
-    Nothing where `is_exact` says that nobody rounds anything.
+    Returns nothing if `is_exact`, as then no value is rounded.
     """
     if is_exact and not (arbiter.rounds_weights or arbiter.rounds_inputs):
         return {}

@@ -1,4 +1,4 @@
-"""Rectangles that keep a limit."""
+"""Estimates of parts of a network, and rectangles that keep a limit of cycles."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from lairmake.stages.mapping.layer_yaml import LayerMapping, read_mapping
 from lairmake.stages.poly.text import Objects, write_objects
 from lairmake.stages.skewing.elements import Lair, read_lair
 
-# --- What a part of a network would take, in closed form, before any stage has seen it ----------
+# --- Estimates of a part --------------------------------------------------------------------------
+#
+# They are in closed form, before any stage has seen the part.
 #
 # Source   design, Placement by search; stages/layer/search has the figures
 
 MOST_LOOKED_AT = 3
-"""How many of the best placements are looked at for one that may be."""
+"""Largest number of best placements that are checked for a valid one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizedPart:
-    """A part as a layer: its LAIR, and what lair.isl will say of it."""
+    """A part as a layer: its LAIR, and the content of its lair.isl."""
 
     layer: Layer
     lair: Lair
@@ -40,10 +42,10 @@ class SizedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What the best placement takes that a narrow search finds.
+    """The figures of the best placement of a narrow search.
 
-    `cycles` are predicted, and `lacking` bytes on the fullest PE; `columns` is how wide a rectangle
-    has to be for it.
+    `cycles` are predicted, `lacking` are bytes on the fullest PE; `columns` is the least width of a
+    rectangle for the placement.
     """
 
     cycles: int
@@ -52,7 +54,7 @@ class Expected:
 
 
 def read_part(text: str) -> SizedPart:
-    """Return a part of its LAIR."""
+    """Return the part of a LAIR text."""
     file = parse_lair(Source(path="part.lair", text=text))
     mapping = read_given('target: "{ PE[1, 1] }"\n')
     layer = specialise(file, None, {}, {}, mapping.span)
@@ -61,14 +63,14 @@ def read_part(text: str) -> SizedPart:
 
 
 def read_given(text: str) -> LayerMapping:
-    """Return what a layer.yaml says that is not written yet. Raises UserErrors."""
+    """Return the mapping of a layer.yaml that is not written yet. Raises UserErrors."""
     return read_mapping(Source(path="layer.yaml", text=text))
 
 
 def expect(part: SizedPart, mapping: LayerMapping, profile: Profile) -> Expected | None:
-    """Return what a part takes; None if no placement is found, or no search is asked for.
+    """Return the figures of a part; None without a placement, or without a search.
 
-    The search keeps one way to place the statements so far, not as many as that of `choose`.
+    The search keeps only one partial placement, not as many as the search of `choose`.
     """
     if not mapping.is_open:
         return None
@@ -92,7 +94,7 @@ def _expected(states: list[SearchState], question: Question) -> Iterator[Expecte
 
 
 def _has_queues(state: SearchState, question: Question) -> bool:
-    """Return whether PEs have queues enough, where the machine says how many."""
+    """Return whether PEs have enough queues, where the machine limits them."""
     profile = question.profile
     queues = len(profile.input_queues), len(profile.output_queues)
     counts = count_streams(state, question)
@@ -100,10 +102,10 @@ def _has_queues(state: SearchState, question: Question) -> bool:
 
 
 def count_streams(state: SearchState, question: Question) -> tuple[int, int]:
-    """Return from how many streams a PE takes elements, and on how many an adapter sends, roughly.
+    """Return estimates of the streams that a PE takes, and of the streams that an adapter sends.
 
-    Each port is one of a tensor that adapters spread, and others have one. Results that PEs pass on
-    to each other are one more each, and so is what comes back from other PEs.
+    A tensor that adapters spread has a stream for each port, other tensors have one. Results that
+    PEs pass on to each other are one stream each, and so are tensors that come back from other PEs.
     """
     taken: dict[str, int] = {}
     spread: set[str] = set()
@@ -127,7 +129,7 @@ def count_streams(state: SearchState, question: Question) -> tuple[int, int]:
 
 
 def _count_columns(state: SearchState, question: Question) -> int:
-    """Return how many columns a placement needs, with the borders for its adapters."""
+    """Return the columns that a placement needs, with the borders for its adapters."""
     assert state.used is not None, "a state has statements"
     rows, columns = question.target.bottom + 1, question.target.right + 1
     around = state.around or state.collects
@@ -138,7 +140,7 @@ def _count_columns(state: SearchState, question: Question) -> int:
             return count
     return columns
 
-# --- How small the rectangle of a part may be on which it is expected to keep to a limit of cycles
+# --- Smallest rectangle within a limit ------------------------------------------------------------
 #
 # Source   design, Placement by search
 
@@ -148,9 +150,9 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sized:
-    """A rectangle, and what a part is expected to take on it; None if no placement is found.
+    """A rectangle, and the expected figures of a part on it; None without a placement.
 
-    `weighed` has this of all sizes that were looked at for it, in their order.
+    `weighed` has the figures of all sizes that were tried for it, in order.
     """
 
     size: Size
@@ -161,11 +163,11 @@ class Sized:
 def find_smallest(
     largest: Size, rows: int, limit: int, expect: Callable[[Size], Expected | None]
 ) -> Sized:
-    """Return the rectangle with the fewest PEs of those that keep to a limit of cycles.
+    """Return the rectangle with the fewest PEs that keeps a limit of cycles.
 
-    It has as many rows as the largest, half of them, and so on, as long as fewer PEs are enough,
-    but no fewer than `rows`; and the fewest columns then. Where the largest does
-    not keep to the limit it is that.
+    The heights are those of the largest rectangle, half of it, and so on, down to `rows`, as long
+    as the number of PEs goes down; the width is the least for the height. If the largest rectangle
+    does not keep the limit, the result is the largest.
     """
     weighed: dict[Size, Expected | None] = {}
     best: Size | None = None
@@ -180,7 +182,7 @@ def find_smallest(
 
 
 def list_halves(most: int, least: int) -> Iterator[int]:
-    """Yield a number, half of it, rounded up, and so on; at last `least`, if that is less."""
+    """Yield a number, half of it, rounded up, and so on; `least` is the last one."""
     while most > least:
         yield most
         most = max(least, -(-most // 2))
@@ -188,7 +190,7 @@ def list_halves(most: int, least: int) -> Iterator[int]:
 
 
 def describe_size(sized: Sized, limit: int | None) -> dict[str, Any]:
-    """Return what fitted.yaml says of a rectangle, and of those that it is the smallest of."""
+    """Return the entry of fitted.yaml for a rectangle and the others that were weighed."""
     size = {"size": list(sized.size)}
     if limit is None:
         return size
@@ -198,7 +200,7 @@ def describe_size(sized: Sized, limit: int | None) -> dict[str, Any]:
 
 
 def tell_cycles(found: Expected | None) -> int | str:
-    """Return the cycles that are expected, or what there is not."""
+    """Return the expected cycles, or what is missing."""
     if found is None:
         return "no placement"
     return f"lacks {found.lacking} bytes" if found.lacking else found.cycles
@@ -208,10 +210,10 @@ def _narrow(
     widest: Size, limit: int, expect: Callable[[Size], Expected | None],
     weighed: dict[Size, Expected | None],
 ) -> Size | None:
-    """Return the rectangle with the fewest columns that keep to a limit; None if all do not.
+    """Return the rectangle with the fewest columns that keep a limit; None if none do.
 
-    Noted in `weighed`. The columns that are looked at are those that keep to it if cycles go down
-    as columns go up, and once these are too few, those in the middle of what is left.
+    All tries are noted in `weighed`. The next try is the width that would keep the limit if cycles
+    fell as columns grow; once a width is too small, tries bisect the rest.
     """
     columns, rows = widest
     few, enough, middle = 0, 0, columns

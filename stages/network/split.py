@@ -62,8 +62,8 @@ network; otherwise: the value of elements that do not come. leaves: the order of
 def run(inputs: Inputs) -> dict[str, str]:
     """Return parts.yaml.
 
-    Raises UserError for operations of which no layer can be made, UserErrors for names of parts,
-    tensors, statements and iterators in network.yaml that there are not.
+    Raises UserError for operations that no layer can compute, and UserErrors for unknown names of
+    parts, tensors, statements and iterators in network.yaml.
     """
     program = resolve(read_program(inputs.yaml("operations.yaml")))
     weights = set(inputs.yaml("names.yaml")["weights"])
@@ -91,7 +91,7 @@ def run(inputs: Inputs) -> dict[str, str]:
 
 
 def _check_said(given: GraphMapping, described: Mapping[str, Any]) -> Iterator[UserError]:
-    """Yield an error for each name in what network.yaml says of parts that these have not."""
+    """Yield an error for each unknown name in the entries of network.yaml for parts."""
     for name, part in described.items():
         if name in given.parts and given.folder_of(name) is None:
             lair = Source(path=name, text=part["lair"])
@@ -103,7 +103,7 @@ def _check_said(given: GraphMapping, described: Mapping[str, Any]) -> Iterator[U
 
 
 def _explain(program: VolumeProgram) -> str:
-    """Return what a network does in which nothing is computed: at most, elements move."""
+    """Return a description of a network that computes nothing: at most, elements move."""
     moving = _list_nodes(each for each in program.operations if each.kind == "copy")
     if not moving:
         return "its outputs are inputs, or constants"

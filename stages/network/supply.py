@@ -62,10 +62,7 @@ these for volumes that are given."""
 
 
 def run(inputs: Inputs) -> dict[str, str | bytes]:
-    """Return the files of every part.
-
-    Raises UserErrors for inputs of the network that are none.
-    """
+    """Return the files of every part. Raises UserErrors for wrong inputs of the network."""
     given, parts = inputs.file_or_empty("network.yaml", read_graph), _parts(inputs)
     samples, fitted = _samples(inputs, given), read_fitted(inputs.yaml("fitted.yaml"))
     written: dict[str, str | bytes] = {}
@@ -91,7 +88,7 @@ def run(inputs: Inputs) -> dict[str, str | bytes]:
 
 
 def _moves(chained: Mapping[str, Mapping[str, str]]) -> dict[str, isl.Map]:
-    """Return { y[e] -> x[e'] } for each source that a tensor is made of, numbered."""
+    """Return { y[e] -> x[e'] } for each source of a tensor, by the tensor's name and a number."""
     return {
         f"{tensor}_{n}": _called(isl.Map(each), end).reverse()
         for tensor, sources in chained.items() for n, (end, each) in enumerate(sources.items())
@@ -99,7 +96,7 @@ def _moves(chained: Mapping[str, Mapping[str, str]]) -> dict[str, isl.Map]:
 
 
 def _called(source: isl.Map, end: str) -> isl.Map:
-    """Return { x[e] -> v[e'] } with the name that a part has for its result."""
+    """Return { x[e] -> v[e'] } with the name of a result inside of its part."""
     return source.set_tuple_name(isl.dim_type.out, RESULT) if is_result(end) else source
 
 

@@ -1,1 +1,1 @@
-"""Graphs in ONNX: files, nodes, and the operators that are known."""
+"""Graphs in ONNX: files, nodes, and known operators."""

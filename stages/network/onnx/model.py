@@ -1,4 +1,4 @@
-"""ONNX file."""
+"""Reader of ONNX files: weights, types, checks, and shapes."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ from lairmake.stages.network.operators.draft import (
 )
 from lairmake.stages.network.operators.node import misfit
 
-# --- Weights of an ONNX model that lie in other files of its folder -----------------------------
+# --- Weights in other files -----------------------------------------------------------------------
 #
 # Source   ONNX, ExternalData.md
 
 Beside = Callable[[str], bytes]
-"""Gives the bytes of a file by its path from the folder of the model. Raises UserError."""
+"""A function from a path within the folder of a model to the bytes of the file, or UserError."""
 
 PLAIN = frozenset({
     TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16,
     TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT8,
     TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64, TensorProto.BOOL,
 })
-"""Types whose elements lie one after the other, each in bytes of its own."""
+"""Types whose elements lie one after another, each in bytes of its own."""
 
 HINT = "keep it in the folder of the model, or save one file: onnx.save(onnx.load(PATH), PATH)"
 
 
 def nothing_beside(name: str) -> bytes:
-    """Refuse a file: for models of which no folder is known. Raises UserError."""
+    """Raise UserError for every file: the model has no known folder."""
     raise UserError(f"{name} cannot be read here")
 
 
 def load_external(model: ModelProto, file: str, beside: Beside) -> None:
-    """Put the values that lie in other files into a model. Raises UserError.
+    """Copy values from other files into a model. Raises UserError.
 
     `file` is the path of the model as the user writes it.
     """
@@ -74,7 +74,7 @@ def load_external(model: ModelProto, file: str, beside: Beside) -> None:
 
 
 def _read(tensor: TensorProto, given: dict[str, str], beside: Beside) -> bytes:
-    """Return the bytes of a tensor. Raises UserError where they are not there, or not so many."""
+    """Return the bytes of a tensor. Raises UserError where some are missing."""
     location = posixpath.normpath(given.get("location", ""))
     start = _number(given, "offset", 0)
     size = _size(tensor)
@@ -96,7 +96,7 @@ def _number(given: dict[str, str], key: str, default: int) -> int:
 
 
 def _size(tensor: TensorProto) -> int:
-    """Return how many bytes a tensor has. Raises UserError for one of another kind."""
+    """Return the number of bytes of a tensor. Raises UserError for a type without plain bytes."""
     if tensor.data_type not in PLAIN or min(tensor.dims, default=0) < 0:
         raise UserError("numbers of such a type or shape are not read from there")
     return count(tensor.dims) * helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
@@ -111,21 +111,20 @@ def _tensors(model: ModelProto) -> Iterator[TensorProto]:
                 yield attribute.t
             yield from attribute.tensors
 
-# --- Values of short types of floats as float32, so that nothing rounds that need not -----------
+# --- Short floats as float32 ----------------------------------------------------------------------
 #
-# A network has one type for all of its values, which says how they are rounded. What a graph is
-# compared with must be no less exact: the reference would round each value to the type of the
-# graph.
+# All values of a network have one type, which defines their rounding. The reference for a graph
+# must be no less exact, but would round each value to the type of the graph.
 
 SHORT = frozenset({TensorProto.FLOAT16, TensorProto.BFLOAT16})
-"""The types of floats of which a float32 has all values."""
+"""The types of floats with values that all are values of float32."""
 
 TYPES = frozenset({"to", "dtype", "softmax_precision", "stash_type"})
-"""Attributes that say a type of elements."""
+"""Attributes that are types of elements."""
 
 
 def widen(model: ModelProto, short: Collection[int] = SHORT, wide: int = TensorProto.FLOAT) -> None:
-    """Let all values of short types be of a wide one."""
+    """Change all values of short types to a wide type."""
     type_ = helper.tensor_dtype_to_np_dtype(wide)
     graph = model.graph
     for value in (*graph.input, *graph.output, *graph.value_info):
@@ -156,9 +155,9 @@ def _all_tensors(model: ModelProto) -> Iterator[TensorProto]:
 
 
 def list_number_types(model: ModelProto) -> list[str]:
-    """Return the types of inputs, outputs, weights and casts of a model, as NumPy calls them.
+    """Return the types of inputs, outputs, weights and casts of a model, by their NumPy names.
 
-    Those are left out that hold no numbers.
+    Types without numbers are left out.
     """
     graph = model.graph
     values: Iterable[ValueInfoProto] = (*graph.input, *graph.output, *graph.value_info)
@@ -170,7 +169,7 @@ def list_number_types(model: ModelProto) -> list[str]:
 
 
 def rounds(model: ModelProto, type_: str) -> bool:
-    """Whether a type has not all values of the floats that a model gives."""
+    """Return whether some floats of a model are no values of a type."""
     return any(_rounds(numpy_helper.to_array(each), type_) for each in _all_tensors(model))
 
 
@@ -180,7 +179,7 @@ def _rounds(values: np.ndarray, type_: str) -> bool:
     with np.errstate(over="ignore"):
         return not np.array_equal(values.astype(type_), values, equal_nan=True)
 
-# --- Everything in an ONNX model that is no plain graph of known operators, found before its shapes
+# --- Faults found before shapes are known ---------------------------------------------------------
 #
 # Source   ONNX, IR.md and Operators.md; the schemas of the installed `onnx`
 
@@ -194,14 +193,14 @@ EXPORT = "export it anew"
 
 
 def find_place(node: NodeProto, file: str) -> GraphPlace:
-    """Return where a node stands: by its name, else by its first result."""
+    """Return the place of a node: by its name, else by its first result."""
     return GraphPlace(
         file=file, node=node.name or next(iter(node.output), "?"), operator=node.op_type
     )
 
 
 def list_texts(model: ModelProto) -> Iterator[str | bytes]:
-    """Yield all names in a model; those that are no UTF-8 are bytes."""
+    """Yield all names in a model; names that are not UTF-8 are bytes."""
     graph = model.graph
     for node in graph.node:
         yield from (node.op_type, node.domain, node.name, *node.input, *node.output)
@@ -214,7 +213,7 @@ def list_texts(model: ModelProto) -> Iterator[str | bytes]:
 
 
 def refuse_kind(model: ModelProto, file: str) -> Iterator[UserError]:
-    """Yield an error for all that is no plain graph in an opset that is known."""
+    """Yield an error for everything but a plain graph in a known opset."""
     for given in model.opset_import:
         own = given.domain in ("", "ai.onnx")
         if own and not OLDEST <= given.version <= onnx.defs.onnx_opset_version():
@@ -237,9 +236,9 @@ def refuse_kind(model: ModelProto, file: str) -> Iterator[UserError]:
 def refuse_operators(
     model: ModelProto, file: str, known: Collection[str], inputs: Collection[str]
 ) -> Iterator[UserError]:
-    """Yield an error for each operator that nobody can compute, at the first node that has it.
+    """Yield an error for each unknown operator, at its first node.
 
-    What depends on no input needs to be known to ONNX only: it is computed as a constant.
+    Nodes that depend on no input are computed as constants: only ONNX must know their operators.
     """
     depends, found = set(inputs), []
     for node in model.graph.node:
@@ -257,7 +256,7 @@ def refuse_operators(
 
 
 def unknown_operator(place: GraphPlace, known: Collection[str]) -> UserError:
-    """Return what is wrong with a node whose operator is not known."""
+    """Return the error for a node with an unknown operator."""
     if place.operator in CONTROL:
         return place.error("it chooses while it runs", "export the model without control flow")
     near = nearest(place.operator, known, cutoff=0.7)
@@ -266,7 +265,7 @@ def unknown_operator(place: GraphPlace, known: Collection[str]) -> UserError:
 
 
 def refuse_nodes(model: ModelProto, file: str) -> Iterator[UserError]:
-    """Yield an error for each node that is none of its operator, or has operands nobody gives."""
+    """Yield an error for each malformed node, and for operands that no earlier node gives."""
     graph = model.graph
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), None)
     if opset is None:
@@ -290,7 +289,7 @@ def refuse_nodes(model: ModelProto, file: str) -> Iterator[UserError]:
 def _refuse_names(
     node: NodeProto, given: Collection[str], place: GraphPlace
 ) -> Iterator[UserError]:
-    """Yield an error for what a node reads and nobody gave before, or gives a second time."""
+    """Yield an error for operands that no earlier node gives, and for results with a used name."""
     for name in dict.fromkeys(filter(None, node.input)):
         if name not in given:
             message = f"it reads {name}, which nothing before it gives"
@@ -302,7 +301,7 @@ def _refuse_names(
 
 
 def _refuse_form(node: NodeProto, opset: int, place: GraphPlace) -> Iterator[UserError]:
-    """Yield an error for operands, results and attributes that an operator has not."""
+    """Yield an error for operands, results and attributes that an operator does not have."""
     try:
         schema = onnx.defs.get_schema(node.op_type, opset, "")
     except onnx.defs.SchemaError:
@@ -327,7 +326,7 @@ def _refuse_form(node: NodeProto, opset: int, place: GraphPlace) -> Iterator[Use
 
 
 def _refuse_results(node: NodeProto, place: GraphPlace) -> Iterator[UserError]:
-    """Yield an error for a Split of which there are more results than it says.
+    """Yield an error for a Split with more results than its attributes say.
 
     ONNX's inference of shapes would end the process there, in 1.23.2.
     """
@@ -357,10 +356,10 @@ def _refuse_attributes(
         if attribute.required and name not in said:
             yield place.error(f"its attribute {name} is missing", EXPORT)
 
-# --- Read an ONNX file: checked, with the sizes that it leaves open, and all shapes known -------
+# --- Checked models with all shapes ---------------------------------------------------------------
 
 NOT_INFERRED = frozenset({"GroupNormalization"})
-"""Operators of which ONNX infers no shape; it is that of the first operand."""
+"""Operators whose shapes ONNX does not infer; their results have the shape of the first operand."""
 
 CHECKER = "onnx.checker.check_model(PATH, full_check=True)"
 
@@ -369,12 +368,11 @@ def load_model(
     content: bytes, file: str, sizes: Mapping[str, int], beside: Beside = nothing_beside,
     operators: Collection[str] | None = None,
 ) -> ModelProto:
-    """Return a model, checked, whose inputs have known sizes, and all of whose shapes are inferred.
+    """Return a checked model, with all sizes of inputs known, and all shapes inferred.
 
-    Floats are of float32 at least: those of short types have become such. `file` is its path as the
-    user writes it, `beside` reads other files in its folder, and `operators` are those that may
-    depend on inputs, if not all of ONNX may. Raises UserError, or UserErrors with all that is
-    wrong.
+    Floats have at least float32: short types are widened. `file` is its path as the user writes it,
+    `beside` reads other files in its folder, and `operators` are those that may depend on inputs;
+    None stands for all of ONNX. Raises UserError, or UserErrors with all faults.
     """
     model = parse_model(content, file)
     raise_all(_refuse(model, file, sizes, operators))
@@ -400,7 +398,7 @@ def load_model(
 def _refuse(
     model: ModelProto, file: str, sizes: Mapping[str, int], operators: Collection[str] | None
 ) -> Iterator[UserError]:
-    """Yield all that is wrong before shapes are known."""
+    """Yield all faults that show before shapes are known."""
     yield from refuse_kind(model, file)
     if operators is not None:
         yield from refuse_operators(model, file, operators, list_inputs(model))
@@ -412,7 +410,7 @@ def _refuse(
 
 
 def _find_misfit(model: ModelProto, file: str) -> UserError:
-    """Return an error at the first node with which no shapes can be inferred."""
+    """Return the error at the first node for which no shapes can be inferred."""
     low, high = 0, len(model.graph.node)
     while low < high:
         middle = (low + high) // 2
@@ -432,7 +430,7 @@ def _find_misfit(model: ModelProto, file: str) -> UserError:
 
 
 def _find_otherwise(model: ModelProto, found: ModelProto | None, file: str) -> UserError:
-    """Return an error for the first value that the graph says is other than what was found."""
+    """Return the error for the first value that the graph declares otherwise than inferred."""
     values = {} if found is None else read_values(found)
     for said in (*model.graph.value_info, *model.graph.output):
         other = values.get(said.name)
@@ -445,7 +443,7 @@ def _find_otherwise(model: ModelProto, found: ModelProto | None, file: str) -> U
 
 
 def describe(name: str, value: ValueInfoProto | None, known: Array | None) -> str:
-    """Return what is known of an operand: `x is float32 [2, 3]`."""
+    """Return a description of an operand: `x is float32 [2, 3]`."""
     if known is not None:
         return f"{name} is {known.dtype} {list(known.shape)}"
     kind = 0 if value is None else value.type.tensor_type.elem_type
@@ -460,7 +458,7 @@ def _results(nodes: Iterable[NodeProto]) -> list[str]:
 
 
 def _start(model: ModelProto, count: int) -> ModelProto | None:
-    """Return the first nodes of a model with their shapes; None where these cannot be inferred."""
+    """Return the first nodes of a model with shapes; None where these cannot be inferred."""
     start = ModelProto()
     start.CopyFrom(model)
     kept = start.graph
@@ -474,10 +472,10 @@ def _start(model: ModelProto, count: int) -> ModelProto | None:
 
 
 def _infer(model: ModelProto) -> ModelProto:
-    """Return a model with all shapes. Raises what ONNX does.
+    """Return a model with all shapes. Raises any exception of ONNX.
 
-    Nodes of which ONNX infers none hand on their first operands meanwhile: what comes after them
-    would have no shape either.
+    Nodes that ONNX cannot infer pass their first operands on meanwhile, so that later nodes get
+    shapes.
     """
     kept = [(k, _copy(n)) for k, n in enumerate(model.graph.node) if n.op_type in NOT_INFERRED]
     for k, node in kept:
@@ -496,7 +494,7 @@ def _copy(node: NodeProto) -> NodeProto:
 
 
 def parse_model(content: bytes, file: str) -> ModelProto:
-    """Return a model as its file has it. Raises UserError."""
+    """Return the model of a file. Raises UserError."""
     try:
         model = onnx.load_model_from_string(content)
     except DecodeError as error:
@@ -509,14 +507,14 @@ def parse_model(content: bytes, file: str) -> ModelProto:
 
 
 def _call_alike(model: ModelProto) -> None:
-    """Call the domain of ONNX's own operators by one of its two names."""
+    """Use one of the two names of ONNX's own domain throughout."""
     for each in (*model.opset_import, *model.graph.node):
         if each.domain == "ai.onnx":
             each.domain = ""
 
 
 def _check_weights(model: ModelProto, file: str) -> None:
-    """Raise UserError for weights that are not what they say."""
+    """Raise UserError for weights whose values do not match their type and shape."""
     for tensor in model.graph.initializer:
         try:
             numpy_helper.to_array(tensor)
@@ -526,7 +524,7 @@ def _check_weights(model: ModelProto, file: str) -> None:
 
 
 def _describe_damage(tensor: TensorProto) -> str:
-    """Return what is wrong with weights that are not what they say."""
+    """Return a description of the fault of weights."""
     if tensor.data_type not in helper.get_all_tensor_dtypes():
         return f"is no tensor: its type has the number {tensor.data_type}, which ONNX has not"
     kind = helper.tensor_dtype_to_np_dtype(tensor.data_type)
@@ -565,7 +563,7 @@ def list_sizes(model: ModelProto) -> list[InputSize]:
 
 
 def _forget_open(model: ModelProto) -> None:
-    """Let sizes of results be open that are 0 or less: exporters write them so."""
+    """Make sizes of results open that are 0 or less: exporters write open sizes so."""
     for value in (*model.graph.output, *model.graph.value_info):
         for dim in value.type.tensor_type.shape.dim:
             if dim.HasField("dim_value") and dim.dim_value <= 0:
@@ -573,7 +571,7 @@ def _forget_open(model: ModelProto) -> None:
 
 
 def _fill(value: ValueInfoProto, sizes: Mapping[str, int]) -> None:
-    """Put numbers where sizes of an input are open."""
+    """Replace open sizes of an input by numbers."""
     for k, dim in enumerate(value.type.tensor_type.shape.dim):
         if not (dim.HasField("dim_value") and dim.dim_value > 0):
             each = InputSize(input=value.name, axis=k, size=None, name=dim.dim_param)
@@ -583,17 +581,17 @@ def _fill(value: ValueInfoProto, sizes: Mapping[str, int]) -> None:
 
 
 def list_inputs(model: ModelProto) -> list[str]:
-    """Return the names of what must be given to a model."""
+    """Return the names of the values that a model must be given."""
     return [value.name for value in _inputs(model)]
 
 
 def read_constants(model: ModelProto) -> dict[str, Array]:
-    """Return the values that a model gives, by name."""
+    """Return the values that a model itself has, by name."""
     return {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
 
 
 def read_values(model: ModelProto) -> dict[str, ValueInfoProto]:
-    """Return what is known of the type and the shape of each value."""
+    """Return the known type and shape of each value."""
     graph = model.graph
     return {value.name: value for value in (*graph.value_info, *graph.input, *graph.output)}
 
@@ -609,5 +607,5 @@ def read_shape(value: ValueInfoProto | None) -> Shape | None:
 
 
 def read_type(value: ValueInfoProto) -> np.dtype[Any]:
-    """Return the type of elements as NumPy calls it."""
+    """Return the type of elements as a NumPy type."""
     return helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)

@@ -1,4 +1,4 @@
-"""A node, constants folded, ONNX's reference corrected."""
+"""Nodes of ONNX, folded constants, and corrections of ONNX's reference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from lairmake.stages.network.operators.draft import Array, GraphPlace, Shape
 from lairmake.stages.network.operators.node import KnownOperands, NodeOperands, misfit
 from lairmake.stages.reference.error_bound import list_types, name_types
 
-# --- Operators that ONNX's own reference gets wrong or does not run: those with windows, in NumPy
+# --- Windows corrected in NumPy -------------------------------------------------------------------
+#
+# ONNX's own reference gets operators with windows wrong, or does not run them.
 #
 # Source   ONNX, Operators.md. onnx 1.23.2 pads all dimensions of a MaxPool alike, moves the windows
 #          of an AveragePool that is rounded up, and takes a ConvTranspose for one channel a group.
@@ -37,13 +39,13 @@ Sizes = Sequence[int]
 
 
 def evaluator(model: ModelProto) -> ReferenceEvaluator:
-    """Return ONNX's reference for a model, with the operators here instead of its own."""
+    """Return ONNX's reference for a model, with the operators of this module."""
     return ReferenceEvaluator(model, new_ops=[MaxPool, AveragePool, ConvTranspose])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Windows:
-    """How many windows there are along each dimension, of what, and what is around."""
+    """Windows along each dimension: their number, sizes, strides, dilations, and the padding."""
 
     counts: Shape
     sizes: Shape
@@ -52,9 +54,9 @@ class _Windows:
     around: Sequence[tuple[int, int]]
 
     def cut(self, padded: Array, beyond: float) -> Array:
-        """Return [sample, channel, window..., place within...] of what has its padding.
+        """Return [sample, channel, window..., place within...] of a padded array.
 
-        The last windows may reach beyond it, to elements of a value.
+        Where the last windows reach beyond the padding, elements are `beyond`.
         """
         reach = [(k - 1) * d + 1 for k, d in zip(self.sizes, self.dilations, strict=True)]
         ends = [(c - 1) * s + r for c, s, r in zip(self.counts, self.strides, reach, strict=True)]
@@ -69,12 +71,12 @@ class _Windows:
 
     @property
     def within(self) -> Shape:
-        """The axes of the places within windows."""
+        """Return the axes of the places within windows."""
         return tuple(range(-len(self.sizes), 0))
 
 
 def _find(places: Shape, given: Attributes) -> _Windows:
-    """Return the windows over places that attributes say."""
+    """Return the windows that attributes define over places."""
     sizes = given["kernel_shape"]
     ones = [1] * len(sizes)
     strides, dilations = given.get("strides") or ones, given.get("dilations") or ones
@@ -95,7 +97,7 @@ def _find(places: Shape, given: Attributes) -> _Windows:
 
 
 def _pairs(given: Attributes, rank: int) -> list[tuple[int, int]]:
-    """Return what attributes put before and after each dimension."""
+    """Return the padding before and after each dimension, from attributes."""
     pads = given.get("pads") or [0] * 2 * rank
     if given.get("auto_pad", "NOTSET") != "NOTSET":
         pads = [0] * 2 * rank
@@ -103,13 +105,13 @@ def _pairs(given: Attributes, rank: int) -> list[tuple[int, int]]:
 
 
 def _halve(count: int, given: Attributes) -> tuple[int, int]:
-    """Return how many of elements are before and after: the smaller half first for SAME_UPPER."""
+    """Return the elements before and after: the smaller half first for SAME_UPPER."""
     less = count // 2
     return (less, count - less) if given["auto_pad"] == "SAME_UPPER" else (count - less, less)
 
 
 class MaxPool(OpRun):
-    """The largest element of each window; there is nothing around."""
+    """The largest element of each window; padding does not count."""
 
     op_domain = ""
 
@@ -123,7 +125,7 @@ class MaxPool(OpRun):
 
 
 class AveragePool(OpRun):
-    """The mean of each window, over its elements, or those of its padding as well."""
+    """The mean of each window, over its elements, with or without those of the padding."""
 
     op_domain = ""
 
@@ -167,7 +169,7 @@ class ConvTranspose(OpRun):
 
 
 def _keep(own: Sizes, reach: Sizes, strides: Sizes, given: Attributes) -> list[slice]:
-    """Return which places of all that are reached a transposed convolution gives."""
+    """Return the slices of all places reached that the result of a transposed convolution has."""
     further = given["output_padding"] or [0] * len(own)
     reach = [r + f for r, f in zip(reach, further, strict=True)]
     if given["output_shape"] is None and not given["auto_pad"].startswith("SAME"):
@@ -177,19 +179,21 @@ def _keep(own: Sizes, reach: Sizes, strides: Sizes, given: Attributes) -> list[s
     starts = [_halve(max(r - n, 0), given)[0] for r, n in zip(reach, counts, strict=True)]
     return [slice(b, b + n) for b, n in zip(starts, counts, strict=True)]
 
-# --- What of a graph depends on no input: computed once, by ONNX's own reference ----------------
+# --- Values that depend on no input ---------------------------------------------------------------
+#
+# ONNX's own reference computes them once.
 #
 # Source   ONNX, onnx.reference
 
 PLAIN_WEIGHTS = 4
-"""The version of files from which on weights need not be inputs as well."""
+"""The first version of files whose weights need not be inputs as well."""
 
 MOST_ELEMENTS = 2**27
-"""How many elements of known values may be computed; more than that is no weight."""
+"""Largest number of elements of a computed value; larger values are no weights."""
 
 
 def shape_of(node: NodeProto, shape: Shape) -> Array:
-    """Return what Shape gives for an operand of a known shape."""
+    """Return the result of Shape for an operand of a known shape."""
     given = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     start, end = given.get("start", 0), given.get("end", len(shape))
     return np.array(shape[slice(start, end)], np.int64)
@@ -200,7 +204,7 @@ def fold(
 ) -> dict[str, Array] | None:
     """Return the results of a node whose operands are all known.
 
-    None where the results would be too large. Raises what the reference does.
+    Returns None for results that would be too large. Raises any exception of the reference.
     """
     if any(math.prod(shape) > MOST_ELEMENTS for shape in shapes):
         return None
@@ -221,9 +225,9 @@ def infer(
     node: NodeProto, model: ModelProto, constants: Mapping[str, Array],
     operands: Mapping[str, ValueInfoProto],
 ) -> list[ValueInfoProto]:
-    """Return what ONNX infers of the results of a node, some operands of which are known.
+    """Return the types and shapes that ONNX infers for the results of a node.
 
-    `operands` says what the others are.
+    `constants` are the known values of its operands, `operands` the types and shapes of the others.
     """
     names = list(dict.fromkeys(name for name in node.input if name))
     graph = helper.make_graph(
@@ -236,20 +240,20 @@ def infer(
 
 
 def _alone(graph: GraphProto, model: ModelProto) -> ModelProto:
-    """Return a model of a graph, with the operators of another one."""
+    """Return a model of a graph, with the operators of another model."""
     version = max(model.ir_version, PLAIN_WEIGHTS)
     return helper.make_model(graph, opset_imports=list(model.opset_import), ir_version=version)
 
-# --- A node of an ONNX graph, as its operator sees it: operands, attributes, and its results ----
+# --- A node with operands, attributes and results -------------------------------------------------
 
 NUMBERS = frozenset(list_types())
-"""The types of what is computed; all of it is in the one type of the network."""
+"""The types that are computed, all in the one type of the network."""
 
 INTEGERS = "integers that say where elements are must be constants"
 
 
 def explain_type(kind: np.dtype[Any]) -> str:
-    """Return what to do about values of a type that is not computed with."""
+    """Return the remedy for values of a type that is not computed."""
     if kind.kind in "iu":
         return INTEGERS
     if kind.kind in "OUc":
@@ -259,9 +263,9 @@ def explain_type(kind: np.dtype[Any]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class OnnxGraph(KnownOperands):
-    """What is known of a graph so far, by the names of its values.
+    """The known types, shapes and values of a graph, by the names of values.
 
-    `values` has what was inferred of types and shapes; if it `is_corrected`, what follows is
+    `values` has the inferred types and shapes. After a correction, `is_corrected`, later nodes are
     inferred anew.
     """
 
@@ -275,9 +279,9 @@ class OnnxGraph(KnownOperands):
         return read_shape(self.values.get(name)) if known is None else known.shape
 
     def correct(self, name: str) -> None:
-        """Take the shape of a volume for that of the value which it is, where another was inferred.
+        """Correct the inferred shape of a value to that of its volume.
 
-        ONNX counts windows that begin behind all elements, and nobody computes them.
+        ONNX also counts windows that begin behind all elements, which are not computed.
         """
         shape = self.draft.shapes[self.volumes[name]]
         if shape != self.shape(name):
@@ -286,23 +290,23 @@ class OnnxGraph(KnownOperands):
             self.is_corrected = True
 
     def infer(self, node: NodeProto, model: ModelProto) -> None:
-        """Infer the results of a node from what is known now. Raises what ONNX does."""
+        """Infer the results of a node from current knowledge. Raises any exception of ONNX."""
         found = infer(node, model, self.constants, self.values)
         self.values.update({value.name: value for value in found})
 
     def copy_value(self, name: str, to: str) -> None:
-        """Say that a value has the type and the shape of another."""
+        """Give a value the type and the shape of another."""
         value = ValueInfoProto()
         value.CopyFrom(self.values[name])
         value.name = to
         self.values[to] = value
 
     def describe(self, names: Iterable[str]) -> list[str]:
-        """Return what is known of values."""
+        """Return descriptions of values."""
         return [describe(n, self.values.get(n), self.constants.get(n)) for n in names]
 
     def type(self, name: str) -> np.dtype[Any]:
-        """Return the type of a value as NumPy calls it."""
+        """Return the type of a value as a NumPy type."""
         known = self.constants.get(name)
         return read_type(self.values[name]) if known is None else known.dtype
 
@@ -310,8 +314,7 @@ class OnnxGraph(KnownOperands):
 class OnnxNode(NodeOperands):
     """A node, with its operands by number and its attributes by name.
 
-    `results` has the names of what it gives, those that nobody asks for left out; `places` which
-    ones they are.
+    `results` has the names of its results, without unused ones, and `places` their numbers.
     """
 
     def __init__(self, proto: NodeProto, graph: OnnxGraph, place: GraphPlace) -> None:
@@ -324,17 +327,17 @@ class OnnxNode(NodeOperands):
         self._attributes = {a.name: helper.get_attribute_value(a) for a in proto.attribute}
 
     def misfit(self) -> UserError:
-        """Return an error for operands and attributes that do not fit each other."""
+        """Return the error for operands and attributes that do not fit each other."""
         return misfit(self.place, self._graph.describe(filter(None, self._inputs)))
 
     @property
     def wish(self) -> str:
-        """What its first result is called."""
+        """Return the name of the first result."""
         return str(self.results[0])
 
     @property
     def shape(self) -> Shape:
-        """The shape of its first result."""
+        """Return the shape of the first result."""
         return self.shape_of_result(0)
 
     def shape_of_result(self, k: int) -> Shape:
@@ -353,11 +356,11 @@ class OnnxNode(NodeOperands):
         return found
 
     def type_of(self, k: int) -> np.dtype[Any]:
-        """Return the type of an operand as NumPy calls it."""
+        """Return the type of an operand as a NumPy type."""
         return self._graph.type(self._inputs[k])
 
     def volume(self, k: int) -> str:
-        """Return the volume that an operand is. Raises UserError for integers that are computed."""
+        """Return the volume of an operand. Raises UserError for computed integers."""
         if not self.is_known(k) and self.type_of(k).name not in NUMBERS:
             message = f"{self._inputs[k]} is of {self.type_of(k)}, and depends on an input"
             raise self.error(message, explain_type(self.type_of(k)))
@@ -369,17 +372,17 @@ class OnnxNode(NodeOperands):
         return found.decode() if isinstance(found, bytes) else found
 
     def axis(self, name: str, default: int, rank: int) -> int:
-        """Return an attribute that is a dimension, from 0. Raises UserError."""
+        """Return an attribute that is a dimension, counted from 0. Raises UserError."""
         return self.dimension(int(self.attribute(name, default)), rank)
 
     def dimension(self, axis: int, rank: int) -> int:
-        """Return a dimension, from 0, which may count from the end. Raises UserError."""
+        """Return a dimension counted from 0; `axis` may count from the end. Raises UserError."""
         return 0 if rank == axis == 0 else super().dimension(axis, rank)
 
     def give(self, volume: str, k: int = 0) -> None:
-        """Say which volume a result is."""
+        """Set the volume of a result."""
         self._graph.volumes[self.results[k]] = self.draft.rounded(volume)
 
     def alias(self, k: int = 0) -> None:
-        """Say that the result is what operand k is."""
+        """Make the result the same value as operand k."""
         self.give(self.volume(k))

@@ -1,4 +1,4 @@
-"""ONNX operators."""
+"""Operators of ONNX as operations on volumes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lairmake.stages.network.operators.elementwise import (
 )
 from lairmake.stages.network.operators.windows import Windows
 
-# --- Operators of ONNX that are functions of elements -------------------------------------------
+# --- Functions of elements ------------------------------------------------------------------------
 #
 # Source   ONNX, Operators.md: each is an expression of LAIR
 
@@ -49,7 +49,7 @@ PLAIN: Mapping[str, str] = {
 FOLDED: Mapping[str, str] = {
     "Max": "max({0}, {1})", "Min": "min({0}, {1})", "Sum": "{0} + {1}", "Mean": "{0} + {1}",
 }
-"""Operators of any number of operands, two by two."""
+"""Operators of any number of operands, applied two by two."""
 
 SHAPED: Mapping[str, tuple[str, Mapping[str, float]]] = {
     "Elu": ("select(less({0}, 0.0), {alpha} * (exp(min({0}, 0.0)) - 1.0), {0})", {"alpha": 1.0}),
@@ -80,7 +80,7 @@ TANH_OF_GELU = (0.7978845608028654, 0.044715)
 
 
 def plain(node: OnnxNode) -> None:
-    """Add a function of elements that has no attributes."""
+    """Add a function of elements without attributes."""
     _give(node, PLAIN[node.operator], [node.operand(k) for k in range(node.count)])
 
 
@@ -96,14 +96,14 @@ def folded(node: OnnxNode) -> None:
 
 
 def shaped(node: OnnxNode) -> None:
-    """Add a function of elements that attributes change."""
+    """Add a function of elements with attributes."""
     template, defaults = SHAPED[node.operator]
     given = {name: write_number(node.attribute(name, value)) for name, value in defaults.items()}
     _give(node, template.format("{0}", **given), [node.operand(0)])
 
 
 def clip(node: OnnxNode) -> None:
-    """Add what lies within limits, those which are finite."""
+    """Add Clip, with the finite ones of its limits."""
     template, operands = "{0}", [node.operand(0)]
     for k, function, name in ((1, "max", "min"), (2, "min", "max")):
         limit = node.attribute(name)
@@ -117,7 +117,7 @@ def clip(node: OnnxNode) -> None:
 
 
 def _is_endless(limit: float) -> bool:
-    """Whether all finite values of a type of floats lie within a limit."""
+    """Return whether a limit bounds no finite value of a type of floats."""
     return abs(limit) in LARGEST or abs(limit) >= LARGEST[-1]
 
 
@@ -143,7 +143,7 @@ def power(node: OnnxNode) -> None:
 
 
 def cast(node: OnnxNode) -> None:
-    """Add another type: a truth of a number, else the same elements."""
+    """Add Cast: to a truth from a number, else the same elements."""
     if node.attribute("to") == TensorProto.BOOL and node.type_of(0) != np.bool_:
         _give(node, TRUE, [node.operand(0)])
     else:
@@ -151,7 +151,7 @@ def cast(node: OnnxNode) -> None:
 
 
 def dropout(node: OnnxNode) -> None:
-    """Add Dropout, which drops nothing here; its mask is true."""
+    """Add Dropout, which drops nothing; its mask is true."""
     node.alias()
     if len(node.results) > 1:
         node.give(node.draft.weigh(node.results[1], np.ones(node.shape_of_result(1))), 1)
@@ -167,15 +167,15 @@ ARITHMETIC: Mapping[str, Callable[[OnnxNode], None]] = {
     **{name: lambda node: node.alias() for name in ("Identity", "CastLike")}, "Dropout": dropout,
 }
 
-# --- Operators of ONNX that compute sums: products, reductions, normalisation -------------------
+# --- Sums, reductions and normalisation -----------------------------------------------------------
 #
 # Source   ONNX, Operators.md
 
 PER_CHANNEL = 21
-"""The opset from which on a group normalisation scales channels, and not groups."""
+"""The first opset whose group normalisation scales channels, not groups."""
 
 NEW_SOFTMAX = 13
-"""The opset from which on softmax is along one axis, and not along all from one on."""
+"""The first opset whose softmax is along one axis, not along all from one on."""
 
 
 def product(node: OnnxNode) -> None:
@@ -277,11 +277,11 @@ REDUCTIONS: Mapping[str, tuple[str, str, str]] = {
     "ReduceSumSquare": ("+=", "{0} * {0}", "{0}"),
     "ReduceLogSum": ("+=", "{0}", "log({0})"),
 }
-"""The operator, what is reduced, and what is made of that, and of the number of elements."""
+"""The reduction, the reduced expression, and the result, of the reduced value and the count."""
 
 
 def reduction(node: OnnxNode) -> None:
-    """Add a reduction over axes, all if none are said."""
+    """Add a reduction over axes; over all axes if none are given."""
     x, rank = node.volume(0), len(node.shape_of(0))
     axes = node.attribute("axes")
     if axes is None and node.has(1):
@@ -304,7 +304,7 @@ def reduction(node: OnnxNode) -> None:
 
 
 def _log_sum_exp(node: OnnxNode, x: str, axes: Sequence[int], keep: bool) -> None:
-    """Give the logarithm of the sum of powers, the largest of which is taken off before."""
+    """Add the logarithm of a sum of powers, computed relative to the largest one."""
     draft, wish = node.draft, node.wish
     largest = elementwise.reduce(draft, f"{wish}_max", x, axes, "max=")
     power = apply(draft, f"{wish}_exp", "exp({0} - {1})", [x, largest])
@@ -325,17 +325,16 @@ LAYERS: Mapping[str, Callable[[OnnxNode], None]] = {
     "ReduceLogSumExp": reduction, **dict.fromkeys(REDUCTIONS, reduction),
 }
 
-# --- Operators of ONNX for transformers: attention, and positions as rotations ------------------
+# --- Attention and rotary positions ---------------------------------------------------------------
 #
 # Source   ONNX, Operators.md: Attention and RotaryEmbedding, of opset 23 and later
 
 MASK, PAST, COUNT = 3, 4, 6
-"""The operands of attention that may be left out: a mask, keys and values of before, and how many
-keys of each sample count."""
+"""Optional operands of attention: a mask, past keys and values, and the count of valid keys."""
 
 
 def attention(node: OnnxNode) -> None:
-    """Add Attention, with the keys and values that follow those of before."""
+    """Add Attention, with new keys and values behind the past ones."""
     draft, wish = node.draft, node.wish
     is_flat = len(node.shape_of(0)) == 3
     query, key, value = (
@@ -378,7 +377,7 @@ def _with_heads(node: OnnxNode, k: int, name: str) -> str:
 
 
 def _seen(node: OnnxNode, before: int, queries: int, keys: int) -> KeyWindow:
-    """Return which keys each query sees, of so many, some of them of before."""
+    """Return the keys that each query sees; the first `before` of all `keys` are past ones."""
     left, right = (node.attribute(f"{side}_window_size", -1) for side in ("left", "right"))
     behind = [0] * bool(node.attribute("is_causal", 0)) + [right] * (right >= 0)
     after = min(behind, default=None)
@@ -401,7 +400,7 @@ def _seen(node: OnnxNode, before: int, queries: int, keys: int) -> KeyWindow:
 
 
 def _mask(node: OnnxNode, keys: int) -> str:
-    """Return a mask for so many keys; those that it does not reach are not seen."""
+    """Return a mask for `keys` keys; keys beyond the mask are not seen."""
     mask = node.volume(MASK)
     shape = (*node.draft.shapes[mask][:-1], keys)
     if not 1 < node.draft.shapes[mask][-1] < keys:
@@ -411,7 +410,7 @@ def _mask(node: OnnxNode, keys: int) -> str:
 
 
 def rotary_embedding(node: OnnxNode) -> None:
-    """Add RotaryEmbedding, with cosines and sines of all positions, or of those of a table."""
+    """Add RotaryEmbedding, with cosines and sines of all positions, or of a table of positions."""
     draft, wish = node.draft, node.wish
     is_flat = len(node.shape_of(0)) == 3
     x = node.volume(0)
@@ -445,19 +444,19 @@ ATTENTION: Mapping[str, Callable[[OnnxNode], None]] = {
     "Attention": attention, "RotaryEmbedding": rotary_embedding,
 }
 
-# --- Operators of ONNX that move elements -------------------------------------------------------
+# --- Moves of elements ----------------------------------------------------------------------------
 #
 # Source   ONNX, Operators.md
 
 def transpose(node: OnnxNode) -> None:
-    """Add Transpose: all dimensions the other way round if none are said."""
+    """Add Transpose: with all dimensions reversed if none are given."""
     rank = len(node.shape)
     order = node.attribute("perm", list(reversed(range(rank))))
     node.give(copies.transpose(node.draft, node.wish, node.volume(0), order))
 
 
 def reshape(node: OnnxNode) -> None:
-    """Add what has the same elements in another shape: Reshape, Flatten, Squeeze, Unsqueeze."""
+    """Add Reshape, Flatten, Squeeze or Unsqueeze: the same elements in another shape."""
     node.give(copies.reshape(node.draft, node.wish, node.volume(0), node.shape))
 
 
@@ -475,7 +474,7 @@ def cut(node: OnnxNode) -> None:
 
 
 def _slices(node: OnnxNode, rank: int) -> tuple[list[int], list[int], list[int]]:
-    """Return the axes that are cut, where they start, and in which steps."""
+    """Return the axes that are cut, their starts, and their steps."""
     starts = node.attribute("starts")
     axes, steps = node.attribute("axes"), None
     if starts is None:
@@ -506,7 +505,7 @@ def concatenate(node: OnnxNode) -> None:
 
 
 def pad(node: OnnxNode) -> None:
-    """Add Pad: with a number, or as `reflect`, `edge` and `wrap` say."""
+    """Add Pad: with a number, or in the mode `reflect`, `edge` or `wrap`."""
     rank, x = len(node.shape), node.volume(0)
     pads = node.attribute("pads")
     pads = node.numbers(1, "what is put around") if pads is None else pads
@@ -579,7 +578,7 @@ SHAPES: Mapping[str, Callable[[OnnxNode], None]] = {
     **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze"), reshape),
 }
 
-# --- Operators of ONNX whose windows move over places: convolutions and poolings ----------------
+# --- Convolutions and poolings --------------------------------------------------------------------
 #
 # Source   ONNX, Operators.md
 
@@ -610,7 +609,7 @@ def transposed(node: OnnxNode) -> None:
 def _outside(
     node: OnnxNode, sizes: Shape, strides: Shape, dilations: Shape, places: Shape
 ) -> Shape:
-    """Return how many places at the start of a transposed convolution are left out."""
+    """Return the places at the start of a transposed convolution that are left out."""
     further = node.attribute("output_padding", [0] * len(sizes))
     own = node.shape_of(0)[2:]
     reach = [
@@ -629,7 +628,7 @@ def _named(node: OnnxNode) -> set[str]:
 
 
 def _biased(node: OnnxNode, found: str, k: int) -> None:
-    """Give a result with a bias for each channel, if the node has one."""
+    """Add a result with a bias for each channel, if the node has one."""
     if not node.has(k):
         node.give(found)
         return
@@ -638,7 +637,7 @@ def _biased(node: OnnxNode, found: str, k: int) -> None:
 
 
 def _windows(node: OnnxNode, sizes: Shape) -> Windows:
-    """Return the windows that attributes say, with what is around as they or the sizes say."""
+    """Return the windows of a node, with padding from its attributes or from the sizes."""
     strides, dilations = _steps(node, "strides", sizes), _steps(node, "dilations", sizes)
     before, after = _around(node, sizes, strides, dilations)
     return Windows(
@@ -653,7 +652,7 @@ def _steps(node: OnnxNode, name: str, sizes: Sequence[int]) -> Shape:
 def _around(
     node: OnnxNode, sizes: Shape, strides: Shape, dilations: Shape
 ) -> tuple[Shape, Shape]:
-    """Return what is put before and after the places of a volume."""
+    """Return the padding before and after the places of a volume."""
     kind, places = node.attribute("auto_pad", "NOTSET"), node.shape_of(0)[2:]
     pads = list(node.attribute("pads", [0] * 2 * len(sizes)))
     if kind == "VALID":
@@ -681,9 +680,10 @@ def pooling(node: OnnxNode) -> None:
 
 
 def _reach(node: OnnxNode, exact: Windows) -> Windows:
-    """Return windows with as much after the places as the last one reaches that begins in them.
+    """Return windows with padding up to the end of the last window that begins within.
 
-    So it is where the number of windows is rounded up; what is before the places counts as one.
+    This applies where the number of windows is rounded up; padding before the places counts as
+    within.
     """
     after = []
     for n, k, s, d, b, a in zip(

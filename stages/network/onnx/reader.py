@@ -1,4 +1,4 @@
-"""Model to operations."""
+"""Translation of an ONNX model to operations on volumes."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ from lairmake.stages.network.operators.draft import (
 )
 from lairmake.stages.network.operators.node import draw_weights, misfit
 
-# --- Turn an ONNX model into operations on volumes ----------------------------------------------
+# --- Operations of a model ------------------------------------------------------------------------
 
 OPERATORS: Mapping[str, Callable[[OnnxNode], None]] = {
     **operators.ARITHMETIC, **operators.ATTENTION, **operators.CONVOLUTIONS, **operators.LAYERS,
     **operators.SHAPES,
 }
-"""Every operator that is known, by its name."""
+"""All known operators, by name."""
 
 
 def extract(model: ModelProto, file: str, type_: str) -> Extracted:
-    """Return the operations of a model; what depends on no input is computed.
+    """Return the operations of a model; values that depend on no input are computed.
 
-    `type_` is that of all volumes. Raises UserError for what is no operation on volumes.
+    `type_` is the type of all volumes. Raises UserError for a node that is no operation on volumes.
     """
     graph = _opened(model, type_)
     inputs = {name: _given(graph, name, file) for name in list_inputs(model)}
@@ -82,7 +82,7 @@ def _opened(model: ModelProto, type_: str) -> OnnxGraph:
 
 
 def _given(graph: OnnxGraph, name: str, file: str) -> str:
-    """Return the volume of an input. Raises UserError for one that holds no numbers."""
+    """Return the volume of an input. Raises UserError for an input without numbers."""
     kind, shape = graph.type(name), graph.shape(name)
     assert shape is not None
     if kind.name not in NUMBERS:
@@ -95,7 +95,7 @@ def _given(graph: OnnxGraph, name: str, file: str) -> str:
 
 @contextlib.contextmanager
 def _named(what: str) -> Iterator[None]:
-    """Say of which input or output a volume cannot be."""
+    """Add the name of an input or output to the error for an impossible volume."""
     try:
         yield
     except NoVolumeError as error:
@@ -103,7 +103,7 @@ def _named(what: str) -> Iterator[None]:
 
 
 def _folded(proto: NodeProto, model: ModelProto, graph: OnnxGraph, place: GraphPlace) -> bool:
-    """Compute the results of a node that depends on no input. Return whether it is one."""
+    """Compute the results of a node if it depends on no input. Return whether it does not."""
     names = [name for name in proto.input if name]
     shape = graph.shape(names[0]) if proto.op_type == "Shape" else None
     if shape is not None:
@@ -130,7 +130,7 @@ def _folded(proto: NodeProto, model: ModelProto, graph: OnnxGraph, place: GraphP
 
 
 def _infer(proto: NodeProto, model: ModelProto, graph: OnnxGraph, node: OnnxNode) -> None:
-    """Infer shapes that follow from values which were computed. Raises UserError."""
+    """Infer shapes that follow from computed values. Raises UserError."""
     if not graph.is_corrected and all(graph.shape(name) is not None for name in node.results):
         return
     try:
@@ -142,7 +142,7 @@ def _infer(proto: NodeProto, model: ModelProto, graph: OnnxGraph, node: OnnxNode
 
 
 def _check(node: OnnxNode) -> None:
-    """Raise UserError for an operator that is not known, or results without any elements."""
+    """Raise UserError for an unknown operator, or results without elements."""
     if node.operator not in OPERATORS:
         raise unknown_operator(node.place, OPERATORS)
     for k, name in enumerate(node.results):
@@ -161,7 +161,7 @@ def _add(node: OnnxNode) -> None:
 
 
 def _result(graph: OnnxGraph, name: str, file: str) -> str:
-    """Return the volume of an output; one of known values, too. Raises UserError."""
+    """Return the volume of an output, also of known values. Raises UserError."""
     if name not in graph.constants and graph.type(name).name not in NUMBERS:
         kind = graph.type(name)
         raise UserError(f"{file}: output {name} has the type {kind}", hint=explain_type(kind))
@@ -170,7 +170,7 @@ def _result(graph: OnnxGraph, name: str, file: str) -> str:
             graph.volumes[name] = graph.draft.weigh(name, graph.constants[name])
     return graph.volumes[name]
 
-# --- Weights of a graph as small integers, so that the whole is computed without rounding -------
+# --- Weights as small integers --------------------------------------------------------------------
 
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 SUMS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
@@ -179,8 +179,8 @@ SUMS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 def replace_weights(model: ModelProto, seed: int) -> None:
     """Replace the weights of a model by -1, 0 and 1, drawn from a seed.
 
-    Of the terms of each sum so many are not zero that all sums of a chain remain exact. Single
-    numbers, and what statistics are, stay as they are.
+    Of the terms of each sum, only so many are not zero that all sums of a chain remain exact.
+    Single numbers and statistics stay as they are.
     """
     sums = sum(node.op_type in SUMS for node in model.graph.node)
     kept = set(_statistics(model))
@@ -195,26 +195,28 @@ def replace_weights(model: ModelProto, seed: int) -> None:
 
 
 def _statistics(model: ModelProto) -> Iterator[str]:
-    """Yield what normalisations scale by: their results are no integers in any case."""
+    """Yield the scales of normalisations: their results are no integers in any case."""
     for node in model.graph.node:
         if node.op_type.endswith("Normalization"):
             yield from node.input
 
-# --- What a graph gives, by ONNX's own reference, with operators in place of those it gets wrong
+# --- Reference results of a graph -----------------------------------------------------------------
+#
+# ONNX's own reference computes them, with the operators that it gets wrong replaced.
 #
 # Source   ONNX, onnx.reference
 
 class NoReferenceError(Exception):
-    """The reference gives nothing for a graph, or not what the graph says that it gives."""
+    """The reference gives no results for a graph, or others than the graph declares."""
 
 
 def run_reference(
     model: ModelProto, inputs: Mapping[str, Array], shapes: Mapping[str, Shape]
 ) -> dict[str, Array]:
-    """Return the outputs of a model by their names, of inputs by theirs.
+    """Return the outputs of a model by name, from inputs by name.
 
-    Inputs that no output needs may be left out: they are zero.
-    Raises NoReferenceError where the reference cannot compute them, or gives them other `shapes`.
+    Inputs that no output needs may be left out: they are zero. Raises NoReferenceError where the
+    reference cannot compute the outputs, or gives them other `shapes`.
     """
     values = {value.name: value for value in model.graph.input}
     given = {
@@ -237,7 +239,7 @@ def run_reference(
 
 
 def _find_failed(error: Exception) -> str:
-    """Return which node the reference could not run: that of the last operator that it called."""
+    """Return the node at which the reference failed: that of the last operator that it called."""
     found, at = "the graph", error.__traceback__
     while at is not None:
         operator = at.tb_frame.f_locals.get("self")

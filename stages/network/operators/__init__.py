@@ -1,1 +1,1 @@
-"""Operations on volumes of known sizes, as the operators of frameworks are made of them."""
+"""Operations on volumes of known sizes, from which operators of frameworks are made."""

@@ -1,4 +1,4 @@
-"""Copies: elements of volumes at other places, or in other shapes."""
+"""Copies of elements to other places, or to other shapes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from lairmake.stages.network.operators.draft import (
 )
 
 MOST_PIECES = 64
-"""How many pieces a copy may have; more than that is a table, and no slice."""
+"""Largest number of pieces of a copy; more pieces are a table, and no slice."""
 
 
 class TooManyPiecesError(NoVolumeError):
-    """A copy has more pieces than anybody would read."""
+    """A copy with too many pieces to read."""
 
     def __init__(self, pieces: str) -> None:
         super().__init__(f"it cannot be read: {pieces}, more than {MOST_PIECES}", FITTING)
@@ -45,7 +45,7 @@ def reshape(draft: NetworkDraft, wish: str, x: str, shape: Shape) -> str:
 
 
 def _groups(source: Shape, target: Shape) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield which dimensions become which: as few as have the same number of elements."""
+    """Yield groups of dimensions that become each other: the smallest of equal counts."""
     a = [k for k, size in enumerate(source) if size != 1]
     b = [k for k, size in enumerate(target) if size != 1]
     while a and b:
@@ -62,7 +62,7 @@ def _groups(source: Shape, target: Shape) -> Iterator[tuple[list[int], list[int]
 def _reshaped(
     source: Shape, left: Sequence[int], target: Shape, right: Sequence[int]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the index of each dimension of a group of the source, from those of the target."""
+    """Yield the index of each dimension of a source group, by the indices of the target."""
     step = 1
     terms: list[str] = []
     for k in reversed(right):
@@ -78,9 +78,9 @@ def _reshaped(
 def pad(
     draft: NetworkDraft, wish: str, x: str, shape: Shape, low: Sequence[int], value: float
 ) -> str:
-    """Add a volume of a shape that has another one from `low` on, and `value` around it.
+    """Add a volume of a given shape, with another volume from `low` on, and `value` around it.
 
-    What lies before 0, or beyond the shape, is left out. Return its name.
+    Elements before 0, or beyond the shape, are left out. Return its name.
     """
     sizes = draft.shapes[x]
     at = [_shifted(f"d{k}", -start) for k, start in enumerate(low)]
@@ -99,7 +99,7 @@ def pad(
 def mirror(
     draft: NetworkDraft, wish: str, x: str, shape: Shape, low: Sequence[int], mode: str
 ) -> str:
-    """Add a volume that goes on beyond the ends of another: `reflect`, `edge` or `wrap`.
+    """Add a volume that continues another one beyond its ends: `reflect`, `edge` or `wrap`.
 
     Return its name. Raises TooManyPiecesError.
     """
@@ -115,7 +115,7 @@ def mirror(
 def _beyond(
     name: str, low: int, size: int, length: int, mode: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield where each index of a dimension is from, and for which of them."""
+    """Yield the source index of a dimension's indices, and the condition for these indices."""
     turn = {"reflect": 2 * size - 2, "wrap": size, "edge": 0}[mode]
     own = _shifted(name, -low)
     if mode == "wrap" or (mode == "reflect" and size == 1):
@@ -137,7 +137,7 @@ def _product(
     shape: Shape,
     pieces: Sequence[Sequence[tuple[str, str]]],
 ) -> str:
-    """Add a copy whose pieces are all combinations of those of each dimension."""
+    """Add a copy whose pieces are all combinations of the pieces of each dimension."""
     total = np.prod([len(each) for each in pieces], dtype=float)
     if total > MOST_PIECES:
         raise TooManyPiecesError(f"it has {total:.0f} pieces")
@@ -181,7 +181,7 @@ def concatenate(draft: NetworkDraft, wish: str, volumes: Sequence[str], axis: in
 
 
 def expand(draft: NetworkDraft, wish: str, x: str, shape: Shape) -> str:
-    """Add a volume that is another one again and again, to a shape. Return its name."""
+    """Add a volume broadcast to a shape. Return its name."""
     sizes = draft.shapes[x]
     first = len(shape) - len(sizes)
     at = ["0" if size == 1 else f"d{first + k}" for k, size in enumerate(sizes)]
@@ -189,7 +189,7 @@ def expand(draft: NetworkDraft, wish: str, x: str, shape: Shape) -> str:
 
 
 def repeat(draft: NetworkDraft, wish: str, x: str, times: Sequence[int]) -> str:
-    """Add a volume several times along each dimension. Return its name."""
+    """Add a volume repeated several times along each dimension. Return its name."""
     sizes = draft.shapes[x]
     shape = tuple(size * n for size, n in zip(sizes, times, strict=True))
     at = [
@@ -200,9 +200,9 @@ def repeat(draft: NetworkDraft, wish: str, x: str, times: Sequence[int]) -> str:
 
 
 def take(draft: NetworkDraft, wish: str, x: str, indices: Array, axis: int) -> str:
-    """Add the elements of a dimension that known indices say. Return its name.
+    """Add the elements of a dimension at known indices. Return its name.
 
-    Raises TooManyPiecesError where these are no few arithmetic sequences.
+    Raises TooManyPiecesError for indices that are not few arithmetic sequences.
     """
     sizes, rank = draft.shapes[x], indices.ndim
     shape = (*sizes[:axis], *indices.shape, *sizes[axis + 1 :])
@@ -217,7 +217,7 @@ def take(draft: NetworkDraft, wish: str, x: str, indices: Array, axis: int) -> s
 
 
 def _runs(indices: Array, first: int) -> Iterator[tuple[str, str]]:
-    """Yield arithmetic sequences of indices along the last dimension, and where they are."""
+    """Yield arithmetic sequences of indices along the last dimension, with their conditions."""
     if indices.ndim == 0:
         yield str(int(indices)), "true"
         return

@@ -1,4 +1,4 @@
-"""The network while it is read."""
+"""Draft of a network, while its graph is read."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from lairmake.stages.volumes.operation import (
     read_program,
 )
 
-# --- Volumes that cannot be: of values that are none, or of elements of others that are not there
+# --- Impossible volumes ---------------------------------------------------------------------------
 #
-# What is inferred of a graph are the shapes of results. Few operators have their operands checked,
-# so that these need not fit each other.
+# Frameworks infer the shapes of results, but check the operands of few operators. So operands may
+# not fit each other.
 
 TERM = re.compile(r"(?:(?P<factor>\d+)\*)?d(?P<of>\d+)|(?P<number>\d+)")
 
 
 class NoVolumeError(ValueError):
-    """A volume that cannot be: `reason` says why, and `hint` what to do."""
+    """An impossible volume, with the `reason` and a `hint`."""
 
     def __init__(self, reason: str, hint: str) -> None:
         super().__init__(reason)
@@ -45,12 +45,12 @@ FITTING = "do its operands and attributes fit each other?"
 
 
 def cannot_read(reason: str) -> NoVolumeError:
-    """Return an error for operands or attributes of an operator that give nothing."""
+    """Return the error for operands or attributes with which an operator has no result."""
     return NoVolumeError(f"it cannot be read: {reason}", FITTING)
 
 
 def check_values(name: str, values: np.ndarray[Any, Any], type_: str) -> None:
-    """Raise NoVolumeError for values that are no numbers, or are infinite in a type alone."""
+    """Raise NoVolumeError for values that are NaN, or finite but too large for a type."""
     if not np.issubdtype(values.dtype, np.floating) and values.dtype.name != "bfloat16":
         return
     if np.isnan(values).any():
@@ -63,7 +63,7 @@ def check_values(name: str, values: np.ndarray[Any, Any], type_: str) -> None:
 
 
 def write_box(shape: Sequence[int]) -> str:
-    """Return 0 <= d0 < size and ..., as isl writes it."""
+    """Return 0 <= d0 < size and ..., in the syntax of isl."""
     bounds = [f"0 <= d{k} < {size}" for k, size in enumerate(shape)]
     return " and ".join(bounds) or "true"
 
@@ -71,9 +71,9 @@ def write_box(shape: Sequence[int]) -> str:
 def check_inside(
     volume: str, sizes: Sequence[int], at: Sequence[str], over: Sequence[int], where: str = "true"
 ) -> None:
-    """Raise NoVolumeError where { d -> volume[at] : d in the box of `over`, and where } is beyond.
+    """Raise NoVolumeError for an access beyond the sizes of a volume, or of another rank.
 
-    So it is with another number of dimensions.
+    The access is { d -> volume[at] : d in the box of `over`, and where }.
     """
     if len(at) != len(sizes) or not _is_inside(at, sizes, over, where):
         shape = " x ".join(map(str, sizes)) or "one number"
@@ -82,10 +82,10 @@ def check_inside(
 
 
 def _is_inside(at: Sequence[str], sizes: Sequence[int], over: Sequence[int], where: str) -> bool:
-    """Return whether { [d] -> [at] : d in the box of `over`, and where } are in the box of sizes.
+    """Return whether { [d] -> [at] : d in the box of `over`, and where } lies in the box of sizes.
 
-    A sum of iterators is largest for the last instance, which says it for these; isl does for
-    others.
+    A sum of iterators is largest for the last instance, which decides without isl; isl decides for
+    other expressions.
     """
     ends = [_find_last(each, over) for each in at]
     if all(end is not None and end < size for end, size in zip(ends, sizes, strict=True)):
@@ -97,7 +97,7 @@ def _is_inside(at: Sequence[str], sizes: Sequence[int], over: Sequence[int], whe
 
 
 def _find_last(expression: str, over: Sequence[int]) -> int | None:
-    """Return the largest value of a sum of iterators times numbers; None for another expression."""
+    """Return the largest value of a sum of iterators times numbers; None for other expressions."""
     last = 0
     for term in expression.split(" + "):
         found = TERM.fullmatch(term)
@@ -107,28 +107,28 @@ def _find_last(expression: str, over: Sequence[int]) -> int | None:
         last += int(number) if of is None else int(factor or 1) * (over[int(of)] - 1)
     return last
 
-# --- A network while its graph is read: operations as operations.yaml has them, sizes as numbers
+# --- Network draft --------------------------------------------------------------------------------
 #
-# Every value of the graph is a volume, but for those that are known: an operator takes these as
-# numbers where they are single, else as weights.
+# Operations are in the form of operations.yaml, with numbers as sizes. Every value of the graph is
+# a volume, except known values: an operator takes single ones as numbers, others as weights.
 
 MOST_ELEMENTS = 2**27
-"""How many elements a volume may have: more fill the memory of who computes it."""
+"""Largest number of elements of a volume; larger ones would fill the memory of a computer."""
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 WIDE = "float32"
 """The type of sums."""
 SUM = "_sum"
-"""How a sum is called that is rounded before others take it."""
+"""Suffix of a sum that is rounded before others take it."""
 Indices = Sequence[str]
-"""An element: for each dimension an affine expression of the iterators `d0`, `d1`, ..., as isl
-writes it; quotients and remainders by numbers are allowed."""
+"""The index of an element: for each dimension an affine expression of the iterators `d0`, `d1`,
+..., in the syntax of isl; quotients and remainders by numbers are allowed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaddedPiece:
-    """Where a copy has elements from: `volume[at]` for those where `where` holds."""
+    """A piece of a copy: elements `volume[at]` where `where` holds."""
 
     volume: str
     at: Indices
@@ -137,7 +137,7 @@ class PaddedPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """What an instance of a computation reads: the element `at` of a volume."""
+    """An access of an instance of a computation: the element `at` of a volume."""
 
     volume: str
     at: Indices
@@ -145,7 +145,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The node of a graph that operations come from: its operator, and its number from 1."""
+    """The node of a graph from which operations come: its operator, and its number from 1."""
 
     operator: str
     number: int
@@ -153,7 +153,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphPlace:
-    """Where a node stands: the file as the user writes it, and the node's name or result."""
+    """The place of a node: the file as the user writes it, and the node's name or result."""
 
     file: str
     node: str
@@ -165,10 +165,10 @@ class GraphPlace:
 
 
 class NetworkDraft:
-    """What is known of a network so far.
+    """A network that is being read.
 
-    `shapes` has the sizes of every volume, `weights` the values of those that the graph gives.
-    Volumes have the one type of the network, but for sums, which are of float32.
+    `shapes` has the sizes of every volume, `weights` the values of volumes that the graph gives.
+    Volumes have the one type of the network, except sums, which are of float32.
     """
 
     def __init__(self, type_: str) -> None:
@@ -182,9 +182,9 @@ class NetworkDraft:
         self._wide: set[str] = set()
 
     def name(self, wish: str) -> str:
-        """Return a name for isl, LAIR and files that no volume has, as close to a wish as may be.
+        """Return a free name for isl, LAIR and files, as close to `wish` as possible.
 
-        Volumes are files as well, so none differs from another in capitals alone.
+        Volumes are files as well, so two names never differ in capitals alone.
         """
         plain = name = make_plain_name(wish)
         number = 1
@@ -194,13 +194,14 @@ class NetworkDraft:
         return name
 
     def give(self, wish: str, shape: Shape) -> str:
-        """Add a volume that is given from outside. Return its name."""
+        """Add an input volume. Return its name."""
         return self._add(wish, shape, {"kind": "input"})
 
     def weigh(self, wish: str, values: Array) -> str:
         """Add a volume of known values, which are kept apart. Return its name.
 
-        Raises NoVolumeError for what is no number, or one that the type of the network has not.
+        Raises NoVolumeError for values that are not numbers, or are not values of the network's
+        type.
         """
         check_values(wish, values, self.type)
         name = self.give(wish, values.shape)
@@ -215,9 +216,9 @@ class NetworkDraft:
         return self._numbers[value]
 
     def copy(self, wish: str, shape: Shape, pieces: Sequence[PaddedPiece]) -> str:
-        """Add a volume whose elements are those of others, in disjoint pieces. Return its name.
+        """Add a volume of elements of others, in disjoint pieces. Return its name.
 
-        Raises NoVolumeError where others have no such elements.
+        Raises NoVolumeError where the others lack these elements.
         """
         for piece in pieces:
             sizes = self.shapes[piece.volume]
@@ -239,10 +240,10 @@ class NetworkDraft:
     ) -> str:
         """Add a volume that is computed: `volume[writes] operator value`. Return its name.
 
-        `value` is an expression of LAIR of the labels of `reads`. Loops are those of the result,
-        and each instance writes the element of its own, if nothing else is said. Of a reduction
-        only instances count for which `where` holds. Sums are of float32. Raises NoVolumeError
-        where what is read has no such elements.
+        `value` is an expression of LAIR with the labels of `reads`. By default, loops are the
+        dimensions of the result, and each instance writes its own element. A reduction uses only
+        the instances for which `where` holds. Sums are of float32. Raises NoVolumeError for reads
+        beyond a volume.
         """
         for read in reads.values():
             over = shape if loops is None else loops
@@ -270,7 +271,7 @@ class NetworkDraft:
         })
 
     def rounded(self, volume: str) -> str:
-        """Return a volume in the type of the network: itself, or what its sums are rounded to."""
+        """Return a volume in the type of the network: a sum is rounded, others stay."""
         if volume not in self._wide:
             return volume
         shape = self.shapes[volume]
@@ -278,7 +279,7 @@ class NetworkDraft:
         return self.compute(volume.removesuffix(SUM), shape, reads, volume)
 
     def program(self, name: str, outputs: Sequence[str]) -> VolumeProgram:
-        """Return the operations that outputs need, in order."""
+        """Return the operations that some outputs need, in order."""
         every = read_program({
             "kernel": name, "outputs": list(outputs), "inputs": [],
             "types": self._types(self.shapes), "operations": self._operations,
@@ -314,7 +315,7 @@ class NetworkDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """Operations on volumes, and which volume every input and output of a graph is."""
+    """Operations on volumes, and the volume of every input and output of a graph."""
 
     draft: NetworkDraft
     inputs: Mapping[str, str]
@@ -322,7 +323,7 @@ class Extracted:
 
 
 def _needed(program: VolumeProgram) -> list[VolumeOperation]:
-    """Return the operations whose results are outputs, or are used for them."""
+    """Return the operations whose results are outputs, or are needed for outputs."""
     used = set(program.outputs)
     for operation in reversed(program.operations):
         if operation.name in used:
@@ -331,9 +332,9 @@ def _needed(program: VolumeProgram) -> list[VolumeOperation]:
 
 
 def label(reads: Sequence[Read]) -> dict[str, Read]:
-    """Return what is read by names that an expression may have for it: those of volumes.
+    """Return reads by their labels in an expression: the names of volumes.
 
-    A volume that is read twice has another name the second time.
+    A volume that is read twice has another label the second time.
     """
     found: dict[str, Read] = {}
     for read in reads:
@@ -356,9 +357,9 @@ def write_element(volume: str, at: Indices) -> str:
 
 
 def broadcast(volume: str, shape: Shape, rank: int, first: int = 0) -> Read:
-    """Return how the iterators `first`, ... of a result of `rank` dimensions read a volume.
+    """Return the read of a volume by the iterators `first`, ... of a result of `rank` dimensions.
 
-    The volume's dimensions are the last ones of the result; those of size 1 are read again.
+    The volume's dimensions are the last ones of the result; dimensions of size 1 are broadcast.
     """
     start = first + rank - len(shape)
     at = ["0" if size == 1 else f"d{start + k}" for k, size in enumerate(shape)]
@@ -366,13 +367,13 @@ def broadcast(volume: str, shape: Shape, rank: int, first: int = 0) -> Read:
 
 
 def count(shape: Sequence[int]) -> int:
-    """Return how many elements a volume of a shape has."""
+    """Return the number of elements of a shape."""
     return math.prod(shape)
 
-# --- Errors of a graph gathered, so that all are said at once -----------------------------------
+# --- Errors of a graph, collected -----------------------------------------------------------------
 
 def list_unknown(nodes: Iterable[tuple[str, UserError]]) -> Iterator[UserError]:
-    """Yield the first error of each operator, with how many more nodes there are of it."""
+    """Yield the first error of each operator, with the number of further nodes."""
     first: dict[str, UserError] = {}
     counts: dict[str, int] = {}
     for operator, error in nodes:
@@ -393,20 +394,20 @@ def raise_all(errors: Iterable[UserError]) -> None:
     if found:
         raise UserErrors(found)
 
-# --- The sizes that inputs of a graph leave open, and what network.yaml says of them ------------
+# --- Open sizes of inputs -------------------------------------------------------------------------
 #
-# An open size may have a name, which it shares with all others of that name, or none; its place
-# says which one it is in any case: `x_2` is dimension 2 of the input x.
+# network.yaml has the sizes that inputs of a graph leave open. An open size may have a name, which
+# all sizes of that name share. Its place names it in any case: `x_2` is dimension 2 of the input x.
 
 PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-"""A name that can only be meant as one: neither `?` nor `2*n`."""
+"""A name that YAML and users can only read as one: neither `?` nor `2*n`."""
 WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
-"""What YAML takes for something else than a text."""
+"""Words that YAML does not read as text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputSize:
-    """A dimension of an input: its size, None where that is open, and its name there, or ""."""
+    """A dimension of an input: its size, None for an open one, and its name in the graph, or ""."""
 
     input: str
     axis: int
@@ -415,16 +416,16 @@ class InputSize:
 
     @property
     def place(self) -> str:
-        """How the size is called by its place."""
+        """Return the name of the size by its place."""
         return f"{self.input}_{self.axis}"
 
     @property
     def key(self) -> str:
-        """How to call it in network.yaml."""
+        """Return the key of the size in network.yaml."""
         return self.name if PLAIN.fullmatch(self.name) else self.place
 
     def find(self, sizes: Mapping[str, int]) -> int | None:
-        """Return the size, as the graph or `sizes` have it: what is said of its place first."""
+        """Return the size from the graph or from `sizes`, in which the place comes first."""
         if self.size is not None:
             return self.size
         return sizes.get(self.place, sizes.get(self.name or self.place))
@@ -434,7 +435,7 @@ class InputSize:
 
 
 def check_sizes(found: Sequence[InputSize], given: GraphMapping) -> Iterator[UserError]:
-    """Yield an error for each size that network.yaml has and the graph does not leave open."""
+    """Yield an error for each size in network.yaml that the graph does not leave open."""
     open_ = [each for each in found if each.size is None]
     known = {each.place: each.size for each in found if each.size is not None}
     names = {each.place for each in open_} | {each.name for each in open_ if each.name}
@@ -457,7 +458,7 @@ def check_sizes(found: Sequence[InputSize], given: GraphMapping) -> Iterator[Use
 def list_open(
     found: Sequence[InputSize], sizes: Mapping[str, int], file: str
 ) -> Iterator[UserError]:
-    """Yield one error for all sizes that are open, and that nobody says."""
+    """Yield one error for all open sizes without a value."""
     open_ = [each for each in found if each.find(sizes) is None]
     if not open_:
         return
@@ -476,6 +477,6 @@ def list_open(
 
 
 def write_key(name: str) -> str:
-    """Return a key as YAML writes it between brackets."""
+    """Return a key as YAML writes it in brackets."""
     plain = re.fullmatch(r"[A-Za-z_][\w.]*", name) and name.lower() not in WORDS
     return name if plain else json.dumps(name, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Elementwise, reductions, products, attention."""
+"""Functions of elements, reductions, products and attention."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from lairmake.stages.network.operators.draft import (
     label,
 )
 
-# --- Functions of elements, of operands that are broadcast to each other ------------------------
+# --- Functions of elements ------------------------------------------------------------------------
 
 Operand = str | float | Read
-"""A volume, which is broadcast; a number; or an element of a volume for each of the result."""
+"""A volume, which is broadcast; a number; or a read with an element for each of the result."""
 
 SHARED: Mapping[str, str] = {
     "Abs": "abs({0})",
@@ -50,7 +50,7 @@ SHARED: Mapping[str, str] = {
     "Sub": "{0} - {1}",
     "Tanh": "tanh({0})",
 }
-"""Operators that ONNX and TensorFlow call the same, and that are the same expression."""
+"""Operators with one name and one expression in ONNX and TensorFlow."""
 
 TRUE = "less(0.0, abs({0}))"
 POWERS = {
@@ -60,9 +60,9 @@ POWERS = {
 
 
 def apply(draft: NetworkDraft, wish: str, template: str, operands: Sequence[Operand]) -> str:
-    """Add `template` of operands, such as `{0} + {1}`, element by element. Return its name.
+    """Add the result of `template`, such as `{0} + {1}`, element by element. Return its name.
 
-    A number stands in the expression; of numbers alone the result is a single element.
+    A number stands in the expression; a result of numbers alone has a single element.
     """
     volumes = dict.fromkeys(each for each in operands if isinstance(each, str))
     shape = broadcast_shape([draft.shapes[each] for each in volumes])
@@ -79,31 +79,31 @@ def apply(draft: NetworkDraft, wish: str, template: str, operands: Sequence[Oper
 
 
 def of_channels(volume: str, at: str = "d1") -> Read:
-    """Return the element of a vector for the channel of each element of a result."""
+    """Return the read of a vector's element for the channel of each element of a result."""
     return Read(volume=volume, at=[at])
 
 
 def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
-    """Return the shape to which others are broadcast. Raises ValueError where they do not fit."""
+    """Return the shape of a broadcast. Raises ValueError for shapes that do not fit."""
     return np.broadcast_shapes(*shapes)
 
 
 def write_number(value: float) -> str:
-    """Return a number as LAIR writes it; it may stand in an expression as it is."""
+    """Return a number as LAIR writes it, with brackets where an expression needs them."""
     number = float(value)
     text = repr(abs(number))
     return f"(-{text})" if number < 0 or (number == 0 and np.signbit(number)) else text
 
-# --- Reductions over dimensions, and what is made of them: softmax, normalisation ---------------
+# --- Reductions, softmax and normalisation --------------------------------------------------------
 
 def reduce(
     draft: NetworkDraft, wish: str, x: str, axes: Sequence[int], operator: str, value: str = "{0}",
     keep: bool = True, where: str = "true",
 ) -> str:
-    """Add what `operator` reduces `value` to, of the elements of x along `axes`.
+    """Add the reduction of `value` by `operator`, over the elements of x along `axes`.
 
-    With `keep` these remain, of size 1. Only elements count for which `where` holds, of iterators
-    for the other dimensions and `axes` behind them. Return its name.
+    With `keep` the axes stay, with size 1. Only elements for which `where` holds count; its
+    iterators are those of the other dimensions, then those of `axes`. Return its name.
     """
     sizes = draft.shapes[x]
     kept = [k for k in range(len(sizes)) if k not in axes]
@@ -127,9 +127,9 @@ def mean(draft: NetworkDraft, wish: str, x: str, axes: Sequence[int], keep: bool
 
 
 def softmax(draft: NetworkDraft, wish: str, x: str, axes: Sequence[int], log: bool = False) -> str:
-    """Add exp(x) over its sum along `axes`, or the logarithm of that. Return its name.
+    """Add exp(x) divided by its sum along `axes`, or the logarithm of that. Return its name.
 
-    The largest element is taken off before, so that none overflows.
+    The largest element is subtracted before, so that no power overflows.
     """
     largest = reduce(draft, f"{wish}_max", x, axes, "max=")
     if log:
@@ -143,7 +143,7 @@ def softmax(draft: NetworkDraft, wish: str, x: str, axes: Sequence[int], log: bo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normal:
-    """What is normalised, its mean if that was taken off, and the deviation it was divided by."""
+    """A normalised volume, its mean if that was subtracted, and the deviation that divided it."""
 
     result: str
     mean: str | None
@@ -159,7 +159,7 @@ def normalise(
     *,
     centred: bool = True,
 ) -> Normal:
-    """Add x over the root of its mean square along `axes`, from its mean if `centred`."""
+    """Add x divided by the root of its mean square along `axes`, after the mean if `centred`."""
     middle, average = x, None
     if centred:
         average = mean(draft, f"{wish}_mean", x, axes)
@@ -176,9 +176,9 @@ def scale_batches(
     draft: NetworkDraft, wish: str, x: str, statistics: Sequence[str | Array], small: float,
     at: str = "d1",
 ) -> str:
-    """Add x, normalised by scale, offset, mean and variance of each channel. Return its name.
+    """Add x normalised by scale, offset, mean and variance of each channel. Return its name.
 
-    If all are known they become a factor and an offset. `at` is the iterator of the channel.
+    Known statistics become one factor and one offset. `at` is the iterator of the channel.
     """
     known = [each.astype(np.float64) for each in statistics if not isinstance(each, str)]
     if len(known) < len(statistics):
@@ -207,17 +207,17 @@ def scale(draft: NetworkDraft, wish: str, x: str, factor: Operand, offset: Opera
 def _count(shape: Shape, axes: Sequence[int]) -> float:
     return float(count([shape[k] for k in axes]))
 
-# --- Products of matrices, and of batches of them -----------------------------------------------
+# --- Products of matrices -------------------------------------------------------------------------
 
 def multiply(
     draft: NetworkDraft, wish: str, a: str, b: str, *, turned: tuple[bool, bool] = (False, False),
     where: str = "true",
 ) -> str:
-    """Add `a @ b` as NumPy has it; `turned` says which is transposed before. Return its name.
+    """Add `a @ b` as in NumPy; `turned` operands are transposed before. Return its name.
 
     A vector is a row on the left, and a column on the right. Dimensions before the last two are
-    broadcast. Of the products only those count for which `where` holds, of the iterators of the
-    result and the one of the sum behind them.
+    broadcast. Only products for which `where` holds count; its iterators are those of the result,
+    then that of the sum.
     """
     of_a, of_b = draft.shapes[a], draft.shapes[b]
     row, column = len(of_a) > 1, len(of_b) > 1
@@ -246,18 +246,19 @@ def _batched(shape: Shape, rank: int) -> list[str]:
     first = rank - len(sizes)
     return ["0" if size == 1 else f"d{first + n}" for n, size in enumerate(sizes)]
 
-# --- Attention: what queries take of values, by how they agree with keys; rotations by positions
+# --- Attention and rotary positions ---------------------------------------------------------------
 
 WITHIN_ONE = 0.5
-"""What a sum is at least if its largest term is 1, and divides by where no term counts."""
+"""Least divisor of a softmax: sums with a term of 1 exceed it, sums without terms use it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyWindow:
-    """Which keys a query sees, of queries of which number 0 is at the place `first`.
+    """The keys that a query sees; query number 0 is at the place `first`.
 
-    Those from `before` places before it to `after` places behind it; None for all. Of the volumes
-    in `truths` all hold; those in `added` are added to how a query and a key agree.
+    A query sees keys from `before` places before it to `after` places behind it; None stands for no
+    limit. It sees only keys for which all `truths` (volumes) hold. The volumes in `added` are added
+    to the product of a query and a key.
     """
 
     first: int = 0
@@ -268,11 +269,11 @@ class KeyWindow:
 
     @property
     def may_be_none(self) -> bool:
-        """Whether a query may see no key at all."""
+        """Return whether a query may see no key at all."""
         return bool(self.truths or self.added) or self.before is not None
 
     def where(self, key: str) -> str:
-        """Return when query d2 sees a key as far as places say it, `key` its iterator."""
+        """Return the condition on places for query d2 to see a key, whose iterator is `key`."""
         bounds = []
         if self.after is not None:
             bounds.append(f"{key} <= d2 + {self.first + self.after}")
@@ -283,8 +284,11 @@ class KeyWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attended:
-    """Attention and what it is made of, all volumes: how queries and keys agree, `scaled`; that
-    `capped`; that where keys are seen, `masked`; and the `shares` of values."""
+    """Attention and its intermediate volumes.
+
+    `scaled` are the products of queries and keys, `capped` those after the cap, `masked` those
+    after masks, and `shares` their softmax.
+    """
 
     result: str
     scaled: str
@@ -309,9 +313,9 @@ def join_heads(draft: NetworkDraft, wish: str, x: str) -> str:
 
 
 def repeat_heads(draft: NetworkDraft, wish: str, x: str, heads: int) -> str:
-    """Add x with each of its heads again and again, until there are as many. Return its name.
+    """Add x with each of its heads repeated, up to `heads` heads. Return its name.
 
-    Raises ValueError where they are no divisor of these.
+    Raises ValueError if the number of its heads is no divisor of `heads`.
     """
     samples, own, places, size = draft.shapes[x]
     if own == heads:
@@ -326,11 +330,11 @@ def attend(
     draft: NetworkDraft, wish: str, query: str, key: str, value: str, *, scale: float, cap: float,
     seen: KeyWindow, is_masked: bool = True,
 ) -> Attended:
-    """Add the sums of values, by the softmax of `scale` times query times key.
+    """Add the sums of values, weighted by the softmax of `scale` times query times key.
 
-    All are [sample, head, place, k], with as many heads. A `cap` bounds the products. A query that
-    sees no key gets zeros. Unless it `is_masked`, what lies beyond the places that a query sees is
-    not computed: then of what is made on the way only `result` is of use.
+    All operands are [sample, head, place, k], with the same number of heads. A `cap` bounds the
+    products. A query that sees no key gets zeros. Without `is_masked`, products beyond the places
+    that a query sees are not computed: then only `result` is of use.
     """
     near = ["true", "true"] if is_masked else [seen.where("d3"), seen.where("d4")]
     products = multiply(
@@ -349,7 +353,7 @@ def attend(
 
 
 def _masked(draft: NetworkDraft, wish: str, x: str, seen: KeyWindow) -> str:
-    """Return x with the masks that are volumes, -inf where one says that nothing is seen."""
+    """Return x with the masks that are volumes: -inf where one says that a key is not seen."""
     for mask in seen.added:
         x = apply(draft, f"{wish}_masked", "{0} + {1}", [x, mask])
     for mask in seen.truths:
@@ -370,9 +374,9 @@ def _beyond(draft: NetworkDraft, wish: str, x: str, seen: KeyWindow) -> str:
 
 
 def _shares(draft: NetworkDraft, wish: str, x: str, may_be_none: bool, where: str) -> str:
-    """Return the softmax of x along its last dimension, of what is there `where` d2 sees d3.
+    """Return the softmax of x along its last dimension, over the d3 for which `where` holds.
 
-    0 where all of that is -inf.
+    The softmax of only -inf is 0.
     """
     axes = [len(draft.shapes[x]) - 1]
     largest = reduce(draft, f"{wish}_max", x, axes, "max=", where=where)
@@ -387,10 +391,10 @@ def _shares(draft: NetworkDraft, wish: str, x: str, may_be_none: bool, where: st
 def rotate(
     draft: NetworkDraft, wish: str, x: str, cosine: str, sine: str, *, interleaved: bool
 ) -> str:
-    """Add x[sample, head, place, k], of which pairs are turned by an angle. Return its name.
+    """Add x[sample, head, place, k] with pairs of elements rotated by angles. Return its name.
 
-    The cosine and the sine are [sample, place, pair]. Pair p is of the elements p and p + n, or 2p
-    and 2p + 1 if they are `interleaved`, of the first 2n; others stay as they are.
+    The cosine and the sine are [sample, place, pair]. Of the first 2n elements, pair p has p and p
+    + n, or 2p and 2p + 1 if they are `interleaved`. Other elements stay as they are.
     """
     *outer, size = draft.shapes[x]
     pairs = draft.shapes[cosine][-1]
@@ -415,7 +419,7 @@ def rotate(
 
 
 def _interleave(draft: NetworkDraft, wish: str, volumes: Sequence[str]) -> str:
-    """Add two volumes whose elements take turns along the last dimension. Return its name."""
+    """Add two volumes whose elements alternate along the last dimension. Return its name."""
     *outer, size = draft.shapes[volumes[0]]
     shape = (*outer, 2 * size)
     return draft.copy(wish, shape, [

@@ -1,4 +1,4 @@
-"""Operands that ONNX and TensorFlow share."""
+"""Nodes of a graph, as far as ONNX and TensorFlow share them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from lairmake.stages.diagnose import UserError
 from lairmake.stages.network.operators.draft import FITTING, Array, GraphPlace, NetworkDraft, Shape
 
-# --- A node of a framework's graph, as its operator sees it: what ONNX and TensorFlow share of it
+# --- Operands of a node ---------------------------------------------------------------------------
 
 def misfit(place: GraphPlace, operands: Sequence[str]) -> UserError:
-    """Return an error at a node whose operands or attributes give nothing together."""
+    """Return an error at a node whose operands or attributes do not fit together."""
     read = f": {'; '.join(operands)}" if operands else ""
     return place.error(f"its operands do not fit{read}", FITTING)
 
 
 @dataclass(slots=True, kw_only=True)
 class KnownOperands:
-    """What is known of a graph so far, by the names of its values.
+    """The values of a graph that are known so far, by name.
 
-    `volumes` has the volumes that values are, `constants` the values that are known.
+    `volumes` has the volumes of values, `constants` the values that are numbers.
     """
 
     draft: NetworkDraft
@@ -31,7 +31,7 @@ class KnownOperands:
     constants: dict[str, Array] = field(default_factory=dict)
 
     def volume(self, name: str) -> str:
-        """Return the volume that a value is; known values become weights."""
+        """Return the volume of a value; known values become weights."""
         if name not in self.volumes:
             self.volumes[name] = self.draft.weigh(name, self.constants[name])
         return self.volumes[name]
@@ -40,7 +40,8 @@ class KnownOperands:
 class NodeOperands:
     """A node, with its operands by number.
 
-    `inputs` are the names of the values that it reads; one that is left out is empty.
+    `inputs` are the names of the values that it reads; an operand that is left out has an empty
+    name.
     """
 
     def __init__(self, inputs: Sequence[str], known: KnownOperands, place: GraphPlace) -> None:
@@ -60,7 +61,7 @@ class NodeOperands:
 
     @property
     def count(self) -> int:
-        """How many operands there are, those left out among them."""
+        """Return the number of operands, including those left out."""
         return len(self._inputs)
 
     def has(self, k: int) -> bool:
@@ -72,7 +73,7 @@ class NodeOperands:
         return self._inputs[k] in self._known.constants
 
     def known(self, k: int, what: str) -> Array:
-        """Return the values of an operand. Raises UserError where they depend on an input."""
+        """Return the values of an operand. Raises UserError if they depend on an input."""
         found = self._known.constants.get(self._inputs[k])
         if found is None:
             hint = "what shapes and indices are made of must not depend on an input"
@@ -84,9 +85,10 @@ class NodeOperands:
         return [int(each) for each in self.known(k, what).ravel()]
 
     def operand(self, k: int) -> str | float:
-        """Return an operand: a finite number where it is a known one, else a volume.
+        """Return an operand: a number if it is a single known one that is finite, else a volume.
 
-        One with more dimensions than all others gives these to the result, and is a volume.
+        A single value of more dimensions than all others is a volume: it gives its rank to the
+        result.
         """
         single = self._single(k)
         others = (j for j in range(self.count) if self.has(j) and self._single(j) is None)
@@ -101,7 +103,7 @@ class NodeOperands:
         return known if known is not None and known.size == 1 else None
 
     def volume(self, k: int) -> str:
-        """Return the volume that an operand is; known values become weights."""
+        """Return the volume of an operand; known values become weights."""
         return self._known.volume(self._inputs[k])
 
     def shape_of(self, k: int) -> Shape:
@@ -111,27 +113,27 @@ class NodeOperands:
         return self.draft.shapes[self._known.volumes[name]] if known is None else known.shape
 
     def dimension(self, axis: int, rank: int) -> int:
-        """Return a dimension, from 0, which may count from the end. Raises UserError."""
+        """Return a dimension counted from 0; `axis` may count from the end. Raises UserError."""
         if not -rank <= axis < rank:
             raise self.error(f"axis {axis} is beyond {rank} dimensions")
         return axis + rank if axis < 0 else axis
 
     def dimensions(self, axes: Sequence[int], rank: int) -> list[int]:
-        """Return dimensions, from 0, each once, sorted. Raises UserError."""
+        """Return dimensions counted from 0, each once, sorted. Raises UserError."""
         return sorted({self.dimension(int(axis), rank) for axis in axes})
 
-# --- Weights as small integers, so that a whole network is computed without rounding ------------
+# --- Weights as small integers --------------------------------------------------------------------
 #
 # Source   design, Arithmetic: with `kind: integers` every order of evaluation gives the same bits
 
 GROWTH = 2.0**19
-"""By how much all sums together may grow what the inputs are: small integers, in float32."""
+"""Largest growth from inputs, which are small integers in float32, through all sums together."""
 
 
 def draw_weights(name: str, shape: Shape, terms: float, sums: int, seed: int) -> Array:
-    """Return -1, 0 and 1 for weights, drawn from a seed and their name.
+    """Return weights of -1, 0 and 1, drawn from a seed and their name.
 
-    Of `terms` that are summed so many are not zero that a chain of `sums` remains exact.
+    Of the `terms` of a sum, only so many are not zero that a chain of `sums` sums remains exact.
     """
     draw = np.random.default_rng([seed, zlib.crc32(name.encode())])
     most = GROWTH ** (1 / max(sums, 1))

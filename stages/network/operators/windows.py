@@ -27,44 +27,45 @@ from lairmake.stages.network.operators.draft import (
 from lairmake.stages.network.operators.elementwise import apply
 
 EMPTY = {"max=": -np.inf, "min=": np.inf, "+=": 0.0}
-"""What changes nothing where it is reduced, by the operator."""
+"""Neutral elements of reductions, by operator."""
 
 
 MOST_WINDOWS = 2**24
-"""Of how many windows the elements may be counted."""
+"""Largest number of windows whose elements are counted."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowLayout:
-    """Where the channel of a volume is: behind the sample, or `last`."""
+    """The place of the channel in a volume: behind the sample, or `last`."""
 
     last: bool = False
 
     def order(self, sample: T, channel: T, places: Sequence[T]) -> list[T]:
-        """Return what there is for every dimension, in their order."""
+        """Return one value for each dimension, in the order of dimensions."""
         return [sample, *places, channel] if self.last else [sample, channel, *places]
 
     def channels(self, shape: Sequence[T]) -> T:
-        """Return what there is for the channel."""
+        """Return the value for the channel."""
         return shape[-1 if self.last else 1]
 
     def places(self, shape: Sequence[T]) -> Sequence[T]:
-        """Return what there is for the places."""
+        """Return the values for the places."""
         return shape[1:-1] if self.last else shape[2:]
 
 
 FIRST = WindowLayout()
-"""The channel is behind the sample."""
+"""The layout with the channel behind the sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """The weights of a convolution, which has `groups` of channels.
+    """The weights of a convolution with `groups` of channels.
 
-    To each belong `per_group` of the result and `inner` of the volume. `at` has the element for a
-    group, a channel of the result and one of the volume, both within the group, and a place.
+    Each group has `per_group` channels of the result and `inner` channels of the volume. `at`
+    returns the element for a group, a channel of the result and one of the volume, both within the
+    group, and a place.
     """
 
     volume: str
@@ -76,7 +77,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """Windows over places: how large, how far apart, what is between, and what is around."""
+    """Windows over places: sizes, strides, dilations, and padding before and after."""
 
     sizes: Shape
     strides: Shape
@@ -85,7 +86,7 @@ class Windows:
     after: Shape
 
     def fit(self, places: Sequence[int]) -> Shape:
-        """Return how many windows there are along each dimension of a volume with such places."""
+        """Return the number of windows along each dimension, for a volume with these places."""
         return tuple(
             (n + b + a - (k - 1) * d - 1) // s + 1
             for n, b, a, k, d, s in zip(
@@ -103,7 +104,7 @@ class Windows:
 def find_same(
     places: Sequence[int], sizes: Shape, strides: Shape, dilations: Shape
 ) -> tuple[Shape, Shape]:
-    """Return what is around for as many windows as there are strides: its smaller and larger half.
+    """Return the padding for as many windows as there are strides: its smaller and larger half.
 
     Source   ONNX, SAME_UPPER and SAME_LOWER; TensorFlow, SAME
     """
@@ -117,7 +118,7 @@ def find_same(
 def outer_first(draft: NetworkDraft, weights: str, groups: int) -> Filters:
     """Return weights[channel of result][channel within group][place]... as filters.
 
-    Raises ValueError where channels do not make so many groups.
+    Raises ValueError where channels do not make `groups` groups.
     """
     channels, inner = draft.shapes[weights][:2]
     if groups < 1 or channels % groups:
@@ -166,8 +167,8 @@ def spread(
 ) -> str:
     """Add a transposed convolution with weights[channel of x][channel within group][place]....
 
-    Every element of x adds a window to the result, which has so many `places`; `before` says how
-    many of them fall out at the start. Return its name.
+    Every element of x adds a window to the result, which has `places`; `before` is the number of
+    places left out at the start. Return its name.
     """
     samples, channels, *own = draft.shapes[x]
     per_group, inner = channels // groups, draft.shapes[weights][1]
@@ -197,7 +198,8 @@ def _without_gaps(
 ) -> tuple[str, Windows]:
     """Return weights, with zeros between and behind them, whose windows reach every place.
 
-    Windows of k elements that are d apart, at every s-th place, do where k >= s and gcd(d, s) = 1.
+    Windows of k elements at distance d, with stride s, reach every place if k >= s and gcd(d, s) =
+    1.
     """
     sizes, dilations = list(windows.sizes), list(windows.dilations)
     at, inside = ["d0", "d1"], []
@@ -226,7 +228,7 @@ def pool(
     operator: str,
     layout: WindowLayout = FIRST,
 ) -> str:
-    """Add what `operator` reduces each window to: `+=`, `max=` or `min=`. Return its name."""
+    """Add the reduction of each window by `operator`: `+=`, `max=` or `min=`. Return its name."""
     count, places = len(windows.sizes), windows.fit(layout.places(draft.shapes[x]))
     padded = surround(draft, f"{wish}_padded", x, windows, EMPTY[operator], layout)
     outer = _names("d", 2 + count)
@@ -248,7 +250,7 @@ def average(
     counted: Windows,
     layout: WindowLayout = FIRST,
 ) -> str:
-    """Add the mean of each window, over those of its elements that `counted` has around, too.
+    """Add the mean of each window, over its elements and the padding that `counted` has.
 
     Return its name.
     """
@@ -261,7 +263,7 @@ def average(
 
 
 def _sizes(places: Sequence[int], windows: Windows, counted: Windows) -> np.ndarray:
-    """Return how many elements count in each window. Raises ValueError for too many of them."""
+    """Return the number of elements that count in each window. Raises ValueError for too many."""
     fits = windows.fit(places)
     elements = [n * k for n, k in zip(fits, windows.sizes, strict=True)]
     if max(math.prod(fits), *elements) > MOST_WINDOWS:
@@ -284,7 +286,7 @@ def surround(
     value: float,
     layout: WindowLayout = FIRST,
 ) -> str:
-    """Return a volume with what windows have around it; itself where that is nothing."""
+    """Return a volume with the padding of windows; the volume itself if there is none."""
     if not any(windows.before + windows.after):
         return x
     low = layout.order(0, 0, windows.before)

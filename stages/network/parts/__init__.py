@@ -1,1 +1,1 @@
-"""Parts of a network from a graph: which operations are together, and what crosses between them."""
+"""Parts of a network from a graph: groups of operations, and crossings between them."""

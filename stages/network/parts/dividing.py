@@ -1,12 +1,12 @@
-"""Parts of which no PEs of a target have room: cut into pieces, each a part of its own.
+"""Division of parts that no PEs of a target have room for, into pieces that are parts.
 
 Source   V Sec. 1: a network is broken up into parts, each compiled for PEs of its own
 
-A closed form says whether there is room, for the largest statement of a part: with blocks of one
-iterator along the width of the target, and of another one along its height, and a border on each
-side that is free for adapters. What counts are weights, tensors of which not all elements arrive,
-as these do not roll, and sums that go on until the last element arrived. PEs on the lane over which
-such a tensor arrives keep all of it, so that a few pieces that have room for that come first.
+A closed form estimates the memory of a part from its largest statement: with blocks of one iterator
+along the width of the target, and of another one along its height, and one border along each side
+free for adapters. It counts weights, tensors of which not all elements arrive, as these do not
+roll, and sums that go on until the last element has arrived. PEs on the lane of such a tensor keep
+all of it, so a few pieces with room for that are tried first.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from lairmake.stages.poly.box import bounding_box
 
 SET = isl.dim_type.set
 SPARE = 12288
-"""How many bytes of a PE are for its program, and for what does not count here."""
+"""Bytes of a PE for its program, and for all that the closed form does not count."""
 
 MOST_PIECES = 64
-"""How many pieces a part is cut into at most."""
+"""Largest number of pieces of a part."""
 
 MOST_ON_LANE = 4
-"""How many of which PEs on a lane keep all that arrives there; with more, adapters spread that."""
+"""Largest number of pieces if PEs on a lane keep all that arrives; with more, adapters spread
+it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRoom:
-    """What a part gets: a target of `width` x `height` PEs, and `memory` bytes on each of them.
+    """The room of a part: a target of `width` x `height` PEs, with `memory` bytes on each.
 
     An element has `size` bytes.
     """
@@ -48,7 +49,7 @@ class PartRoom:
 
     @property
     def most(self) -> int:
-        """How many bytes of a PE are for what counts."""
+        """Return the bytes of a PE for all that the closed form counts."""
         return self.memory - SPARE
 
 
@@ -56,7 +57,7 @@ class PartRoom:
 class DividedPiece:
     """A part: a box of the result of a group, and the tile that computes it.
 
-    `why` its operations are together, and why it is cut; `is_whole` says that it is not.
+    `why` has the reasons for the group and for the cut; `is_whole` marks a group that is not cut.
     """
 
     name: str
@@ -69,10 +70,10 @@ class DividedPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """What is measured: what a part must keep, in a room.
+    """The terms of a measurement of memory, in a room.
 
-    `known` are the volumes that are weights, `kept` those of which not all elements arrive; PEs
-    `on_lane` keep all of these.
+    `known` are the volumes that are weights, `kept` those of which not all elements arrive. With
+    `on_lane`, PEs keep all of the latter.
     """
 
     known: Set[str]
@@ -84,11 +85,11 @@ class Measure:
 def cut(
     group: OperationGroup, domain: isl.Set, kept: Set[str], known: Set[str], room: PartRoom
 ) -> list[DividedPiece]:
-    """Return a group as one part, or as the fewest equal pieces along one dimension that have room.
+    """Return a group as one part, or as the fewest equal pieces along a dimension that have room.
 
     `domain` are the elements of its result; `known` are the volumes that are weights, `kept` those
-    of which not all elements arrive. Where no pieces have room there is one: the search of its
-    placement says what it lacks. Raises NoSliceError.
+    of which not all elements arrive. If no pieces have room the group stays one part: the search
+    for its placement reports the memory that lacks. Raises NoSliceError.
     """
     whole = tile_group(domain, group.operations)
     for on_lane in (True, False):
@@ -124,7 +125,7 @@ def _list_pieces(
 def _list_cuts(
     group: OperationGroup, domain: isl.Set, measure: Measure
 ) -> Iterator[tuple[int, int]]:
-    """Yield how many pieces have room, and along which dimension."""
+    """Yield numbers of pieces that have room, each with its dimension."""
     most = MOST_ON_LANE if measure.on_lane else MOST_PIECES
     for dim, (low, high) in enumerate(bounding_box(domain)):
         size = high + 1 - low
@@ -140,7 +141,7 @@ def _list_cuts(
 
 
 def _divide(domain: isl.Set, dim: int, count: int) -> Iterator[isl.Set]:
-    """Yield the equal boxes of a box."""
+    """Yield the `count` equal boxes of a box along a dimension."""
     low, high = bounding_box(domain)[dim]
     size = (high + 1 - low) // count
     for first in range(low, high + 1, size):
@@ -149,7 +150,7 @@ def _divide(domain: isl.Set, dim: int, count: int) -> Iterator[isl.Set]:
 
 
 def find_need(found: PartTile, by: Measure) -> int:
-    """Return the bytes that the busiest PE needs at least, with blocks of two iterators."""
+    """Return the least bytes that the busiest PE needs, with blocks of two iterators."""
     main = max(found.statements, key=lambda each: prod(each.size))
     volumes = {name: each.volume for name, each in found.inputs.items()}
     reads = dict(main.reads.values())
@@ -165,14 +166,14 @@ def find_need(found: PartTile, by: Measure) -> int:
 
 @functools.lru_cache(256)
 def _count_least(held: tuple[Rows, ...], sizes: tuple[int, ...], room: PartRoom) -> int:
-    """Return how many elements accesses reach from a box of instances of the busiest PE."""
+    """Return the least number of elements that accesses reach from a PE's box of instances."""
     return min(
         sum(_count(rows, spans) for rows in held) for spans in _list_blocks(sizes, room)
     )
 
 
 def _is_last(rows: Rows, statement: TileStatement) -> bool:
-    """Return whether sums go on until the last elements of a tensor, which come row by row."""
+    """Return whether sums need the last elements of a tensor that comes row by row."""
     outermost = next((row for row in rows if any(_extents(row, statement.size))), ())
     kept = {k for row in statement.target for k, factor in enumerate(row[:-1]) if factor}
     return any(factor and k not in kept for k, factor in enumerate(outermost[:-1]))
@@ -183,12 +184,12 @@ def _extents(row: Sequence[int], sizes: Sequence[int]) -> Iterator[int]:
 
 
 def _count(rows: Rows, sizes: Sequence[int]) -> int:
-    """Return how many elements an access reaches from a box of instances."""
+    """Return the number of elements that an access reaches from a box of instances."""
     return prod(1 + sum(_extents(row, sizes)) for row in rows)
 
 
 def _list_blocks(sizes: Sequence[int], room: PartRoom) -> Iterator[list[int]]:
-    """Yield the sizes of a PE's box of instances, by the iterators along both sides."""
+    """Yield the sizes of a PE's box of instances, for each choice of iterators along both sides."""
     if not sizes:
         yield []
     width, height = max(1, room.width - 1), max(1, room.height - 1)

@@ -1,4 +1,4 @@
-"""Operations to parts."""
+"""Groups of operations that become parts of a network."""
 
 from __future__ import annotations
 
@@ -35,22 +35,23 @@ from lairmake.stages.volumes.operation import VolumeOperation, VolumeProgram, ma
 
 IN, OUT, DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.div
 
-# --- Which operations of a network are together in a part ---------------------------------------
+# --- Groups of operations -------------------------------------------------------------------------
 #
 # Source   V Sec. 1: a network is broken up into parts, each compiled for PEs of its own
 #
-# All operations of a node of the graph are together: those of a softmax, for one. What follows a
-# part stays with it where it needs no element of another PE: a function of each element, or a
-# pooling of which no two windows share an element.
+# All operations of a node of the graph are in one part, as those of a softmax. A node that follows
+# a part joins it if it needs no element of another PE: a function of each element, or a pooling of
+# which no two windows share an element.
 
 POOLED = ("+=", "max=", "min=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationGroup:
-    """The operations of a part, in order; the last one gives its result. `why` they are together.
+    """The operations of a part, in order; the last one gives its result.
 
-    `name` is that of the operator of its first contraction, else of its first node, with a number.
+    `why` is the reason for the group. `name` is the operator of its first contraction, else of its
+    first node, with a number.
     """
 
     name: str
@@ -59,13 +60,13 @@ class OperationGroup:
 
     @property
     def result(self) -> str:
-        """The volume that the part gives."""
+        """Return the volume of the result."""
         return self.operations[-1].name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Uses:
-    """Who uses what: `readers` has the operations that read each volume, by their names.
+    """Uses of volumes: `readers` has the operations that read each volume, by name.
 
     `outputs` are the volumes that the network gives, `weights` those that are known.
     """
@@ -78,8 +79,8 @@ class _Uses:
 def group(program: VolumeProgram, weights: Collection[str]) -> list[OperationGroup]:
     """Return the parts of a program, each after those whose results it needs.
 
-    Its operations are those that outputs need, through plain copies (`resolve`). `weights` are the
-    inputs that are known.
+    The program has only operations that outputs need, with reads through plain copies (`resolve`).
+    `weights` are the inputs that are known.
     """
     uses = _find_uses(program, weights)
     found: list[list[list[VolumeOperation]]] = []
@@ -105,7 +106,7 @@ def _find_uses(program: VolumeProgram, weights: Collection[str]) -> _Uses:
 
 
 def _nodes(program: VolumeProgram, uses: _Uses) -> Iterator[list[VolumeOperation]]:
-    """Yield the computations of each node; one by one where they have several results together."""
+    """Yield the computations of each node; one by one for a node with several results."""
     by_line: dict[int, list[VolumeOperation]] = {}
     for each in program.operations:
         if each.kind == "compute":
@@ -122,7 +123,7 @@ def _nodes(program: VolumeProgram, uses: _Uses) -> Iterator[list[VolumeOperation
 def _stays(
     node: Sequence[VolumeOperation], home: Sequence[Sequence[VolumeOperation]], uses: _Uses
 ) -> bool:
-    """Return whether a node runs where a part does that it follows."""
+    """Return whether a node joins the part that it follows."""
     result = home[-1][-1].name
     if len(node) > 1 or result in uses.outputs:
         return False
@@ -131,14 +132,14 @@ def _stays(
 
 
 def _follows(operation: VolumeOperation, result: str, uses: _Uses) -> bool:
-    """Return whether an operation alone uses a result, and no element of another PE."""
+    """Return whether an operation is the only reader of a result, and needs no other PE."""
     alone = list(uses.readers[result]) == [operation.name]
     others = set(operation.operands) - {result} - uses.weights
     return alone and not others and _is_local(operation, result)
 
 
 def _is_local(operation: VolumeOperation, operand: str) -> bool:
-    """Return whether no element of an operand is needed for two of the result, or by two PEs."""
+    """Return whether each element of an operand is needed for one of the result, on one PE."""
     (result,) = operation.results
     reads = [read for read in operation.reads.values() if read.get_tuple_name(OUT) == operand]
     if result.operator == "=":
@@ -172,19 +173,19 @@ def _why(nodes: Sequence[Sequence[VolumeOperation]]) -> str:
         return f"{said}, is one part"
     return f"{said}, is alone: what follows it needs elements of several PEs, or of other parts"
 
-# --- Tiles of groups of operations: for groups that are alike but for names, they are found once
+# --- Tiles of groups, cached ----------------------------------------------------------------------
 #
-# Most parts of a deep network are alike. What volumes are called, and what is read, makes no
-# difference to a tile, but for volumes that are needed twice: these get further names.
+# Most parts of a deep network are alike. The names of volumes and reads do not change a tile,
+# except for volumes that are needed twice: these get further names.
 
 MOST_REMEMBERED = 256
 FOUND: dict[tuple[str, ...], PartTile | None] = {}
-"""The tiles that this process found, by what isl prints of groups with names `v0`, `v1`, ...; None
-for those that have other names beside, or are none."""
+"""Tiles of this process by the text of groups with names `v0`, `v1`, ...; None for groups whose
+tile has further names, or that have no tile."""
 
 
 def tile_group(elements: isl.Set, operations: Sequence[VolumeOperation]) -> PartTile:
-    """Return what computes a box of the result of the last computation. Raises NoSliceError."""
+    """Return the tile for a box of the last computation's result. Raises NoSliceError."""
     volumes = dict.fromkeys(v for each in operations for v in (*each.operands, each.name))
     names = {volume: f"v{n}" for n, volume in enumerate(volumes)}
     plain = [_unname(each, names) for each in operations]
@@ -205,7 +206,7 @@ def _tile(elements: isl.Set, operations: Sequence[VolumeOperation]) -> PartTile:
 
 
 def _tile_unnamed(elements: isl.Set, operations: Sequence[VolumeOperation]) -> PartTile | None:
-    """Return what computes a box. None where there is none, or volumes are needed twice."""
+    """Return the tile for a box; None if there is none, or if volumes are needed twice."""
     try:
         found = _tile(elements, operations)
     except NoSliceError:
@@ -217,7 +218,7 @@ def _tile_unnamed(elements: isl.Set, operations: Sequence[VolumeOperation]) -> P
 def _unname(operation: VolumeOperation, names: Mapping[str, str]) -> VolumeOperation:
     """Return a computation with other names of its volumes, and no value.
 
-    What it reads has the names of its places.
+    Reads are named by their positions.
     """
     assert operation.loops is not None
     (result,) = operation.results
@@ -240,7 +241,7 @@ def _unname_access(access: isl.Map, names: Mapping[str, str]) -> isl.Map:
 
 
 def _tell(operation: VolumeOperation) -> Iterator[str]:
-    """Yield what tells a computation from others."""
+    """Yield the texts that distinguish a computation from others."""
     (result,) = operation.results
     yield from (operation.name, result.operator, str(result.init))
     yield from map(str, (operation.loops, result.writes, *operation.reads.values()))
@@ -249,7 +250,7 @@ def _tell(operation: VolumeOperation) -> Iterator[str]:
 def _name(
     found: PartTile, operations: Sequence[VolumeOperation], names: Mapping[str, str]
 ) -> PartTile:
-    """Return a tile with the names of volumes, values and what they read."""
+    """Return a tile with the real names of volumes, values and reads."""
     real = {other: name for name, other in names.items()}
     by_name = {names[each.name]: each for each in operations}
     tiles = found.region.tiles.set_tuple_name(OUT, real[found.output.volume])
@@ -275,13 +276,14 @@ def _name_statement(
         reads={label: (real[tensor], rows) for label, (tensor, rows) in reads},
     )
 
-# --- What operations read in the end, through copies --------------------------------------------
+# --- Reads through copies -------------------------------------------------------------------------
 #
 # Source   F Def. 4.10: a copy has no values of its own
 #
-# A copy that an access can do itself, as a transposition or a slice, is none between two
-# operations, and where dimensions are collapsed, the loops of who reads are split. What is left are
-# copies that differ from element to element, as a padding: maps of what crosses from part to part.
+# An access can do some copies itself, such as a transposition or a slice: these disappear between
+# two operations, and where dimensions are collapsed, the loops of the reader are split. Other
+# copies differ from element to element, as a padding: they become maps of what crosses from part to
+# part.
 
 def resolve(program: VolumeProgram) -> VolumeProgram:
     """Return the operations that the outputs need; computations read through plain copies."""
@@ -297,7 +299,7 @@ def resolve(program: VolumeProgram) -> VolumeProgram:
 def _through(
     operation: VolumeOperation, program: VolumeProgram, plain: Mapping[str, float]
 ) -> VolumeOperation:
-    """Return a computation with what it reads through copies that accesses can do."""
+    """Return a computation that reads through the copies that accesses can do."""
     split = split_loops(operation, lambda read: [_follow(read, program, plain)[-1]])
     assert split.loops is not None
     reads = {}
@@ -308,10 +310,10 @@ def _through(
 
 
 def _follow(read: isl.Map, program: VolumeProgram, plain: Mapping[str, float]) -> list[isl.Map]:
-    """Return a read, and what it is through one copy, two, and so on.
+    """Return a read, then the same read through one copy, through two, and so on.
 
-    It ends before a copy of which instances read several pieces, as of a concatenation, and before
-    a number.
+    The list ends before a copy of which instances read several pieces, as of a concatenation, and
+    before a number.
     """
     found = [read]
     while (writer := program.writer(found[-1].get_tuple_name(OUT) or "")).kind == "copy":
@@ -335,7 +337,7 @@ def is_affine(read: isl.Map) -> bool:
 
 
 def trace(elements: isl.Map, program: VolumeProgram) -> dict[str, isl.Map]:
-    """Return { x[e] -> v[e'] } by volumes v that are no copies, of { x[e] -> volume[e'] }.
+    """Return { x[e] -> v[e'] } by volumes v that are no copies, from { x[e] -> volume[e'] }.
 
     Numbers are volumes, too: `find_constants` has their values.
     """
@@ -347,14 +349,14 @@ def trace(elements: isl.Map, program: VolumeProgram) -> dict[str, isl.Map]:
 
 
 def find_padded(program: VolumeProgram, numbers: Collection[str]) -> set[str]:
-    """Return the copies that hold `numbers`, at places where nothing else is."""
+    """Return the copies that have elements of `numbers`, as padding has."""
     found: set[str] = set()
     for each in program.operations:
         if each.kind == "copy" and any(n in numbers or n in found for n in each.operands):
             found.add(each.name)
     return found
 
-# --- The values of a network: what is given to it, what it gives, and what its parts take -------
+# --- Values of a network --------------------------------------------------------------------------
 #
 # Source   F Def. 4.10: volumes are what operations give; `evaluate` says how each is rounded
 
@@ -365,10 +367,10 @@ def make_inputs(
     program: VolumeProgram, volumes: isl.UnionSet, weights: Collection[str], data: Data,
     given: Mapping[str, Array], invocations: int = 1,
 ) -> list[dict[str, Array]]:
-    """Return the inputs of a network, in their types and shapes: given, or made as `data` says.
+    """Return the inputs of a network, in their types and shapes: from files, or made by `data`.
 
-    There is one of each for every invocation; a file without an axis for that has the same each
-    time. Raises UserErrors for a file that is no such input.
+    Each invocation has one of each input; a file without an axis for invocations is the same in
+    all. Raises UserErrors for a file that does not fit its input.
     """
     domains = make_domains(volumes)
     tensors = tuple(
@@ -387,7 +389,7 @@ def make_inputs(
 
 
 def take(described: Mapping[str, Any], values: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the tensors that a part takes, of the values of all volumes."""
+    """Return the input tensors of a part, as slices of the values of all volumes."""
     return {
         tensor: values[slice_["volume"]][where(slice_, [0] * _rank(slice_["offset"]))]
         for tensor, slice_ in described["inputs"].items()
@@ -401,7 +403,7 @@ def _rank(offset: str) -> int:
 def put_together(
     parts: Mapping[str, Mapping[str, Any]], given: Mapping[str, Array], volumes: isl.UnionSet
 ) -> dict[str, Array]:
-    """Return the volumes that are results of parts, of what each part gave; pieces make one."""
+    """Return the volumes that parts computed, with the pieces of a volume joined."""
     domains, results = make_domains(volumes), dict[str, Array]()
     for name, each in parts.items():
         volume, piece = each["output"], each.get("piece")
@@ -418,9 +420,9 @@ def pass_on(
     program: VolumeProgram, volumes: isl.UnionSet, inputs: Mapping[str, Array],
     results: Mapping[str, Array],
 ) -> dict[str, Array]:
-    """Return all volumes where parts gave these `results`: other computations are left out.
+    """Return all volumes that follow by copies from inputs and from these `results` of parts.
 
-    So are copies of them, and copies of these.
+    Other computations, and copies of them, are left out.
     """
     kept: dict[str, VolumeOperation] = {}
     for each in program.operations:

@@ -1,4 +1,4 @@
-"""A part as LAIR and layer.yaml."""
+"""A part of a network as a layer: LAIR and layer.yaml."""
 
 from __future__ import annotations
 
@@ -32,24 +32,25 @@ from lairmake.stages.volumes.operation import VolumeProgram
 
 IN, OUT, SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
-# --- Names that people know for the iterators of a part, alike in all of its statements ---------
+# --- Names of iterators ---------------------------------------------------------------------------
 #
-# A result is [n, k, i, j], as of a convolution: sample, channel, row and column; one of fewer
-# dimensions has the last of these, a vector i. Where windows move, i and j are where these start,
-# whatever the layout; windows are a and b, and what else is summed is c. An iterator that reads a
-# tensor which has been read or computed before has the name of its dimension: so a direction of a
-# placement, `(k, i)`, is one of all statements that have these.
+# The names are those that people know, alike in all statements of a part. A result is [n, k, i, j],
+# as of a convolution: sample, channel, row and column; a result of fewer dimensions has the last of
+# these, a vector i. Where windows move, i and j are their starts, in every layout; a and b run
+# within windows, and c over other sums. An iterator along a dimension of a tensor that was read or
+# computed before has the name of that dimension. So a direction of a placement, `(k, i)`, applies
+# to all statements with these iterators.
 
 Names = Mapping[int, str]
-"""What iterators are called, by their places among all of a statement."""
+"""Names of iterators by their places among all iterators of a statement."""
 
 RESULTS, PLACES, WINDOWS, SUMS, GROUPS = "nkij", "ij", "ab", "cab", "g"
 
 
 def name_loops(tile: PartTile, names: Mapping[str, str]) -> dict[str, Names]:
-    """Return what the iterators are called of each statement, by the tensor that it computes.
+    """Return the names of the iterators of each statement, by the tensor that it computes.
 
-    `names` says what tensors are called in LAIR: no iterator is called like one of them.
+    `names` are the names of tensors in LAIR, which no iterator gets.
     """
     taken = set(names.values())
     known: dict[str, Sequence[str | None]] = {}
@@ -65,7 +66,7 @@ def name_loops(tile: PartTile, names: Mapping[str, str]) -> dict[str, Names]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Along:
-    """Which iterators of a statement run along which dimensions.
+    """The iterators of a statement along dimensions of tensors.
 
     `results` has the iterator along each dimension of the result, None where there is none.
     """
@@ -74,17 +75,17 @@ class _Along:
     results: Sequence[int | None]
 
     def find(self, row: Sequence[int]) -> int | None:
-        """Return that along a dimension of any tensor: one of the result, or the only one."""
+        """Return the iterator along a dimension of a tensor: one of the result, or the only one."""
         several = [k for k in _used(row) if self.statement.size[k] > 1]
         own = [k for k in several if k in self.results]
         return own[0] if own else several[0] if len(several) == 1 else None
 
     def reads(self, known: Collection[str]) -> list[tuple[str, Rows]]:
-        """Return what is read, tensors that are known first."""
+        """Return the reads of the statement, of known tensors first."""
         return sorted(self.statement.reads.values(), key=lambda read: read[0] not in known)
 
     def windows(self) -> dict[int, int]:
-        """Return the iterators that move a place of the result, each with the one of this."""
+        """Return the iterators within windows, each with that of the place that it moves."""
         results, target = self.results, self.statement.target
         sums = set(range(len(self.statement.size))).difference(*map(_used, target))
         moved = {
@@ -110,8 +111,8 @@ def _find_result(
 ) -> int | None:
     """Return the iterator along a dimension of the result.
 
-    Of several it is that of the largest step which also is alone in an index of what is read,
-    `single`, as those of a transposed convolution are; else the last one, as channels within a
+    Of several iterators, it is the one with the largest step among those that are alone in an index
+    of a read (`single`), as in a transposed convolution; else the last one, as of channels within a
     group.
     """
     used = [k for k in _used(row) if statement.size[k] > 1] or _used(row)
@@ -120,14 +121,14 @@ def _find_result(
 
 
 def _used(row: Sequence[int]) -> list[int]:
-    """Return the iterators that an index has, the last entry of which is its constant."""
+    """Return the iterators in an index, whose last entry is its constant."""
     return [k for k, factor in enumerate(row[:-1]) if factor]
 
 
 def _name(
     along: _Along, known: Mapping[str, Sequence[str | None]], taken: Collection[str]
 ) -> dict[int, str]:
-    """Return what the iterators of a statement are called that it is written with."""
+    """Return the names of those iterators of a statement that LAIR writes."""
     found: dict[int, str] = {}
     kept = iterators(along.statement)
     wishes = itertools.chain(_known(along, known), _results(along))
@@ -146,7 +147,7 @@ def _name(
 def _known(
     along: _Along, known: Mapping[str, Sequence[str | None]]
 ) -> Iterator[tuple[int, str]]:
-    """Yield iterators with the names of dimensions that they run along."""
+    """Yield iterators with the names of known dimensions along which they run."""
     for tensor, rows in along.reads(known):
         for row, name in zip(rows, known.get(tensor, ()), strict=False):
             k = along.find(row)
@@ -155,7 +156,7 @@ def _known(
 
 
 def _results(along: _Along) -> Iterator[tuple[int, str]]:
-    """Yield iterators with the names of dimensions of a result, from the last one on."""
+    """Yield iterators with the names of a result's dimensions, from the last one on."""
     runners, places = along.results, set(along.windows().values())
     names = RESULTS if len(runners) > 1 else PLACES[:1]
     others = [k for k in runners if k is not None and k not in places]
@@ -169,13 +170,14 @@ def _results(along: _Along) -> Iterator[tuple[int, str]]:
 
 
 def _free_names(first: str) -> Iterator[str]:
-    """Yield names that have no meaning elsewhere: some, other letters, then c1, c2, ..."""
+    """Yield names without a meaning elsewhere: those in `first`, other letters, then c1, c2, ..."""
     yield from (each for each in first + string.ascii_lowercase if each not in RESULTS)
     yield from (f"c{n}" for n in itertools.count(1))
 
-# --- A part as a layer: its LAIR, the slices that its tensors are, and what crosses to it -------
+# --- A part in parts.yaml -------------------------------------------------------------------------
 #
-# Tensors have the same names in all parts, so that those which compute alike are one text: `x`,
+# parts.yaml has the LAIR of a part, the slices of its tensors, and the elements that cross to it.
+# Tensors have the same names in all parts, so that parts which compute alike are one text: `x`,
 # `x1`, ... arrive, `w`, `w1`, ... are weights, and `y` is the result.
 
 RESULT = "y"
@@ -184,10 +186,10 @@ Described = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSurroundings:
-    """What is known of a network: its operations, weights, and parts.
+    """The network around a part: its operations, weights, and parts.
 
-    `numbers` are the volumes that have one value everywhere; `parts` has the parts of each volume
-    that is the result of one or of several.
+    `numbers` are the volumes with one value everywhere; `parts` has the part, or the parts, of each
+    volume that parts compute.
     """
 
     program: VolumeProgram
@@ -197,7 +199,7 @@ class PartSurroundings:
 
 
 def describe(part: DividedPiece, around: PartSurroundings) -> Described:
-    """Return what parts.yaml says of a part."""
+    """Return the entry of a part in parts.yaml."""
     found, group = part.tile, part.group
     sources = {name: _sources(name, slice_, around) for name, slice_ in found.inputs.items()}
     names = _names(found, group, {n for n, each in sources.items() if _is_weight(each, around)})
@@ -217,9 +219,9 @@ def describe(part: DividedPiece, around: PartSurroundings) -> Described:
 
 
 def find_chained(described: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return by what maps the tensors come that are made of results of parts, these sources first.
+    """Return the maps of those tensors that are made of results of parts, by source.
 
-    What else they are made of are volumes: inputs of the network, weights, numbers.
+    Results come first. Other sources are volumes: inputs of the network, weights, numbers.
     """
     return {
         tensor: dict(sorted(each["from"].items(), key=lambda source: not is_result(source[0])))
@@ -228,7 +230,7 @@ def find_chained(described: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
 
 def list_given(described: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the files of what such tensors are made of beside results, each with its volume."""
+    """Return the files of the other sources of such tensors, each with its volume."""
     return [
         (f"given/{tensor}_{n}.npy", end)
         for tensor, sources in find_chained(described).items()
@@ -242,7 +244,7 @@ def is_result(end: str) -> bool:
 
 
 def _sources(name: str, slice_: Slice, around: PartSurroundings) -> dict[str, isl.Map]:
-    """Return { name[l] -> v[e] } by volumes that are no copies, of a slice that is called so."""
+    """Return { name[l] -> v[e] } for a slice, by the volumes v that are no copies."""
     at = slice_.at().domain_factor_range().set_tuple_name(IN, name)
     return trace(at, around.program)
 
@@ -253,7 +255,7 @@ def _is_weight(sources: Mapping[str, isl.Map], around: PartSurroundings) -> bool
 
 
 def _names(found: PartTile, group: OperationGroup, weights: Collection[str]) -> dict[str, str]:
-    """Return what a part calls its tensors."""
+    """Return the names of tensors in a part."""
     names: dict[str, str] = {}
     sources = {each.name: each.source for each in group.operations}
     for name in found.inputs:
@@ -267,9 +269,9 @@ def _names(found: PartTile, group: OperationGroup, weights: Collection[str]) -> 
 
 
 def _arrival(called: str, sources: Mapping[str, isl.Map], around: PartSurroundings) -> Described:
-    """Return how a tensor comes: in which order, from where, and what does not come.
+    """Return the arrival of a tensor: its order, its sources, and the value of other elements.
 
-    Of what is known, numbers that are equal do not come; all else does.
+    Elements that all have one known value do not arrive; all others do.
     """
     numbers = around.numbers
     known = sorted({numbers[name] for name in sources if name in numbers})[:1]
@@ -288,9 +290,9 @@ def _arrival(called: str, sources: Mapping[str, isl.Map], around: PartSurroundin
 def _list_ends(
     volume: str, moved: isl.Map, around: PartSurroundings
 ) -> Iterator[tuple[str, isl.Map]]:
-    """Yield what a user sees that { x[e] -> volume[e'] } leads to, and which element of it.
+    """Yield the sources that { x[e] -> volume[e'] } leads to, by their names for users, with maps.
 
-    That is the result of a part, of which the first element is at zero, or an input of the network.
+    A source is the result of a part, with its first element at zero, or an input of the network.
     """
     for part in around.parts.get(volume, ()):
         if part.is_whole:
@@ -313,8 +315,8 @@ def _from_zero(box: isl.Set) -> isl.Map:
 def _order(maps: list[isl.Map]) -> str:
     """Return { x[e] -> [i, ...] }, the order in which a tensor comes over one lane.
 
-    That is its own, row by row, or that of its source, where this is another one. An element of
-    that which is there several times, as one that is reflected, comes as often.
+    It is the tensor's own order, row by row, or that of its source if the two differ. In the
+    source's order an element that occurs several times, as by reflection, comes as often.
     """
     every = maps[0].domain()
     for each in maps[1:]:
@@ -345,16 +347,16 @@ def _plain(relation: isl.Map) -> isl.Map:
 
 @functools.lru_cache(256)
 def _in_order(elements: ToldObject) -> str:
-    """Return { x[e] -> [e] }, without the dimensions of one element."""
+    """Return { x[e] -> [e] }, without dimensions of size 1."""
     space = elements.it.get_space()
     same = isl.Map.identity(space.map_from_set()).intersect_domain(elements.it)
     return str(_without_single(same.reset_tuple_id(OUT)))
 
 
 def _without_single(order: isl.Map) -> isl.Map:
-    """Return an order without the dimensions of which there is one value; one at least is left.
+    """Return an order without dimensions of a single value; at least one dimension stays.
 
-    A tensor that is one number has no dimension, and its order has one with the value 0.
+    A tensor of one number has no dimension, and its order gets one with the value 0.
     """
     if order.dim(OUT) == 0:
         return order.insert_dims(OUT, 0, 1).fix_val(OUT, 0, 0)
@@ -367,7 +369,7 @@ def _without_single(order: isl.Map) -> isl.Map:
 
 
 def _result(part: DividedPiece) -> isl.Set:
-    """Return the elements of the result of a part, as it counts them."""
+    """Return the elements of the result of a part, in the part's own indices."""
     elements = part.elements
     if not part.is_whole:
         elements = elements.apply(_from_zero(elements)).coalesce()
@@ -380,25 +382,25 @@ def _slice(found: Slice) -> Described:
         "stride": list(found.stride), "size": list(found.size),
     }
 
-# --- Over which lanes the result of a part may cross to those that take it ----------------------
+# --- Lanes of a result ----------------------------------------------------------------------------
 #
-# One lane is always possible. Several have blocks of one dimension, one below the other, as many as
-# there are rows of PEs at most: a port then has so much less to carry, and what arrives may be
-# where it is needed.
+# A result may always cross over one lane. Several lanes have blocks of one dimension, one below the
+# other; there are at most as many as rows of PEs. Then each port carries less, and elements may
+# arrive where they are needed.
 
 Lanes = isl.Map
 """{ y[e] -> [lane] }"""
 
 
 def find_source(end: str) -> str | None:
-    """Return the part of which a result is, `conv1` of `conv1.y`; None for what is none."""
+    """Return the part of a result, `conv1` for `conv1.y`; None for other sources."""
     return end.removesuffix(f".{RESULT}") if is_result(end) else None
 
 
 def find_takers(parts: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the parts that take the result of each, by its name.
+    """Return the parts that take the result of each part, by name.
 
-    What somebody puts together of several crosses over one lane, so that nobody is told for these.
+    Results that are joined with others in one tensor cross over one lane, so they are left out.
     """
     found: dict[str, list[str]] = {name: [] for name in parts}
     for name, described in parts.items():
@@ -412,10 +414,10 @@ def find_takers(parts: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def find_most_lanes(elements: isl.Set, rows: int) -> Lanes | None:
-    """Return the lanes with blocks of the dimension that gives most of them, of the outermost such.
+    """Return the lanes with blocks of the dimension that gives most lanes, the outermost of these.
 
-    `elements` are those of the result, { y[e] }, and `rows` is how many lanes there may be. None
-    where there is only one.
+    `elements` are the elements of the result, { y[e] }, and `rows` is the largest number of lanes.
+    Returns None for a single lane.
     """
     names, most, best = letters(elements.dim(isl.dim_type.set)), 1, None
     for name, (low, high) in zip(names, bounding_box(elements), strict=True):
@@ -429,29 +431,28 @@ def find_most_lanes(elements: isl.Set, rows: int) -> Lanes | None:
 
 
 def count_lanes(lanes: Lanes) -> int:
-    """Return how many lanes there are."""
+    """Return the number of lanes."""
     ((low, high),) = bounding_box(lanes.range())
     return high - low + 1
 
-# --- layer.yaml of a part: where it may lie, and over which lanes its tensors come and go -------
+# --- layer.yaml of a part -------------------------------------------------------------------------
 #
-# What crosses does so from the west to the east, over one lane, row by row, or over those that
-# `fit` found: so both of its ends agree, whatever the placements of the parts.
+# Tensors cross from the west to the east, over one lane, row by row, or over the lanes that `fit`
+# found. So both ends agree, whatever the placements of the parts are.
 
 WIDTH, HEIGHT = 20, 8
-"""The rectangle of a part, in PEs, where network.yaml says none."""
+"""The rectangle of a part, in PEs, if network.yaml has none."""
 
 
 OWN = ("machine", "search", "tensors")
-"""What a user says of a part that then is not fitted to others, nor is one that has its places."""
+"""Keys of a user with which a part is not fitted to others, as with places of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedPart:
-    """What `fit` found for a part: its width and height, and the lanes { y[e] -> [lane] } of its
-    result.
+    """The fit of a part: its width and height, and the lanes { y[e] -> [lane] } of its result.
 
-    None where nothing was found: as large as it may be, and one lane.
+    None stands for the largest size that it may have, and for one lane.
     """
 
     size: tuple[int, int] | None = None
@@ -459,7 +460,7 @@ class FittedPart:
 
 
 def read_fitted(said: Mapping[str, Any]) -> dict[str, FittedPart]:
-    """Return what fitted.yaml says, by the names of parts."""
+    """Return the content of fitted.yaml, by the names of parts."""
     return {
         name: FittedPart(
             size=tuple(each["size"]) if "size" in each else None,
@@ -470,9 +471,9 @@ def read_fitted(said: Mapping[str, Any]) -> dict[str, FittedPart]:
 
 
 def is_fitted(name: str, given: GraphMapping) -> bool:
-    """Return whether a part may be fitted to others: it is none of the user's own making.
+    """Return whether a part may be fitted: it has no folder, no OWN keys and no whole placement.
 
-    Directions leave its places open.
+    A placement of directions leaves its places open.
     """
     if given.folder_of(name) is not None or set(OWN) & set(given.said_of(name)):
         return False
@@ -484,9 +485,9 @@ def write_part_layer(
     described: Mapping[str, Any], name: str, given: GraphMapping,
     fitted: Mapping[str, FittedPart] | None = None,
 ) -> str:
-    """Return the layer.yaml of a part; the keys of a user win over what is chosen for it.
+    """Return the layer.yaml of a part; keys of the user replace those chosen for it.
 
-    `fitted` is what was found for parts, by their names: for this one, and those it takes from.
+    `fitted` has the fit of parts by name: of this one, and of those whose results it takes.
     """
     said, fitted = given.said_of(name), fitted or {}
     own = fitted.get(name, FittedPart())
@@ -512,7 +513,7 @@ def write_part_layer(
 
 
 def count_rows(described: Mapping[str, Any], name: str, fitted: Mapping[str, FittedPart]) -> int:
-    """Return how many rows of PEs a part has at least: those at which its tensors come and go."""
+    """Return the least number of rows of PEs of a part: those of the lanes of its tensors."""
     own, rows = fitted.get(name, FittedPart()).lanes, [1]
     for row, each in enumerate(described["arrives"].values()):
         lanes = find_lanes(each, fitted)
@@ -526,14 +527,14 @@ def _find_last(lanes: isl.Map) -> int:
 
 
 def find_largest(name: str, given: GraphMapping) -> tuple[int, int]:
-    """Return the width and height that a part may have, in PEs."""
+    """Return the largest width and height of a part, in PEs."""
     own = given.parts[name].target if name in given.parts else None
     target = own or given.target
     return (WIDTH, HEIGHT) if target is None else parse_target(target)
 
 
 def find_room(name: str, given: GraphMapping, memory: int) -> PartRoom:
-    """Return what a part gets, on PEs with so many bytes; a folder of the user's has all."""
+    """Return the room of a part on PEs with `memory` bytes; unlimited for a folder of the user."""
     if given.folder_of(name) is not None:
         return PartRoom(width=1, height=1, memory=sys.maxsize, size=0)
     width, height = find_largest(name, given)
@@ -551,7 +552,7 @@ def _arrives(
 
 
 def find_lanes(described: Mapping[str, Any], fitted: Mapping[str, FittedPart]) -> isl.Map | None:
-    """Return { x[e] -> [lane] } of what arrives over several lanes, those of a part's result."""
+    """Return { x[e] -> [lane] } of an input over lanes of a part's result; None for one lane."""
     if len(described["from"]) != 1:
         return None
     ((end, moved),) = described["from"].items()
@@ -573,19 +574,20 @@ def _ports(order: isl.Map, x: int, lanes: isl.Map) -> str:
 
 
 def _machine(machine: str | dict[str, Any]) -> Any:
-    """Return a machine as a part names it: a path starts from the folder of the part."""
+    """Return a machine for the layer.yaml of a part: paths start from the folder of the part."""
     figures = {"profile": machine} if isinstance(machine, str) else dict(machine)
     if str(figures.get("profile", "")).endswith(".yaml"):
         figures["profile"] = f"../../../{figures['profile']}"
     return figures if len(figures) > 1 else figures.get("profile", machine)
 
-# --- What network.yaml says of a part that is made from a graph, as layer.yaml says it of a layer
+# --- Entries of network.yaml for a part -----------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidOfPart:
-    """What network.yaml says of a part that is made from a graph.
+    """The entries of network.yaml for a part of a graph, in the form of layer.yaml.
 
-    What it says of a tensor is added to what is chosen: what `arrives`, and that others leave.
+    Entries for a tensor are added to those chosen: of the tensors that arrive, and those that
+    leave.
     """
 
     name: str
@@ -599,12 +601,12 @@ class SaidOfPart:
 
     @property
     def machine(self) -> str | dict[str, Any]:
-        """The machine of the part."""
+        """Return the machine of the part."""
         return self._part.machine
 
     @property
     def tensors(self) -> dict[str, TensorMapping]:
-        """What is said of tensors, with the ports that all of them have."""
+        """Return the entries of tensors, with the ports that all of them have."""
         ports = IslText(text=ANYWHERE, source=self.span().source, offsets=(0,) * 5)
         added: dict[str, dict[str, IslText]] = {}
         for way, names in (("arrives", self.arrives), ("leaves", self.leaves)):
@@ -618,22 +620,22 @@ class SaidOfPart:
 
     @property
     def placement(self) -> IslText | None:
-        """Where instances run."""
+        """Return the places of instances."""
         return self._part.placement
 
     @property
     def search(self) -> list[str]:
-        """Statements for which a search finds places."""
+        """Return the statements for which a search finds places."""
         return self._part.search
 
     @property
     def schedule(self) -> IslText | None:
-        """When instances run."""
+        """Return the times of instances."""
         return self._part.schedule
 
     @property
     def analysis(self) -> Analysis:
-        """The tensors between which the program map goes."""
+        """Return the tensors between which the program map goes."""
         return self._part.analysis
 
     def span(self, *path: str | int) -> Span:

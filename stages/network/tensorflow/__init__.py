@@ -1,1 +1,1 @@
-"""Frozen graphs of TensorFlow: files, nodes, and the operators that are known."""
+"""Frozen graphs of TensorFlow: files, nodes, and known operators."""

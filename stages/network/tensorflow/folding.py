@@ -1,4 +1,4 @@
-"""What of a graph of TensorFlow depends on no input: computed once, mostly by NumPy.
+"""Constants of a graph of TensorFlow: values that depend on no input, mostly by NumPy.
 
 Functions of elements of real numbers are those that operations would compute.
 """
@@ -26,7 +26,7 @@ INTEGERS: Mapping[str, Callable[..., Array]] = {
     "NotEqual": np.not_equal, "Square": np.square, "Sub": np.subtract,
     "SelectV2": lambda c, a, b: np.asarray(np.where(c, a, b)),
 }
-"""Functions of elements of whole numbers."""
+"""Functions of elements of integers."""
 
 REDUCED: Mapping[str, Callable[..., Array]] = {
     "Sum": np.sum, "Prod": np.prod, "Max": np.max, "Min": np.min, "Mean": np.mean,
@@ -34,9 +34,9 @@ REDUCED: Mapping[str, Callable[..., Array]] = {
 
 
 def fold(node: TensorFlowNode) -> bool:
-    """Give the results of a node whose operands are all known. Return whether they could be told.
+    """Compute the results of a node whose operands are all known. Return whether that was possible.
 
-    Raises UserError for one whose operands do not fit.
+    Raises UserError for operands that do not fit.
     """
     if node.operator in SIZES and node.count == 1:
         node.give_constant(_size(node))
@@ -64,7 +64,7 @@ def _folded(node: TensorFlowNode, operands: Sequence[Array]) -> Array | Sequence
 
 
 def _evaluated(node: TensorFlowNode, operands: Sequence[Array]) -> Array:
-    """Return an expression of LAIR of known operands."""
+    """Return the value of an expression of LAIR for known operands."""
     node.check(_elements(np.broadcast_shapes(*(o.shape for o in operands))), TOO_LARGE)
     expression = EXPRESSIONS[node.operator].format(*(f"v{k}" for k in range(len(operands))))
     wide = {f"v{k}": each.astype(np.float64) for k, each in enumerate(operands)}
@@ -186,4 +186,4 @@ FOLDS: Mapping[str, Fold] = {
     "Pack": lambda node, operands: np.stack(operands, node.attribute("axis", 0)),
     "Unpack": _unpack,
 }
-"""Operators that are computed where all of their operands are known, besides functions."""
+"""Operators other than functions of elements that are computed if all operands are known."""

@@ -1,4 +1,4 @@
-"""Frozen graph."""
+"""Reader of frozen graphs of TensorFlow, and their nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from lairmake.stages.network.operators.draft import (
 )
 from lairmake.stages.network.operators.node import KnownOperands, NodeOperands
 
-# --- The messages that a GraphDef consists of, for protobuf: no file of TensorFlow is needed ----
+# --- Messages of a GraphDef -----------------------------------------------------------------------
+#
+# They are described to protobuf here: no file of TensorFlow is needed.
 #
 # Source   TensorFlow, core/framework/{graph,node_def,attr_value,tensor,tensor_shape,versions,
 #          types}.proto: names and numbers of fields
@@ -36,7 +38,7 @@ _TYPES = """
     FLOAT4_E2M1FN
     """
 TYPES = _TYPES.split()
-"""The types of elements by their numbers, without the DT_ that they begin with."""
+"""The types of elements by number, without the prefix DT_."""
 
 MESSAGES: Mapping[str, str] = {
     "GraphDef": """
@@ -115,17 +117,17 @@ def _graph_def() -> Any:
 
 GraphDef = _graph_def()
 
-# --- Read a frozen graph of TensorFlow, binary or text, and the tensors and shapes in it --------
+# --- Files, tensors and shapes --------------------------------------------------------------------
 
 TEXT = ".pbtxt"
 WITH = "convert_variables_to_constants_v2 of the function that is run"
 FREEZE = f"freeze it: {WITH}"
 INLINE = f"export it inlined: {WITH}"
 NEWEST = 2474
-"""The version of GraphDef that is known, of TensorFlow 2.21."""
+"""The newest known version of GraphDef, of TensorFlow 2.21."""
 
 MOST_ELEMENTS = 2**27
-"""How many elements of known values there may be; more than that is no weight."""
+"""Largest number of elements of known values; larger values are no weights."""
 
 VALUES: Mapping[str, tuple[str, str]] = {
     "FLOAT": ("float32", "float_val"), "DOUBLE": ("float64", "double_val"),
@@ -135,11 +137,11 @@ VALUES: Mapping[str, tuple[str, str]] = {
     "UINT8": ("uint8", "int_val"), "UINT16": ("uint16", "int_val"),
     "UINT32": ("uint32", "uint32_val"), "UINT64": ("uint64", "uint64_val"),
 }
-"""For each type of elements that is known, that of NumPy, and the field with values."""
+"""For each known type of elements, its NumPy name, and the field with its values."""
 
 
 def load_graph_def(content: bytes, file: str) -> Any:
-    """Return the GraphDef of a file, a text if its name ends so. Raises UserError."""
+    """Return the GraphDef of a file, as text if its name ends so. Raises UserError."""
     graph = _parsed_text(content, file) if file.endswith(TEXT) else _parsed(content, file)
     if not graph.node:
         raise UserError(f"{file} is no GraphDef, or has no nodes", hint=_frozen_hint(file))
@@ -173,7 +175,7 @@ def _parsed_text(content: bytes, file: str) -> Any:
 
 
 def _damaged_text(error: text_format.ParseError, file: str) -> UserError:
-    """Return where a text is no GraphDef: which field of which message there is none of, if any."""
+    """Return the error for a text that is no GraphDef, with the unknown field, if any."""
     line, column = error.GetLine(), error.GetColumn()
     where = f":{line}:{column}" if line and column else ""
     found = re.search(r'"(?:\w+\.)*(\w+)" has no field named "(\w+)"', str(error))
@@ -184,25 +186,25 @@ def _damaged_text(error: text_format.ParseError, file: str) -> UserError:
 
 
 class TensorError(ValueError):
-    """What is wrong with the values of a tensor, in our words."""
+    """A fault of the values of a tensor, in words of this compiler."""
 
 
 def read_type(number: int) -> np.dtype[Any] | None:
-    """Return a type of elements as NumPy calls it, numbers only; None for others.
+    """Return a type of elements as a NumPy type, numbers only; None for others.
 
-    A bfloat16 is a float32, which has all its values.
+    A bfloat16 becomes float32, which has all its values.
     """
     name = TYPES[number] if 0 <= number < len(TYPES) else ""
     return np.dtype(VALUES[name][0]) if name in VALUES else None
 
 
 def name_type(number: int) -> str:
-    """Return what TensorFlow calls a type of elements."""
+    """Return TensorFlow's name of a type of elements."""
     return f"DT_{TYPES[number]}" if 0 <= number < len(TYPES) else f"of number {number}"
 
 
 def list_types_of_nodes(graph: Any) -> list[str]:
-    """Return the types of numbers that nodes of a graph have, as NumPy calls them."""
+    """Return the types of numbers of the nodes of a graph, by their NumPy names."""
     kinds = dict.fromkeys(each.type for node in graph.node for each in node.attr.values())
     names = (TYPES[kind] for kind in kinds if 0 <= kind < len(TYPES))
     known = {**{name: kind for name, (kind, _) in VALUES.items()}, "BFLOAT16": "bfloat16"}
@@ -210,14 +212,14 @@ def list_types_of_nodes(graph: Any) -> list[str]:
 
 
 def read_shape(proto: Any) -> list[int | None] | None:
-    """Return the sizes of a shape, None for those that are open; None for one of unknown rank."""
+    """Return the sizes of a shape, None for open ones; None for an unknown rank."""
     if proto.unknown_rank:
         return None
     return [dim.size if dim.size >= 0 else None for dim in proto.dim]
 
 
 def read_tensor(proto: Any) -> Array:
-    """Return the values of a tensor. Raises TensorError where that has none, or does not fit.
+    """Return the values of a tensor. Raises TensorError for missing values, or a wrong number.
 
     Source   TensorFlow, core/framework/tensor.proto: if there are fewer values than elements, the
              last one is repeated
@@ -252,7 +254,7 @@ def _read_values(proto: Any) -> Array:
 
 
 def _repeated(values: Sequence[Any], kind: np.dtype[Any], count: int) -> Array:
-    """Return `count` values, the last of those given again and again; zero where none is."""
+    """Return `count` values, with the last one repeated; zeros if there is none."""
     if len(values) > count:
         raise TensorError(f"it has {len(values)} values for {count} elements")
     found = np.zeros(count, kind)
@@ -266,7 +268,7 @@ def _repeated(values: Sequence[Any], kind: np.dtype[Any], count: int) -> Array:
 
 
 def _read_bits(values: Array, name: str) -> Array:
-    """Return what 16 bits mean that were stored as a whole number; others as they are."""
+    """Return floats of 16 bits from their bits stored as integers; other values as they are."""
     if name == "HALF":
         return values.view(np.float16)
     if name == "BFLOAT16":
@@ -298,7 +300,7 @@ def find_shape(node: Any, sizes: Mapping[str, int]) -> Shape | None:
     assert None not in shape, "list_open lets no other pass"
     return tuple(size for size in shape if size is not None)
 
-# --- A node of a graph of TensorFlow, as its operator sees it: operands, attributes, its results
+# --- A node with operands, attributes and results -------------------------------------------------
 
 T = TypeVar("T", str, int, float, bool, list[int])
 KINDS: Mapping[type, tuple[str, str]] = {
@@ -309,9 +311,10 @@ KINDS: Mapping[type, tuple[str, str]] = {
 
 @dataclass(slots=True, kw_only=True)
 class TensorFlowGraph(KnownOperands):
-    """What is known of a graph so far, by the names of its values: `node`, or `node:1`.
+    """The known values of a graph by name: `node`, or `node:1`.
 
-    `sources` has what values are that are the same as another, `truths` the volumes of 1 and 0.
+    `sources` maps values to the equal ones that they stand for; `truths` are the volumes of 1 and
+    0.
     """
 
     sources: dict[str, str] = field(default_factory=dict)
@@ -321,7 +324,7 @@ class TensorFlowGraph(KnownOperands):
 class TensorFlowNode(NodeOperands):
     """A node, with its operands by number and its attributes by name.
 
-    `inputs` are the values that it reads, without those that it only waits for.
+    `inputs` are the values that it reads, without control inputs.
     """
 
     def __init__(
@@ -338,7 +341,7 @@ class TensorFlowNode(NodeOperands):
         raise self.error(message, hint)
 
     def name_of(self, k: int) -> str:
-        """Return what the graph calls an operand."""
+        """Return the name of an operand in the graph."""
         return self._inputs[k]
 
     def numbers(self, k: int, what: str) -> list[int]:
@@ -356,14 +359,14 @@ class TensorFlowNode(NodeOperands):
         return found[0]
 
     def is_truth(self, k: int) -> bool:
-        """Return whether an operand is 1 where something is true, and 0 elsewhere."""
+        """Return whether an operand is a truth: 1 where it holds, and 0 elsewhere."""
         known = self._graph.constants.get(self._inputs[k])
         if known is not None:
             return bool(known.dtype == np.bool_)
         return self._graph.volumes[self._inputs[k]] in self._graph.truths
 
     def attribute(self, name: str, default: T) -> T:
-        """Return an attribute of the type of a default. Raises UserError for one of another."""
+        """Return an attribute of the type of a default. Raises UserError for another type."""
         if name not in self._attributes:
             return default
         value, (kind, noun) = self._attributes[name], KINDS[type(default)]
@@ -376,11 +379,11 @@ class TensorFlowNode(NodeOperands):
 
     @property
     def attribute_names(self) -> list[str]:
-        """What attributes it has."""
+        """Return the names of its attributes."""
         return sorted(self._attributes)
 
     def type_number(self, name: str) -> int | None:
-        """Return the number of the type that an attribute is; None where there is none."""
+        """Return the number of the type in an attribute; None where there is none."""
         given = name in self._attributes and self._attributes[name].WhichOneof("value") == "type"
         return self._attributes[name].type if given else None
 
@@ -391,7 +394,7 @@ class TensorFlowNode(NodeOperands):
         return self._attributes[name].tensor
 
     def check(self, holds: bool, message: str) -> None:
-        """Raise UserError with a message, unless something holds."""
+        """Raise UserError with a message, unless `holds`."""
         if not holds:
             raise self.error(message, "is the graph whole? TensorFlow would not run it")
 
@@ -400,37 +403,37 @@ class TensorFlowNode(NodeOperands):
         return self.wish if k == 0 else f"{self.wish}:{k}"
 
     def give(self, volume: str, k: int = 0, *, is_truth: bool = False) -> None:
-        """Say which volume a result is, and whether that is of 1 and 0."""
+        """Set the volume of a result, and whether it is a truth."""
         self._graph.volumes[self.result(k)] = self.draft.rounded(volume)
         if is_truth:
             self._graph.truths.add(volume)
 
     def give_copy(self, shape: Sequence[int], at: Indices) -> None:
-        """Add a copy of the first operand, the elements `at`, as the result. Raises UserError."""
+        """Set the result to a copy of the first operand's elements `at`. Raises UserError."""
         if 0 in shape:
             raise self.error("its result has no elements")
         piece = PaddedPiece(volume=self.volume(0), at=at)
         self.give(self.draft.copy(self.wish, tuple(shape), [piece]))
 
     def give_constant(self, values: Array, k: int = 0) -> None:
-        """Say which values a result has."""
+        """Set the values of a result."""
         self._graph.constants[self.result(k)] = values
 
     def alias(self, k: int = 0) -> None:
-        """Say that the result is what operand k is."""
+        """Make the result the same value as operand k."""
         self._graph.sources[self.result()] = self._inputs[k]
 
 
 def _has_others(values: Any) -> bool:
-    """Return whether a list has anything but whole numbers."""
+    """Return whether a list has anything but integers."""
     return any(each.name != "i" for each, _ in values.ListFields())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """How operations of an operator are added: its `least` to `most` operands, its attributes.
+    """An operator: the function that adds it, `least` to `most` operands, and its attributes.
 
-    Those that say types are known of all.
+    Attributes that are types are known for all operators.
     """
 
     add: Callable[[TensorFlowNode], None]

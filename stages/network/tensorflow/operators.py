@@ -1,4 +1,4 @@
-"""TensorFlow operators."""
+"""Operators of TensorFlow as operations on volumes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lairmake.stages.network.operators.elementwise import (
 from lairmake.stages.network.operators.windows import Filters, WindowLayout, Windows
 from lairmake.stages.network.tensorflow.model import Operator, TensorFlowNode, of, read_type
 
-# --- Operators of TensorFlow that are functions of elements -------------------------------------
+# --- Functions of elements ------------------------------------------------------------------------
 #
 # Source   TensorFlow, core/ops/{math,nn}_ops.cc: each is an expression of LAIR
 
@@ -65,12 +65,12 @@ LEAKY = "select(less({{0}}, 0.0), {alpha} * {{0}}, {{0}})"
 
 
 def count_operands(template: str) -> int:
-    """Return how many operands an expression has."""
+    """Return the number of operands of an expression."""
     return 1 + max(int(each) for each in re.findall(r"{(\d)}", template))
 
 
 def plain(node: TensorFlowNode) -> None:
-    """Add a function of elements that has no attributes."""
+    """Add a function of elements without attributes."""
     template = EXPRESSIONS[node.operator]
     is_truth = node.operator in TRUTHS or (node.operator == "SelectV2" and node.is_truth(1))
     _give(node, template, is_truth=is_truth)
@@ -90,7 +90,7 @@ def total(node: TensorFlowNode) -> None:
 
 
 def select(node: TensorFlowNode) -> None:
-    """Add Select, which broadcasts nothing but a single condition."""
+    """Add Select, which broadcasts only a single condition."""
     shapes = [node.shape_of(k) for k in range(3)]
     if shapes[1] != shapes[2] or shapes[0] not in ((), shapes[1]):
         node.refuse("its operands have several shapes", "use tf.where of version 2")
@@ -119,7 +119,7 @@ def bias(node: TensorFlowNode) -> None:
 
 
 def cast(node: TensorFlowNode) -> None:
-    """Add another type: a truth of a number, else the same elements."""
+    """Add Cast: to a truth from a number, else the same elements."""
     to = node.type_number("DstT")
     kind = None if to is None else read_type(to)
     if kind is None or kind.kind in "iu":
@@ -150,7 +150,7 @@ ARITHMETIC: Mapping[str, Operator] = {
     "PlaceholderWithDefault": of(TensorFlowNode.alias, 1, "dtype shape"),
 }
 
-# --- Operators of TensorFlow whose windows move over places: convolutions and poolings ----------
+# --- Convolutions and poolings --------------------------------------------------------------------
 #
 # Source   TensorFlow, core/ops/nn_ops.cc; core/util/tensor_format.h
 
@@ -189,7 +189,7 @@ def _convolve(node: TensorFlowNode, layout: WindowLayout, sizes: Shape, filters:
 
 
 def pooling(node: TensorFlowNode) -> None:
-    """Add MaxPool or AvgPool; a mean is over what lies in the places."""
+    """Add MaxPool or AvgPool; a mean is over the elements within the places."""
     layout = read_layout(node)
     around = _windows(node, layout, _places(node, layout, "ksize"))
     if node.operator == "MaxPool":
@@ -204,7 +204,7 @@ def pooling(node: TensorFlowNode) -> None:
 
 
 def read_layout(node: TensorFlowNode) -> WindowLayout:
-    """Return where the channel is. Raises UserError for layouts that are not known."""
+    """Return the layout of channels. Raises UserError for an unknown one."""
     name = node.attribute("data_format", "NHWC")
     if name not in LAYOUTS:
         raise node.error(f"the layout {name} is not known", "NHWC and NCHW are")
@@ -219,7 +219,7 @@ def _four(node: TensorFlowNode, k: int) -> Shape:
 
 
 def _places(node: TensorFlowNode, layout: WindowLayout, name: str) -> Shape:
-    """Return what an attribute says of places, which must be 1 for samples and channels."""
+    """Return the entries of an attribute for places; those for sample and channel must be 1."""
     given = node.attribute(name, [1, 1, 1, 1])
     node.check(len(given) == 4 and min(given) > 0, f"{name} is {given}")
     if given[0] != 1 or layout.channels(given) != 1:
@@ -229,7 +229,7 @@ def _places(node: TensorFlowNode, layout: WindowLayout, name: str) -> Shape:
 
 
 def _windows(node: TensorFlowNode, layout: WindowLayout, sizes: Shape) -> Windows:
-    """Return the windows that attributes say, with what is around as they or the sizes say."""
+    """Return the windows of a node, with padding from its attributes or from the sizes."""
     strides = _places(node, layout, "strides")
     dilations = _places(node, layout, "dilations")
     places = layout.places(_four(node, 0))
@@ -249,7 +249,7 @@ def _windows(node: TensorFlowNode, layout: WindowLayout, sizes: Shape) -> Window
 
 
 def _explicit(node: TensorFlowNode, layout: WindowLayout) -> tuple[Shape, Shape]:
-    """Return what is put before and after places, as an attribute says."""
+    """Return the padding before and after places in an attribute."""
     given = node.attribute("explicit_paddings", list[int]())
     node.check(len(given) == 8 and min(given) >= 0, f"explicit_paddings is {given}")
     before, after = given[::2], given[1::2]
@@ -267,7 +267,7 @@ CONVOLUTIONS: Mapping[str, Operator] = {
     "AvgPool": of(pooling, 1, "data_format ksize padding strides"),
 }
 
-# --- Operators of TensorFlow that compute sums: products, reductions, normalisation -------------
+# --- Sums, reductions and normalisation -----------------------------------------------------------
 #
 # Source   TensorFlow, core/ops/{math,nn}_ops.cc
 
@@ -288,7 +288,7 @@ def product(node: TensorFlowNode) -> None:
 
 
 def batch_normalisation(node: TensorFlowNode) -> None:
-    """Add FusedBatchNorm with the mean and the variance that were learned."""
+    """Add FusedBatchNorm with the learned mean and variance."""
     if node.attribute("is_training", True):
         node.refuse("it is in training mode", "export the model for inference")
     layout, shape = read_layout(node), node.shape_of(0)
@@ -316,7 +316,7 @@ def softmax(node: TensorFlowNode) -> None:
 
 
 def reduction(node: TensorFlowNode) -> None:
-    """Add a reduction over axes; over none the operand stays."""
+    """Add a reduction over axes; without axes the operand stays."""
     rank = len(node.shape_of(0))
     axes = node.dimensions(node.numbers(1, "the axes"), rank) if rank else []
     keep = node.attribute("keep_dims", False)
@@ -345,7 +345,9 @@ LAYERS: Mapping[str, Operator] = {
     **{name: of(reduction, 2, "keep_dims") for name in (*REDUCTIONS, "Mean")},
 }
 
-# --- Operators of TensorFlow that move blocks of places to channels or samples, and back --------
+# --- Blocks of places -----------------------------------------------------------------------------
+#
+# Blocks of places become channels or samples, and back.
 #
 # Source   TensorFlow, core/ops/array_ops.cc
 
@@ -411,7 +413,7 @@ def space_to_batch(node: TensorFlowNode) -> None:
 
 
 def batch_to_space(node: TensorFlowNode) -> None:
-    """Add BatchToSpaceND: samples of phases become places, of which some are left out."""
+    """Add BatchToSpaceND: samples of phases become places, some of which are left out."""
     shape, blocks, crops = _phases(node)
     samples = shape[0] // math.prod(blocks)
     node.check(samples * math.prod(blocks) == shape[0], f"{shape[0]} samples have no phases")
@@ -426,7 +428,7 @@ def batch_to_space(node: TensorFlowNode) -> None:
 
 
 def _phases(node: TensorFlowNode) -> tuple[Shape, list[int], list[int]]:
-    """Return a shape, the sizes of blocks, and what is put around or left out."""
+    """Return a shape, the sizes of blocks, and the padding or the places to leave out."""
     shape, blocks = node.shape_of(0), node.numbers(1, "the sizes of blocks")
     pairs = node.numbers(2, "what is around")
     fits = 0 < len(blocks) < len(shape) and len(pairs) == 2 * len(blocks)
@@ -441,20 +443,20 @@ BLOCKS: Mapping[str, Operator] = {
     "SpaceToBatchND": of(space_to_batch, 3), "BatchToSpaceND": of(batch_to_space, 3),
 }
 
-# --- The slices of StridedSlice, as NumPy has them ----------------------------------------------
+# --- Slices of StridedSlice -----------------------------------------------------------------------
 #
 # Source   TensorFlow, core/util/strided_slice_op.h
 
 Slice = tuple[int | None, int | None, int] | int | None
-"""Start, end and step of a dimension; the index of one that goes; None for a new one."""
+"""Start, end and step of a dimension; the index of a dropped one; None for a new one."""
 
 MASKS = "begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask"
 
 
 def read_slices(node: TensorFlowNode, rank: int) -> list[Slice]:
-    """Return a slice for each dimension of a value, and those that are new, in order.
+    """Return a slice for each dimension of a value, and None for new dimensions, in order.
 
-    Raises UserError where they do not fit its `rank`.
+    Raises UserError for slices that do not fit the `rank`.
     """
     starts, ends, steps = (
         node.numbers(k, what) for k, what in ((1, "the starts"), (2, "the ends"), (3, "the steps"))
@@ -481,12 +483,12 @@ def read_slices(node: TensorFlowNode, rank: int) -> list[Slice]:
             found.append((first, last, step))
     return found + [(None, None, 1)] * (0 if ellipsis else rank - len(named))
 
-# --- Operators of TensorFlow that move elements -------------------------------------------------
+# --- Moves of elements ----------------------------------------------------------------------------
 #
 # Source   TensorFlow, core/ops/array_ops.cc
 
 def reshape(node: TensorFlowNode) -> None:
-    """Add Reshape; a size of -1 is what the others leave."""
+    """Add Reshape; a size of -1 follows from the others."""
     given, sizes = node.shape_of(0), node.numbers(1, "the shape")
     rest = math.prod(size for size in sizes if size != -1)
     node.check(sizes.count(-1) < 2 and min(sizes, default=1) >= -1, f"its shape is {sizes}")
@@ -497,7 +499,7 @@ def reshape(node: TensorFlowNode) -> None:
 
 
 def squeeze(node: TensorFlowNode) -> None:
-    """Add Squeeze: dimensions of size 1, all if none are said, are left out."""
+    """Add Squeeze: without dimensions of size 1, all of them if none are given."""
     shape = node.shape_of(0)
     axes = node.dimensions(node.attribute("squeeze_dims", list[int]()), len(shape))
     axes = axes or [k for k, size in enumerate(shape) if size == 1]
@@ -597,7 +599,7 @@ def _cut_into(node: TensorFlowNode, x: str, axis: int, sizes: Sequence[int]) -> 
 
 
 def cut(node: TensorFlowNode) -> None:
-    """Add Slice: from a start, so many; -1 is all that are left."""
+    """Add Slice: from a start, with a size; -1 stands for the rest."""
     shape = node.shape_of(0)
     first, sizes = node.numbers(1, "the start"), node.numbers(2, "the size")
     node.check(len(first) == len(sizes) == len(shape), "its start and size do not fit")
@@ -609,7 +611,7 @@ def cut(node: TensorFlowNode) -> None:
 
 
 def strided_slice(node: TensorFlowNode) -> None:
-    """Add StridedSlice: a copy with a piece for each dimension, or without it."""
+    """Add StridedSlice: a copy of the slices' elements, with dimensions dropped or added."""
     sizes = list(node.shape_of(0))
     at, shape = list[str](), list[int]()
     for entry in read_slices(node, len(sizes)):
@@ -644,7 +646,7 @@ def pad(node: TensorFlowNode) -> None:
 
 
 def _around(node: TensorFlowNode) -> tuple[Shape, list[int], list[int]]:
-    """Return the shape of what something is put around, and how much before and after."""
+    """Return the shape of an operand, and the padding before and after each dimension."""
     shape, pairs = node.shape_of(0), node.numbers(1, "what is put around")
     fits = len(pairs) == 2 * len(shape) and min(pairs, default=0) >= 0
     node.check(fits, f"what is put around, {pairs}, does not fit {len(shape)} dimensions")

@@ -1,4 +1,4 @@
-"""Graph to operations."""
+"""Translation of a frozen graph to operations on volumes."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ from lairmake.stages.network.tensorflow.model import (
 )
 from lairmake.stages.reference.error_bound import list_types
 
-# --- Turn a frozen graph of TensorFlow into operations on volumes -------------------------------
+# --- Operations of a graph ------------------------------------------------------------------------
 
 OPERATORS: Mapping[str, Operator] = {
     **operators.ARITHMETIC, **operators.BLOCKS, **operators.CONVOLUTIONS, **operators.LAYERS,
     **operators.SHAPES,
 }
-"""Every operator that is known, by its name."""
+"""All known operators, by name."""
 
 GIVEN = frozenset({"Const", "NoOp", "Placeholder"})
 """Operators without operands."""
 
 FOLDED = frozenset({*FOLDS, *INTEGERS, *SIZES}) - OPERATORS.keys()
-"""Operators that are known of constants only, or of the sizes of others."""
+"""Operators that are known only for constants, or for the sizes of other values."""
 
 NUMBERS = frozenset(name for name, (kind, _) in VALUES.items() if kind in list_types())
-"""The types of what is computed; all of it is in the one type of the network."""
+"""The types that are computed, all in the one type of the network."""
 
 TYPE_ATTRIBUTES = """
     T Index Taxis Tblock_shape Tcrops Tdim Tidx Tindices Tlen Tmultiples Tpaddings Tparams Tperm
     Tshape TI TI0 TI1 U DstT SrcT dtype index_type out_type
     """
-"""Attributes that say types of operands, which follow from these."""
+"""Attributes that are types of operands, and follow from these."""
 
 CONTROL = """
     Case Enter Exit If LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
@@ -75,11 +75,11 @@ CALLS = "PartitionedCall StatefulPartitionedCall"
 
 
 def extract_frozen(graph_def: Any, file: str, type_: str, sizes: Mapping[str, int]) -> Extracted:
-    """Return the operations of a GraphDef; what depends on no input is computed.
+    """Return the operations of a GraphDef; values that depend on no input are computed.
 
-    `type_` is that of all volumes, and `sizes` has those that inputs leave open. What a node only
-    waits for says nothing: no operator that is known does anything but give its results. Raises
-    UserError for what is no operation on volumes.
+    `type_` is the type of all volumes; `sizes` has the sizes that inputs leave open. Control inputs
+    are ignored: no known operator does anything but give its results. Raises UserError for a node
+    that is no operation on volumes.
     """
     graph = TensorFlowGraph(draft=NetworkDraft(type_))
     raise_all(_refuse(graph_def, file, sizes))
@@ -97,7 +97,7 @@ def extract_frozen(graph_def: Any, file: str, type_: str, sizes: Mapping[str, in
 
 
 def _refuse(graph_def: Any, file: str, sizes: Mapping[str, int]) -> Iterator[UserError]:
-    """Yield an error for each operator that is not known, and one for all sizes that are open."""
+    """Yield an error for each unknown operator, and one for all open sizes."""
     own = {function.signature.name for function in graph_def.library.function}
     known = {*OPERATORS, *FOLDED, *GIVEN}
     yield from list_unknown(
@@ -112,7 +112,7 @@ def _place(proto: Any, file: str) -> GraphPlace:
 
 
 def read_name(text: str) -> str:
-    """Return the node that an operand is a result of, or that is waited for."""
+    """Return the name of the node in the text of an operand, or of a control input."""
     return text.removeprefix("^").partition(":")[0]
 
 
@@ -146,7 +146,7 @@ def _in_order(graph_def: Any, file: str) -> Iterator[tuple[int, Any]]:
 
 
 def _numbers(graph_def: Any, file: str) -> dict[str, int]:
-    """Return the number of each node by its name. Raises UserError where two have one name."""
+    """Return the number of each node by name. Raises UserError for two nodes of one name."""
     found: dict[str, int] = {}
     for number, proto in enumerate(graph_def.node, 1):
         if not proto.name or proto.name in found:
@@ -158,7 +158,7 @@ def _numbers(graph_def: Any, file: str) -> dict[str, int]:
 
 
 def _give(graph: TensorFlowGraph, proto: Any, place: GraphPlace, sizes: Mapping[str, int]) -> str:
-    """Return the volume of an input. Raises UserError for one that holds no real numbers."""
+    """Return the volume of an input. Raises UserError for an input without real numbers."""
     kind = proto.attr["dtype"].type if "dtype" in proto.attr else 0
     if not _is_number(kind):
         hint = "integers that say where elements are must be constants"
@@ -202,7 +202,7 @@ def _node(proto: Any, graph: TensorFlowGraph, place: GraphPlace) -> TensorFlowNo
 
 
 def _unknown(place: GraphPlace, own: set[str]) -> UserError:
-    """Return what is wrong with a node whose operator is not known."""
+    """Return the error for a node with an unknown operator."""
     operator = place.operator
     if operator in CONTROL.split():
         return place.error("it chooses while it runs", "export the model without control flow")
@@ -233,7 +233,7 @@ def _add(node: TensorFlowNode) -> None:
 
 
 def _check(node: TensorFlowNode, operator: Operator) -> None:
-    """Raise UserError for operands or attributes that an operator has not."""
+    """Raise UserError for operands or attributes that an operator does not have."""
     if not operator.least <= node.count <= operator.most:
         most = "" if operator.most == operator.least else " or more"
         node.check(False, f"it has {plural(node.count, 'operand')}, and not {operator.least}{most}")
@@ -247,7 +247,7 @@ def _check(node: TensorFlowNode, operator: Operator) -> None:
 
 
 def _check_type(node: TensorFlowNode) -> None:
-    """Raise UserError where integers would be computed, or what is no number."""
+    """Raise UserError for operations on integers, or on values that are no numbers."""
     kind = node.type_number("T")
     if kind is not None and not _is_number(kind):
         hint = "integers that depend on an input are not known"
@@ -273,7 +273,7 @@ def _outputs(graph_def: Any, graph: TensorFlowGraph, file: str) -> dict[str, str
         raise UserError(f"{file}: it has no outputs", hint=hint)
     return found
 
-# --- Weights of a graph as small integers, so that the whole is computed without rounding -------
+# --- Weights as small integers --------------------------------------------------------------------
 
 SUMS = "BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D DepthwiseConv2dNative MatMul"
 ADDED = "Add AddV2 BiasAdd Maximum Minimum Mul Sub"
@@ -283,9 +283,9 @@ SAME = "ExpandDims Identity Reshape Squeeze Transpose"
 def replace_constants(graph: Any, file: str, seed: int) -> None:
     """Replace the weights of a GraphDef by -1, 0 and 1, drawn from a seed.
 
-    These are what is summed, added or multiplied with what depends on an input. Single numbers,
-    and what roots, quotients and normalisations are of, stay as they are. Raises UserError for a
-    constant that is none.
+    Weights are constants that are only added to, multiplied or summed with values that depend on an
+    input. Single numbers, and operands of roots, quotients and normalisations, stay as they are.
+    Raises UserError for a malformed constant.
     """
     sums = sum(node.op in SUMS.split() for node in graph.node)
     weights = set(_weights(graph))
@@ -319,7 +319,7 @@ def _put(tensor: Any, values: np.ndarray) -> None:
 
 
 def _weights(graph: Any) -> Iterator[str]:
-    """Yield the names of constants that nothing is done with but sums and products."""
+    """Yield the names of constants that only sums and products use."""
     nodes = {node.name: node for node in graph.node}
     readers: dict[str, list[str]] = {name: [] for name in nodes}
     for node in graph.node:
@@ -346,7 +346,7 @@ def _depending(nodes: dict[str, Any], readers: dict[str, list[str]]) -> set[str]
 def _is_weight(
     name: str, nodes: dict[str, Any], readers: dict[str, list[str]], moving: set[str]
 ) -> bool:
-    """Return whether all that reads a constant, or the same elements, computes with inputs."""
+    """Return whether all readers of a constant, also of its copies, combine it with inputs."""
     ready, seen = [name], set[str]()
     while ready:
         here = ready.pop()

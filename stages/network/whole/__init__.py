@@ -1,1 +1,1 @@
-"""One fabric for all parts of a network: where they lie, and what lies between them."""
+"""One fabric for all parts of a network: places of parts, bridges and wires."""

@@ -1,4 +1,4 @@
-"""The floorplan of a network on one fabric: parts, bridges and wires."""
+"""Floorplan of a network on one fabric: parts, bridges and wires."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from lairmake.stages.network.whole.joints import (
 )
 from lairmake.stages.poly.sides import Rectangle, bounding_rectangle
 
-# --- Where the parts of a network lie on one fabric ---------------------------------------------
+# --- Places of parts ------------------------------------------------------------------------------
 #
-# What network.yaml does not place lies beside a part that it gives something, or takes it of, on
-# the side on which that crosses, first port beside first port, with the bridges between: in a row
-# from west to east, where that is how things cross. What is not joined to such a row lies south of
-# it.
+# A part without a place in network.yaml lies beside a part with which it exchanges a tensor, on the
+# side on which that crosses, first port beside first port, with the bridges between: in a row from
+# west to east, if tensors cross in that direction. Parts that are not joined to such a row lie
+# south of it.
 
 Places = dict[str, Place]
 
@@ -36,7 +36,7 @@ Places = dict[str, Place]
 def place_parts(
     network: Network, layouts: Mapping[str, FabricLayout], joints: Sequence[Joint]
 ) -> Places:
-    """Return where PE[0, 0] of each part lies. Raises UserError where two parts overlap."""
+    """Return the place of PE[0, 0] of each part. Raises UserError where two parts overlap."""
     places = {name: (each.x, each.y) for name, each in network.floorplan.items()}
     _place_joined(places, joints)
     for name in network.parts:
@@ -51,7 +51,7 @@ def place_parts(
 
 
 def _place_joined(places: Places, joints: Sequence[Joint]) -> None:
-    """Place all that is joined to what has a place, with the least distance between."""
+    """Place all parts joined to parts with a place, at the least distance."""
     waiting = list(places)
     while waiting:
         name = waiting.pop(0)
@@ -67,14 +67,14 @@ def _place_joined(places: Places, joints: Sequence[Joint]) -> None:
 
 
 def _below(joined: Places, places: Places, layouts: Mapping[str, FabricLayout]) -> Places:
-    """Return places of parts that are joined, moved south of all that have one."""
+    """Return places of joined parts, moved south of all parts with a place."""
     bottom = max((find_rectangle(layouts[n], p).bottom for n, p in places.items()), default=-1)
     top = min(find_rectangle(layouts[name], place).top for name, place in joined.items())
     return {name: (x, y + bottom + 1 - top) for name, (x, y) in joined.items()}
 
 
 def find_rectangle(layout: FabricLayout, place: Place) -> Rectangle:
-    """Return the PEs of a part that lies at a place."""
+    """Return the PEs of a part at a place."""
     own = bounding_rectangle(isl.Set(layout.grid))
     return Rectangle(
         left=own.left + place[0], right=own.right + place[0],
@@ -83,9 +83,9 @@ def find_rectangle(layout: FabricLayout, place: Place) -> Rectangle:
 
 
 def find_distance(joint: Joint, places: Mapping[str, Place]) -> int:
-    """Return how many PEs lie between the two parts of a joint, but one.
+    """Return the number of PEs between the two parts of a joint, less one.
 
-    Raises UserError where their ports are not in line, or there is no room for bridges.
+    Raises UserError for ports that are not in line, or without room for bridges.
     """
     place, source, least = places[joint.to], places[joint.source], joint.bridges - 1
     zero, (dx, dy) = _beside(joint, source, 0), STEPS[joint.side]
@@ -103,7 +103,7 @@ def find_distance(joint: Joint, places: Mapping[str, Place]) -> int:
 
 
 def _beside(joint: Joint, source: Place, distance: int) -> Place:
-    """Return where the part that takes lies, so many PEs further than port on port."""
+    """Return the place of the part that takes, `distance` PEs further than port on port."""
     (x, y), (dx, dy) = joint.offset, STEPS[joint.side]
     return source[0] + x + distance * dx, source[1] + y + distance * dy
 
@@ -135,7 +135,7 @@ def _check_overlaps(network: Network, places: Places, layouts: Mapping[str, Fabr
 
 
 def _span(network: Network, one: str, other: str) -> Span:
-    """Return the place in network.yaml that places one of two parts, or names it."""
+    """Return the place in network.yaml that places one of two parts, or else names it."""
     placed = network.floorplan.get(other) or network.floorplan.get(one)
     return network.spans[other] if placed is None else placed.span
 
@@ -144,18 +144,18 @@ def spell(area: Rectangle) -> str:
     """Return a rectangle as people write it."""
     return f"PE[{area.left}:{area.right}, {area.top}:{area.bottom}]"
 
-# --- What lies between parts on one fabric: bridges and wires -----------------------------------
+# --- Bridges and wires ----------------------------------------------------------------------------
 #
-# A tensor that crosses goes straight on from the part that it leaves, on its colour, to a bridge: a
-# PE beside the part at which it arrives, that sends it on the colour on which that hears it. What
-# enters or leaves the fabric goes straight on between the part and the edge, on its colour.
+# A tensor that crosses goes straight on from its part, on its colour, to a bridge: a PE beside the
+# part of arrival, which sends the tensor on the colour that this part hears. Tensors that enter or
+# leave the fabric go straight on between the part and the edge, on their colours.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgeWay:
-    """PEs that lie outside of all parts, and that a tensor passes.
+    """PEs outside of all parts that a tensor passes.
 
-    `routes` are { [PE[x, y] -> from[]] -> to[] } by the number of a colour, `bridges` the PEs that
-    have a program by what it hears and sends. Other tensors may pass the same PEs, on other
+    `routes` are { [PE[x, y] -> from[]] -> to[] } by the number of a colour, `bridges` the PEs with
+    a program, by the colours that they hear and send. Other tensors may pass the same PEs on other
     colours, unless there are bridges. `named` is the tensor, `span` its place in network.yaml.
     """
 
@@ -169,7 +169,7 @@ class BridgeWay:
 def cross(joint: Joint, places: Mapping[str, Place]) -> BridgeWay:
     """Return the way of a crossing.
 
-    Raises UserError where the two parts do not lie so that its lanes go straight on.
+    Raises UserError for places of the two parts between which its lanes do not go straight on.
     """
     distance, place = find_distance(joint, places), shift(places[joint.source])
     step = STEPS[joint.side]
@@ -202,7 +202,7 @@ def _check_lanes(joint: Joint, leaving: isl.Set, arriving: isl.Set, distance: in
 
 
 def _go(ports: isl.Set, step: Place, first: int, last: int) -> isl.Set:
-    """Return the PEs from so many steps behind the ports to so many, the last one included."""
+    """Return the PEs from `first` to `last` steps behind the ports, inclusive."""
     moves = isl.Map(
         f"{{ PE[x, y] -> PE[x', y'] : exists t : {first} <= t <= {last} "
         f"and x' = x + {step[0]}t and y' = y + {step[1]}t }}"
@@ -225,7 +225,7 @@ def _add(routes: dict[int, isl.UnionMap], number: int, more: isl.UnionMap) -> No
 def enter(
     entry: PortEntry, layout: FabricLayout, grid: Rectangle, span: Span
 ) -> tuple[PortEntry, BridgeWay | None]:
-    """Return how a tensor enters at the edge of a grid, and its way from there, if it has one."""
+    """Return the entry of a tensor at the edge of a grid, and its way from there, if it has one."""
     ports, number = find_ports(entry.order), layout.colours[entry.colour].number
     count = _to_edge(ports, entry.side, grid)
     routes: dict[int, isl.UnionMap] = {}
@@ -237,7 +237,7 @@ def enter(
 def leave(
     departure: PortExit, layout: FabricLayout, grid: Rectangle, span: Span
 ) -> tuple[PortExit, BridgeWay | None]:
-    """Return how a tensor leaves at the edge of a grid, and its way there, if it has one."""
+    """Return the exit of a tensor at the edge of a grid, and its way there, if it has one."""
     ports = find_ports(departure.order)
     routes: dict[int, isl.UnionMap] = {}
     count = _to_edge(ports, departure.side, grid)
@@ -248,7 +248,7 @@ def leave(
 
 
 def _to_edge(ports: isl.Set, side: str, grid: Rectangle) -> int:
-    """Return how many PEs of the grid lie from the ports on to its edge."""
+    """Return the number of PEs of the grid from the ports to its edge."""
     at = bounding_rectangle(ports)
     return {
         "N": at.top - grid.top, "S": grid.bottom - at.bottom, "W": at.left - grid.left,
@@ -277,7 +277,7 @@ def _way(
 
 
 def check_ways(ways: Sequence[BridgeWay], parts: Mapping[str, Rectangle]) -> Iterator[UserError]:
-    """Yield an error for each way that meets a part, or another one on the same colour."""
+    """Yield an error for each way that meets a part, or another way on the same colour."""
     hint = "ways go straight on: place the parts elsewhere with `floorplan`"
     for way in ways:
         for name, area in parts.items():
@@ -295,7 +295,7 @@ def check_ways(ways: Sequence[BridgeWay], parts: Mapping[str, Rectangle]) -> Ite
 
 
 def _meet(one: BridgeWay, other: BridgeWay) -> bool:
-    """Whether two ways that overlap are in each other's way."""
+    """Return whether two ways that overlap are in each other's way."""
     if one.bridges or other.bridges:
         return True
     shared = one.routes.keys() & other.routes.keys()

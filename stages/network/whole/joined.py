@@ -1,4 +1,4 @@
-"""All layouts as one."""
+"""The layouts of all parts of a network as one layout."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from lairmake.stages.poly.text import spell_object
 if TYPE_CHECKING:
     pass
 
-# --- The programs of several parts in one library: each text is compiled once, as it is ---------
+# --- Programs of several parts --------------------------------------------------------------------
 #
-# All programs of a role have one name, whatever the part; before a text a line gives it another
-# one.
+# All programs of a role have one function name, whatever the part. A line before a text renames it,
+# so each text is compiled once, unchanged, into one library.
 
 Program = tuple[str, str]
-"""The role that a program says it has, and its text."""
+"""The role in the text of a program, and the text."""
 
 
 def write_programs(
@@ -63,14 +63,16 @@ def write_programs(
         files.append(file)
     return files, {name: f"program_{numbers[each]}" for name, each in programs.items()}
 
-# --- A network as stages need it that put all parts on one fabric, whoever says what its parts are
+# --- The network of a graph -----------------------------------------------------------------------
 
 PARTS = "parts.yaml"
 
 
 def describe_whole(given: GraphMapping, parts: Mapping[str, Any]) -> Network:
-    """Return the network of the parts of a graph. Raises UserErrors for what is not built on one
-    fabric."""
+    """Return the network of the parts of a graph.
+
+    Raises UserErrors for parts that cannot be built on one fabric.
+    """
     mixed = [refuse_mixed(*each) for each in _list_mixed(parts, given)]
     if mixed:
         raise UserErrors(mixed)
@@ -84,7 +86,7 @@ def describe_whole(given: GraphMapping, parts: Mapping[str, Any]) -> Network:
 def _list_mixed(
     parts: Mapping[str, Any], given: GraphMapping
 ) -> Iterator[tuple[End, list[str], Span]]:
-    """Yield each input that comes from parts and from elsewhere, too, or from several."""
+    """Yield each input that comes from several parts, or from parts and from elsewhere."""
     for name, described in parts.items():
         for tensor, sources in find_chained(described).items():
             if len(sources) > 1:
@@ -92,7 +94,7 @@ def _list_mixed(
 
 
 def _cross(parts: Mapping[str, Any], given: GraphMapping) -> Iterator[Crossing]:
-    """Yield what crosses from one part to another, by the maps that parts.yaml has."""
+    """Yield the crossings from one part to another, with the maps of parts.yaml."""
     for name, described in parts.items():
         for tensor, sources in find_chained(described).items():
             ((source, text),) = sources.items()
@@ -108,14 +110,14 @@ def _cross(parts: Mapping[str, Any], given: GraphMapping) -> Iterator[Crossing]:
             )
 
 
-# --- The layout of a part among those of others: what it has is called by the part, too ---------
+# --- The layout of one part -----------------------------------------------------------------------
 #
-# Roles, streams and tensors are called `part.name`, for those of another part may have the same
-# name. Colours keep their numbers, and are called by them: parts never touch, so that a number may
-# be another colour in each. Roles say what their part calls it.
+# Roles, streams and tensors are called `part.name`, since other parts may use the same names.
+# Colours keep their numbers, and are named by them: parts never touch, so a number may be another
+# colour in each. Roles keep the names of their parts.
 
 def name_colour(number: int) -> str:
-    """Return what a colour is called on the fabric of several parts."""
+    """Return the name of a colour on the fabric of several parts."""
     return f"colour{number}"
 
 
@@ -166,11 +168,11 @@ def _name_exit(departure: PortExit, part: str, names: Mapping[str, str]) -> Port
         colours=tuple(names[name] for name in departure.colours),
     )
 
-# --- The layouts of all parts of a network as one, with what lies between them ------------------
+# --- The layout of all parts ----------------------------------------------------------------------
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
-    """One layout, and the bridges that it has, by what they hear and send."""
+    """One layout, and its bridges by the colours that they hear and send."""
 
     layout: FabricLayout
     bridges: tuple[Pair, ...]
@@ -179,7 +181,7 @@ class Linked:
 def link(
     network: Network, layouts: Mapping[str, FabricLayout], joints: Sequence[Joint], profile: Profile
 ) -> Linked:
-    """Return one layout of all parts. Raises UserError or UserErrors where they do not fit."""
+    """Return one layout of all parts. Raises UserError or UserErrors for parts that do not fit."""
     places = place_parts(network, layouts, joints)
     areas = {name: find_rectangle(layouts[name], place) for name, place in places.items()}
     ways = [cross(joint, places) for joint in joints]
@@ -215,7 +217,7 @@ def _around(areas: Sequence[Rectangle]) -> Rectangle:
 def _at_edge(
     network: Network, moved: Mapping[str, FabricLayout], grid: Rectangle
 ) -> tuple[dict[str, PortEntry], dict[str, PortExit], list[BridgeWay]]:
-    """Return what enters and leaves the network, at the edge of the grid, and the ways there."""
+    """Return the tensors that enter and leave at the edge of the grid, and their ways."""
     crossing = {str(c.to) for c in network.crossings}
     crossing |= {str(each.end) for c in network.crossings for each in c.given}
     arrivals: dict[str, PortEntry] = {}
@@ -234,7 +236,7 @@ def _at_edge(
 
 
 def name_bridge(pair: Pair) -> str:
-    """Return what the role of bridges that hear one colour and send another is called."""
+    """Return the name of the role of bridges between two colours."""
     return f"bridge_{pair[0]}_{pair[1]}"
 
 
@@ -271,7 +273,7 @@ def _colours(
 def _colour(
     number: int, parts: Sequence[tuple[str, RouterColour]], ways: Sequence[isl.UnionMap]
 ) -> RouterColour:
-    """Return a number's colour of all parts; switches are those of each part."""
+    """Return the colour of a number in all parts; each part keeps its switches."""
     texts = [colour.positions or (colour.routes or "{ }",) for _, colour in parts]
     most = max(map(len, texts), default=1)
     routes = [[isl.UnionMap(each[k]) for each in texts if k < len(each)] for k in range(most)]
@@ -294,7 +296,7 @@ def _all(relations: Sequence[isl.UnionMap]) -> str:
 
 
 def _numbers(parts: Sequence[tuple[str, RouterColour]], key: str) -> str | None:
-    """Return what the parts say of their PEs under a key, if one says anything."""
+    """Return the numbers that parts have for their PEs under a key; None if no part has any."""
     said = [getattr(colour, key) for _, colour in parts if getattr(colour, key) is not None]
     return _all([isl.UnionMap(text) for text in said]) if said else None
 
@@ -302,7 +304,7 @@ def _numbers(parts: Sequence[tuple[str, RouterColour]], key: str) -> str | None:
 def _counts(
     parts: Sequence[tuple[str, RouterColour]], ways: Sequence[isl.UnionMap]
 ) -> Iterator[str]:
-    """Yield how many positions the PEs of each part have, and those between: one."""
+    """Yield the number of positions of the PEs of each part; PEs between parts have one."""
     for grid, colour in parts:
         count = len(colour.positions or ("",))
         yield colour.counts or _each(isl.UnionSet(grid), count)

@@ -1,4 +1,4 @@
-"""Crossings of a network on one fabric: on which ports and colours they leave and arrive.
+"""Joints between parts on one fabric: ports and colours of crossings.
 
 What is refused could be built; each refusal names the crossing, and `run: parts` always remains.
 """
@@ -19,16 +19,17 @@ from lairmake.stages.poly.box import bounding_box
 from lairmake.stages.poly.canonical import find_example
 
 Pair = tuple[int, int]
-"""The numbers of two colours: of what is heard and of what is sent."""
+"""The numbers of two colours: the one heard and the one sent."""
 APART = "with `run: parts` the parts run one by one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joint:
-    """A crossing: `leaving` has, by number of the colour, the ports { PE[x, y] } beside the part
-    from which it comes, `arriving` those beside the part to which it goes, by what that hears.
+    """A crossing with its ports, { PE[x, y] } by the number of a colour.
 
-    Coordinates are those of each part. `side` is that on which it leaves.
+    `leaving` are the ports beside the part that gives, `arriving` those beside the part that takes,
+    by the colour that it hears. Coordinates are those of each part. `side` is the side on which the
+    tensor leaves.
     """
 
     crossing: Crossing
@@ -38,23 +39,25 @@ class Joint:
 
     @property
     def source(self) -> str:
-        """The part from which it comes."""
+        """Return the part that gives the tensor."""
         return self.crossing.given[0].end.part
 
     @property
     def to(self) -> str:
-        """The part to which it goes."""
+        """Return the part that takes the tensor."""
         return self.crossing.to.part
 
     @property
     def bridges(self) -> int:
-        """How many PEs lie between the two parts on a lane, at the least: a router cannot change a
-        colour, and a PE cannot hear and send on one."""
+        """Return the least number of PEs between the two parts on a lane.
+
+        A router cannot change a colour, and a PE cannot hear and send on one.
+        """
         return max((len(list_bridges(*pair)) for pair in self.lanes), default=1)
 
     @property
     def lanes(self) -> dict[Pair, isl.Set]:
-        """The ports at which it leaves on a colour and arrives on another, where both ends meet."""
+        """Return the ports, by the colours of departure and arrival, where both ends meet."""
         back = shift(self.offset)
         found = {
             (sent, heard): ports.intersect(others.apply(back)).coalesce()
@@ -64,7 +67,7 @@ class Joint:
 
     @property
     def offset(self) -> Place:
-        """From the first port of the part that gives to the first one of the part that takes."""
+        """Return the distance from the first port of the part that gives to that of the other."""
         (left, top), (west, north) = (
             _first(all_of(ports)) for ports in (self.leaving, self.arriving)
         )
@@ -72,7 +75,7 @@ class Joint:
 
 
 def list_bridges(sent: int, heard: int) -> list[Pair]:
-    """Return what each bridge of a lane hears and sends, from the colours at its ends."""
+    """Return the colours that each bridge of a lane hears and sends, from those at its ends."""
     if sent != heard:
         return [(sent, heard)]
     other = 0 if sent else 1
@@ -95,9 +98,9 @@ def _first(ports: isl.Set) -> Place:
 def list_joints(
     network: Network, layouts: Mapping[str, FabricLayout], moves: Mapping[str, isl.Map]
 ) -> tuple[list[Joint], list[UserError]]:
-    """Return the crossings, and what is wrong with those that are not built on one fabric.
+    """Return the crossings, and the errors for crossings that are not built on one fabric.
 
-    `moves` has { output[e] -> input[e'] } by the input, `part.x`, where elements move on the way.
+    `moves` has { output[e] -> input[e'] } by the input, `part.x`, for inputs whose elements move.
     """
     joints, errors = [], [*_find_rounds(network)]
     for crossing in network.crossings:
@@ -111,8 +114,7 @@ def list_joints(
 def _find_rounds(network: Network) -> Iterator[UserError]:
     """Yield an error for each crossing that closes a round of parts, whatever its direction.
 
-    Without any, a part waits for others that wait for nothing of what is behind it, so that none
-    waits for itself.
+    Without rounds, no part can wait for itself through others.
     """
     group = {name: name for name in network.parts}
     given: dict[str, str] = {}
@@ -156,7 +158,7 @@ def _join(crossing: Crossing, layouts: Mapping[str, FabricLayout], moves: isl.Ma
 
 
 def _check_streams(crossing: Crossing, exits: list[PortExit], entries: list[PortEntry]) -> None:
-    """Raise UserError unless what crosses is dense, and leaves as one stream."""
+    """Raise UserError unless the tensor is dense, and leaves as one stream."""
     end, sides = crossing.given[0].end, {entry.side for entry in entries}
     wrong = None
     if len(exits) > 1:
@@ -175,7 +177,7 @@ def _check_streams(crossing: Crossing, exits: list[PortExit], entries: list[Port
 
 
 def refuse_mixed(to: End, sources: Sequence[str], span: Span) -> UserError:
-    """Return the error for an input that comes from several places."""
+    """Return the error for an input with several sources."""
     return UserError(
         f"{to} is put together of {' and '.join(sources)}", span,
         f"on one fabric a tensor comes from one part; {APART}",
@@ -183,7 +185,7 @@ def refuse_mixed(to: End, sources: Sequence[str], span: Span) -> UserError:
 
 
 def _check_all_cross(crossing: Crossing, departure: PortExit, moves: isl.Map) -> None:
-    """Raise UserError where something leaves that does not arrive: it would be in the way."""
+    """Raise UserError for elements that leave but do not arrive: they would block the lane."""
     leaving = isl.Map(departure.order).domain()
     dropped = leaving.subtract(moves.domain())
     if not dropped.is_empty():
@@ -203,7 +205,7 @@ def find_ports(order: str) -> isl.Set:
 def _find_arriving(
     crossing: Crossing, layout: FabricLayout, entries: Sequence[PortEntry]
 ) -> dict[int, isl.Set]:
-    """Return, by the number of each colour, the ports at which a tensor arrives on it.
+    """Return the ports at which a tensor arrives, by the number of the colour.
 
     Raises UserError where two of its streams arrive at one port.
     """
@@ -222,9 +224,9 @@ def _find_arriving(
 
 
 def find_leaving(layout: FabricLayout, departure: PortExit) -> dict[int, isl.Set]:
-    """Return, by the number of each colour, the ports at which a departure leaves on it.
+    """Return the ports at which a departure leaves, by the number of the colour.
 
-    Raises UserError where it leaves on two colours.
+    Raises UserError for a port that it leaves on two colours.
     """
     ports = find_ports(departure.order)
     found: dict[int, isl.Set] = {}

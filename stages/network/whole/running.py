@@ -1,4 +1,4 @@
-"""Run all parts of a network on one simulated fabric, sample after sample."""
+"""Runs of all parts of a network on one simulated fabric, sample after sample."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_network_of(inputs: Inputs) -> Network:
 
 
 def record(inputs: Inputs, asked: RunRequest | None) -> FabricRun:
-    """Run all parts on one fabric once more, and record it, with the events that are asked for."""
+    """Run all parts on one fabric once more, and record the run with the events asked for."""
     source = inputs.source("layout.yaml")
     layout = read_layout(source)
     return run_network(inputs, read_network_of(inputs), layout, source, recorded=True, asked=asked)
@@ -61,7 +61,7 @@ def run_network(
     recorded: bool = False,
     asked: RunRequest | None = None,
 ) -> FabricRun:
-    """Compile all programs, equal ones once, and run them."""
+    """Compile the different programs of a network, and run them."""
     first = inputs.part(next(iter(network.parts)))
     profile = read_machine(first.mapping(), first)
     programs = dict(_programs(inputs, network))
@@ -97,7 +97,7 @@ def _programs(inputs: Inputs, network: Network) -> Iterator[tuple[str, Program]]
 def _values(
     inputs: Inputs, network: Network, layout: FabricLayout
 ) -> Iterator[tuple[str, list[Array]]]:
-    """Yield what each input of the network is in each sample; once, if it lies in memory."""
+    """Yield each input of the network in each sample; only once for one in memory."""
     arriving = {each.tensor for each in layout.arrivals.values()}
     crossing = {str(each.to) for each in network.crossings}
     for name in network.parts:
